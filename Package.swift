@@ -1,0 +1,31 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+// SE-0335: an existential is spelled `any P`, so that its cost and its limits are visible where it is used.
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+let package = Package(
+    name: "Requests",
+    platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "Requests", targets: ["Requests"]),
+        .library(name: "RequestsTesting", targets: ["RequestsTesting"]),
+        .executable(name: "requests-demo", targets: ["requests-demo"]),
+    ],
+    dependencies: [],
+    targets: [
+        .target(name: "Requests", swiftSettings: settings),
+        .target(name: "RequestsTesting", dependencies: ["Requests"], swiftSettings: settings),
+        .executableTarget(
+            name: "requests-demo",
+            dependencies: ["Requests", "RequestsTesting"],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "RequestsTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
+        .testTarget(name: "RequestsTestingTests", dependencies: ["RequestsTesting"], swiftSettings: settings),
+        .testTarget(name: "IntegrationTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
+        .testTarget(name: "DocumentationTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,55 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A body that is read from a stream while it is sent.
+///
+/// Made from a closure, it opens a new stream for every attempt and is replayable. Made from one stream, it can be sent
+/// once: the stream is consumed by the first attempt, and a second is an error rather than an empty body.
+public struct BodyStream: Sendable {
+    /// How many bytes the stream has, or nil where that isn't known and the body is sent in chunks.
+    public let length: Int64?
+    /// Whether the body can be sent more than once.
+    public let isReplayable: Bool
+    private let makeStream: @Sendable () throws -> sending InputStream
+
+    /// Makes a body that opens a new stream each time that it is sent.
+    ///
+    /// - Parameters:
+    ///   - length: How many bytes the stream has; nil, the default, sends them in chunks.
+    ///   - open: Makes the stream, not opened yet; called for every attempt, on no thread in particular.
+    public init(length: Int64? = nil, opening open: @escaping @Sendable () throws -> sending InputStream) {
+        self.length = length
+        isReplayable = true
+        makeStream = open
+    }
+
+    /// Makes a body of one stream, which can be sent once.
+    public init(_ stream: sending InputStream, length: Int64? = nil) {
+        let unread = Locked<InputStream?>(stream)
+        self.length = length
+        isReplayable = false
+        makeStream = {
+            let stream = unread.withLock { stream -> InputStream? in
+                defer { stream = nil }
+                return stream
+            }
+            guard let stream else { throw AlreadyRead() }
+            return stream
+        }
+    }
+
+    /// The stream to read, not opened yet.
+    ///
+    /// - Throws: What the closure throws, or ``AlreadyRead``.
+    public func open() throws -> sending InputStream {
+        try makeStream()
+    }
+
+    /// The error of a stream that was sent before, and can't be sent again.
+    public struct AlreadyRead: Error, CustomStringConvertible {
+        /// The error, in a sentence.
+        public var description: String { "the stream of the body was sent before and can't be read again" }
+    }
+}

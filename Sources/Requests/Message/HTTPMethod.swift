@@ -1,0 +1,65 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// The method of a request: what is asked of the resource (RFC 9110, 9).
+///
+/// The registered methods in everyday use are static members; any other token is a method too:
+///
+/// ```swift
+/// let purge: HTTPMethod = "PURGE"
+/// ```
+///
+/// Methods are case-sensitive: `get` is not `GET`. A method made from a literal or with ``init(_:)`` isn't checked at
+/// once; one that is no token is refused, with an error, when its request is built, and never reaches the wire.
+public struct HTTPMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+    /// The method as it stands in the request line.
+    public let rawValue: String
+
+    /// Makes a method of any name.
+    public init(_ rawValue: String) {
+        self.rawValue = rawValue
+    }
+
+    /// Makes a method from a literal.
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+
+    /// Transfers a representation of the resource.
+    public static let get = HTTPMethod("GET")
+    /// The same as ``get``, without the content.
+    public static let head = HTTPMethod("HEAD")
+    /// Has the resource process the content.
+    public static let post = HTTPMethod("POST")
+    /// Replaces the resource with the content.
+    public static let put = HTTPMethod("PUT")
+    /// Changes a part of the resource (RFC 5789).
+    public static let patch = HTTPMethod("PATCH")
+    /// Removes the resource.
+    public static let delete = HTTPMethod("DELETE")
+    /// Asks which options the resource offers.
+    public static let options = HTTPMethod("OPTIONS")
+    /// Asks for a loop-back of the request.
+    public static let trace = HTTPMethod("TRACE")
+    /// Asks a proxy for a tunnel.
+    public static let connect = HTTPMethod("CONNECT")
+
+    /// Whether the method only reads (RFC 9110, 9.2.1). Only safe requests are ever coalesced.
+    public var isSafe: Bool {
+        switch self {
+        case .get, .head, .options, .trace: true
+        default: false
+        }
+    }
+
+    /// Whether sending the request twice has the effect of sending it once (RFC 9110, 9.2.2).
+    public var isIdempotent: Bool {
+        switch self {
+        case .put, .delete: true
+        default: isSafe
+        }
+    }
+
+    /// The method as it stands in the request line.
+    public var description: String { rawValue }
+}

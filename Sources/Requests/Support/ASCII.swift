@@ -1,0 +1,52 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// The character classes of RFC 9110, for bytes.
+package enum ASCII {
+    /// Whether a byte may stand in a token: a method, a header name (RFC 9110, 5.6.2).
+    package static func isToken(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
+            UInt8(ascii: "'"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "^"), UInt8(ascii: "_"), UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
+            true
+        default:
+            false
+        }
+    }
+
+    /// Whether a byte may stand in a field value: visible characters, space, tab, and the bytes above ASCII that old
+    /// servers and file names need (RFC 9110, 5.5). CR, LF, NUL and every other control character may not.
+    package static func isFieldValue(_ byte: UInt8) -> Bool {
+        byte >= 0x20 && byte != 0x7F || byte == 0x09
+    }
+
+    /// The byte in lower case, where it is an upper-case letter.
+    package static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+    }
+}
+
+extension String {
+    /// Whether the string is a token (RFC 9110, 5.6.2): not empty, and made of token characters only.
+    package var isToken: Bool {
+        !utf8.isEmpty && utf8.allSatisfy(ASCII.isToken)
+    }
+
+    /// Compares two strings as protocol text is compared: bytes, with ASCII letters of either case equal.
+    package func equalsIgnoringASCIICase(_ other: String) -> Bool {
+        utf8.count == other.utf8.count
+            && zip(utf8, other.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+    }
+
+    /// At most `limit` characters of the string, for messages about strings that a caller or a server chose.
+    ///
+    /// Control characters are shown escaped, so that a message can't forge lines of a log.
+    package func shortened(to limit: Int = 64) -> String {
+        let head = unicodeScalars.prefix(limit).map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
+        return head.joined() + (unicodeScalars.dropFirst(limit).isEmpty ? "" : "…")
+    }
+}

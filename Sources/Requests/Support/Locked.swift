@@ -1,0 +1,80 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A value behind a mutex: the only lock in the library.
+///
+/// Everything that several threads share is one struct in one `Locked`. What runs inside ``withLock(_:)`` is the
+/// transition of that struct and nothing else: no user code, no key-value notification, no input or output. Locks are
+/// therefore never nested, and a deadlock needs two.
+///
+/// The spelling is that of SE-0433's `Mutex`, which asks for newer systems than this library does. The value and the
+/// primitive share one allocation, whose address never changes, as the primitive demands.
+// Sendable: the value is reachable only inside `withLock`, by one thread at a time; `sending` keeps it from leaking out.
+package struct Locked<Value>: @unchecked Sendable {
+    private let storage: ManagedBuffer<Value, LockPrimitive>
+
+    /// Puts a value behind a new lock.
+    package init(_ value: sending Value) {
+        storage = LockStorage.create(minimumCapacity: 1) { buffer in
+            buffer.withUnsafeMutablePointerToElements { $0.makeLock() }
+            return value
+        }
+    }
+
+    /// Runs `body` with exclusive access to the value.
+    ///
+    /// - Throws: What `body` throws.
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout sending Value) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        let (value, primitive) = storage.withUnsafeMutablePointers { ($0, $1) }
+        primitive.lock()
+        defer {
+            primitive.unlock()
+            withExtendedLifetime(storage) {}
+        }
+        return try body(&value.pointee)
+    }
+}
+
+private final class LockStorage<Value>: ManagedBuffer<Value, LockPrimitive> {
+    deinit {
+        withUnsafeMutablePointerToElements { $0.destroyLock() }
+    }
+}
+
+#if canImport(Darwin)
+private typealias LockPrimitive = os_unfair_lock_s
+
+extension UnsafeMutablePointer where Pointee == LockPrimitive {
+    fileprivate func makeLock() { initialize(to: os_unfair_lock_s()) }
+    fileprivate func destroyLock() { deinitialize(count: 1) }
+    fileprivate func lock() { os_unfair_lock_lock(self) }
+    fileprivate func unlock() { os_unfair_lock_unlock(self) }
+}
+#else
+private typealias LockPrimitive = pthread_mutex_t
+
+extension UnsafeMutablePointer where Pointee == LockPrimitive {
+    fileprivate func makeLock() {
+        initialize(to: pthread_mutex_t())
+        pthread_mutex_init(self, nil)
+    }
+
+    fileprivate func destroyLock() {
+        pthread_mutex_destroy(self)
+        deinitialize(count: 1)
+    }
+
+    fileprivate func lock() { pthread_mutex_lock(self) }
+    fileprivate func unlock() { pthread_mutex_unlock(self) }
+}
+#endif
