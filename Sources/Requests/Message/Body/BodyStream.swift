@@ -40,6 +40,17 @@ public struct BodyStream: Sendable {
         }
     }
 
+    private init(_ stream: BodyStream, length: Int64) {
+        self.length = length
+        isReplayable = stream.isReplayable
+        makeStream = stream.makeStream
+    }
+
+    /// The same body, of a length that is known from elsewhere.
+    func declaring(length: Int64) -> BodyStream {
+        BodyStream(self, length: length)
+    }
+
     /// The stream to read, not opened yet.
     ///
     /// - Throws: What the closure throws, or ``AlreadyRead``.

@@ -1,0 +1,29 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// What the operations of a queue or a client inherit, unless a request's ``RequestOptions`` say otherwise.
+///
+/// A value: changing a copy changes nothing that is under way.
+public struct RequestEnvironment: Sendable {
+    /// Header fields for every request; a request's own field of the same name takes their place.
+    public var headers: HTTPHeaders = []
+    /// How long a transfer may stay silent; 60 seconds by default.
+    public var timeout: Duration = .seconds(60)
+    /// How long an operation may take in all: waiting in the queue, retries and back-off included. Nil, the default, is
+    /// as long as it needs.
+    public var deadline: Duration?
+    /// What becomes of redirects; by default ten are followed.
+    public var redirect: RedirectPolicy = .follow()
+    /// How many bytes of content are read into memory at most, after decoding; 64 MiB by default. A larger response is an
+    /// error of code `bodyTooLarge`.
+    public var maximumBodySize = 64 * 1024 * 1024
+    /// How many bytes of the content an error keeps; 64 KiB by default.
+    public var maximumErrorBodySize = 64 * 1024
+    /// What changes requests, and decides about retries, in this order.
+    public var interceptors: [any Interceptor] = []
+    /// The clock of every wait: deadlines and back-off.
+    public var clock: any Clock<Duration> = ContinuousClock()
+
+    /// Makes an environment with the defaults.
+    public init() {}
+}

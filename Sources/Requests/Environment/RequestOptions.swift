@@ -1,0 +1,23 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// What one request overrides of the environment that it runs in; nil takes the environment's.
+public struct RequestOptions: Sendable {
+    /// How long the transfer may stay silent.
+    public var timeout: Duration?
+    /// How long the operation may take in all, counted from its making: waiting in the queue, retries and back-off
+    /// included.
+    public var deadline: Duration?
+    /// What becomes of redirects.
+    public var redirect: RedirectPolicy?
+    /// How many bytes of content are read into memory at most, after decoding.
+    public var maximumBodySize: Int?
+    /// Whether a status that isn't among the valid ones is a failure; true by default. Without it the request sees every
+    /// response in `process`.
+    public var validatesStatus = true
+    /// Whether the request joins the unfinished transfer of an equal one; false by default.
+    public var coalesce = false
+
+    /// Makes options that override nothing.
+    public init() {}
+}

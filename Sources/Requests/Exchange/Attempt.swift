@@ -1,0 +1,39 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// One request that went to the transport on behalf of an operation, and what came of it.
+///
+/// An operation has one attempt for its first try, one for every redirect that it follows, and one for every retry.
+public struct Attempt: Sendable {
+    /// Why the attempt was made.
+    public enum Cause: Sendable, Hashable {
+        /// It is the first.
+        case initial
+        /// The one before was redirected here.
+        case redirect
+        /// The one before failed.
+        case retry
+    }
+
+    /// Why the attempt was made.
+    public let cause: Cause
+    /// What was sent.
+    public let request: HTTPRequest
+    /// The head of what came back, if anything did.
+    public internal(set) var response: HTTPResponseHead?
+    /// Why the transfer failed, if it did.
+    public internal(set) var error: RequestError?
+
+    /// Makes the record of an attempt.
+    public init(
+        cause: Cause,
+        request: HTTPRequest,
+        response: HTTPResponseHead? = nil,
+        error: RequestError? = nil
+    ) {
+        self.cause = cause
+        self.request = request
+        self.response = response
+        self.error = error
+    }
+}

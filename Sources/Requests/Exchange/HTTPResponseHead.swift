@@ -1,0 +1,64 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The head of a response: its status and its headers.
+///
+/// The headers are parsed only when they are asked for, since most callers want nothing but the status and the content.
+public struct HTTPResponseHead: Sendable {
+    /// The status.
+    public let status: HTTPStatus
+    /// The address that answered.
+    public let url: URL?
+    private let source: Source
+
+    private enum Source: Sendable {
+        case fields(HTTPHeaders)
+        case foundation(HTTPURLResponse)
+    }
+
+    /// Makes a head of its parts.
+    public init(status: HTTPStatus, headers: HTTPHeaders = [], url: URL? = nil) {
+        self.status = status
+        self.url = url
+        source = .fields(headers)
+    }
+
+    /// Makes a head of Foundation's response.
+    public init(_ response: HTTPURLResponse) {
+        status = HTTPStatus(response.statusCode)
+        url = response.url
+        source = .foundation(response)
+    }
+
+    /// The header fields.
+    ///
+    /// - Complexity: O(n) in the number of fields where they come from Foundation: keep them rather than ask again.
+    public var headers: HTTPHeaders {
+        switch source {
+        case .fields(let headers): headers
+        case .foundation(let response): HTTPHeaders(response)
+        }
+    }
+
+    /// The value of one header field, for callers who want just that one.
+    public subscript(name: HTTPField.Name) -> String? {
+        switch source {
+        case .fields(let headers): headers[name]
+        case .foundation(let response): response.value(forHTTPHeaderField: name.rawValue)
+        }
+    }
+
+    /// The head as Foundation's response, for code that wants one; made when asked, nil where there is no address.
+    public var urlResponse: HTTPURLResponse? {
+        switch source {
+        case .foundation(let response):
+            return response
+        case .fields(let headers):
+            guard let url else { return nil }
+            let fields = Dictionary(headers.map { ($0.name.rawValue, headers[$0.name] ?? "") }) { first, _ in first }
+            return HTTPURLResponse(url: url, statusCode: status.code, httpVersion: nil, headerFields: fields)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+extension RequestError {
+    /// What went wrong: an open set, so that a new code breaks no one's `switch`.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        /// The name of the code, one of a bounded set.
+        public let name: String
+
+        private init(_ name: String) {
+            self.name = name
+        }
+
+        /// The name of the code.
+        public var description: String { name }
+
+        /// The operation was cancelled, or let go of before it could run.
+        public static let cancelled = Code("cancelled")
+        /// The transfer was silent for longer than its timeout.
+        public static let timedOut = Code("timedOut")
+        /// The deadline of the whole operation passed: waiting, retries and back-off included.
+        public static let deadlineExceeded = Code("deadlineExceeded")
+        /// There is no network.
+        public static let offline = Code("offline")
+        /// The host has no address, or nobody listens there.
+        public static let cannotConnect = Code("cannotConnect")
+        /// The connection ended before the response did.
+        public static let connectionLost = Code("connectionLost")
+        /// What came back isn't HTTP.
+        public static let badResponse = Code("badResponse")
+        /// The connection can't be trusted.
+        public static let untrusted = Code("untrusted")
+        /// The status isn't one that the request accepts. The error has the status, the headers and the content.
+        public static let unacceptableStatus = Code("unacceptableStatus")
+        /// The content is empty where the request needs some.
+        public static let emptyResponse = Code("emptyResponse")
+        /// There is content where the request allows none.
+        public static let unexpectedBody = Code("unexpectedBody")
+        /// The content is larger than the limit.
+        public static let bodyTooLarge = Code("bodyTooLarge")
+        /// The content can't be decoded.
+        public static let decoding = Code("decoding")
+        /// There were more redirects than the limit.
+        public static let tooManyRedirects = Code("tooManyRedirects")
+        /// A redirect leads nowhere: its location is missing, malformed, or no web address.
+        public static let badRedirect = Code("badRedirect")
+        /// The body would have to be sent again, and can't be.
+        public static let bodyNotReplayable = Code("bodyNotReplayable")
+        /// The request couldn't be made, or can't go on the wire as it is.
+        public static let invalidRequest = Code("invalidRequest")
+        /// The operation whose result this request was to be made from failed.
+        public static let dependencyFailed = Code("dependencyFailed")
+        /// The operation would wait for itself.
+        public static let dependencyCycle = Code("dependencyCycle")
+        /// The transport can't do what the request asks for.
+        public static let unsupported = Code("unsupported")
+        /// Something else, told by the underlying error.
+        public static let other = Code("other")
+    }
+}

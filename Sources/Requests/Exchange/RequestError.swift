@@ -1,0 +1,163 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Why a request failed: one error that tells the whole story.
+///
+/// ```swift
+/// if let error = error as? RequestError, error.code == .unacceptableStatus, error.response?.status == .notFound { … }
+/// ```
+///
+/// No description of it shows a secret: addresses come without credentials and query, headers and bodies not at all.
+public struct RequestError: Error, Sendable {
+    /// What went wrong.
+    public let code: Code
+    /// How far the request had come.
+    public let phase: Phase
+    private let details: Details
+
+    /// How far a request had come when it failed.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// The operation had not started: it waited in its queue.
+        case waiting
+        /// The request was being made.
+        case building
+        /// The request was on its way, and no response had come.
+        case sending
+        /// The response was coming in.
+        case receiving
+        /// The response was there, and was being judged.
+        case validating
+        /// The content was being decoded.
+        case decoding
+    }
+
+    // Behind one reference, so that an error costs a result as much room as a pointer.
+    private final class Details: Sendable {
+        let reason: String?
+        let request: HTTPRequest?
+        let response: HTTPResponseHead?
+        let body: Data
+        let attempts: [Attempt]
+        let underlying: (any Error)?
+
+        init(
+            reason: String?,
+            request: HTTPRequest?,
+            response: HTTPResponseHead?,
+            body: Data,
+            attempts: [Attempt],
+            underlying: (any Error)?
+        ) {
+            self.reason = reason
+            self.request = request
+            self.response = response
+            self.body = body
+            self.attempts = attempts
+            self.underlying = underlying
+        }
+    }
+
+    /// Makes an error.
+    ///
+    /// - Parameters:
+    ///   - code: What went wrong.
+    ///   - phase: How far the request had come.
+    ///   - reason: A sentence that the code alone doesn't say; without secrets.
+    ///   - request: What was sent, where a request had been made.
+    ///   - response: The head of what came back, where something had.
+    ///   - body: The content that came back, as far as it was kept.
+    ///   - attempts: What had been sent until then.
+    ///   - underlying: The error behind this one.
+    public init(
+        _ code: Code,
+        phase: Phase,
+        reason: String? = nil,
+        request: HTTPRequest? = nil,
+        response: HTTPResponseHead? = nil,
+        body: Data = Data(),
+        attempts: [Attempt] = [],
+        underlying: (any Error)? = nil
+    ) {
+        self.code = code
+        self.phase = phase
+        details = Details(
+            reason: reason,
+            request: request,
+            response: response,
+            body: body,
+            attempts: attempts,
+            underlying: underlying
+        )
+    }
+
+    /// Wraps any error: a ``RequestError`` stays what it is, every other becomes the underlying one of a new error, whose
+    /// code is `other` unless the error is one that the library knows.
+    public init(_ error: any Error) {
+        switch error {
+        case let error as RequestError: self = error
+        case let error as URLError: self.init(Code(error), phase: .sending, underlying: error)
+        case is InvalidRequest: self.init(.invalidRequest, phase: .building, underlying: error)
+        case is BodyStream.AlreadyRead: self.init(.bodyNotReplayable, phase: .building, underlying: error)
+        case is DecodingError: self.init(.decoding, phase: .decoding, underlying: error)
+        case is CancellationError: self.init(.cancelled, phase: .building, underlying: error)
+        default: self.init(.other, phase: .building, underlying: error)
+        }
+    }
+
+    /// What the code alone doesn't say, in a sentence.
+    public var reason: String? { details.reason }
+    /// What was sent; nil where the failure came before there was a request.
+    public var request: HTTPRequest? { details.request }
+    /// The head of the response; nil where none came.
+    public var response: HTTPResponseHead? { details.response }
+    /// The content of the response, up to the environment's limit for error bodies; empty where none came.
+    public var body: Data { details.body }
+    /// What had been sent until then: the first try, redirects and retries.
+    public var attempts: [Attempt] { details.attempts }
+    /// The error behind this one, such as a `URLError` or a `DecodingError`.
+    public var underlying: (any Error)? { details.underlying }
+
+    /// The same error with what a transport can't know: the request, the response and the attempts.
+    func completed(
+        phase: Phase? = nil,
+        request: HTTPRequest?,
+        response: HTTPResponseHead?,
+        body: Data,
+        attempts: [Attempt]
+    ) -> RequestError {
+        RequestError(
+            code,
+            phase: phase ?? self.phase,
+            reason: reason,
+            request: self.request ?? request,
+            response: self.response ?? response,
+            body: self.body.isEmpty ? body : self.body,
+            attempts: attempts,
+            underlying: underlying
+        )
+    }
+}
+
+extension RequestError: CustomStringConvertible, LocalizedError {
+    /// A few words of a bounded set, such as `unacceptableStatus`; fit to be the label of a metric.
+    public var shortDescription: String { code.name }
+
+    /// The error in a line, such as `unacceptableStatus (404 Not Found) for GET https://example.com/todos/1`.
+    public var description: String {
+        var text = code.name
+        if let status = response?.status { text += " (\(status))" }
+        if let request { text += " for \(request)" }
+        if let reason { text += ": \(reason)" }
+        switch underlying {
+        case let error as RequestError: text += "; cause: \(error.code.name)"
+        case let error as InvalidRequest: text += ": \(error)"
+        default: break
+        }
+        return text
+    }
+
+    /// The error in a line, for people.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,44 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension HTTPRequest {
+    /// Takes over a Foundation request.
+    ///
+    /// Foundation's default of 60 seconds counts as "not set", since the two can't be told apart.
+    ///
+    /// - Throws: ``InvalidRequest`` where the request has no URL. Everything else is checked when the request is sent.
+    public init(_ request: URLRequest) throws(InvalidRequest) {
+        guard let url = request.url else { throw InvalidRequest(.url, "is missing") }
+        self.init(url: url.baseURL == nil ? url : url.absoluteURL, method: HTTPMethod(request.httpMethod ?? "GET"))
+        if let fields = request.allHTTPHeaderFields, !fields.isEmpty {
+            headers = HTTPHeaders(fields)
+        }
+        if let data = request.httpBody {
+            body = .data(data)
+        } else if let stream = request.httpBodyStream {
+            body = .stream(BodyStream(stream))
+        }
+        timeout = request.timeoutInterval == 60 ? nil : .seconds(max(0, request.timeoutInterval))
+        cachePolicy = request.cachePolicy
+        allowsCellularAccess = request.allowsCellularAccess
+    }
+}
+
+extension URLRequest {
+    /// Makes a Foundation request of a request, for a transport or a library that wants one.
+    ///
+    /// What Foundation can't carry is left out: the body where it is a file or a stream, and the order of the headers.
+    /// Fields that stand there several times are joined.
+    public init(_ request: HTTPRequest) {
+        self.init(url: request.url, cachePolicy: request.cachePolicy)
+        httpMethod = request.method.rawValue
+        allowsCellularAccess = request.allowsCellularAccess
+        for field in request.headers where value(forHTTPHeaderField: field.name.rawValue) == nil {
+            setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
+        }
+        if case .data(let data) = request.body.content { httpBody = data }
+        if let timeout = request.timeout { timeoutInterval = timeout / .seconds(1) }
+    }
+}

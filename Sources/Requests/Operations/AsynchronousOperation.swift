@@ -1,0 +1,169 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// An operation that ends when its work does, rather than when `main` returns.
+///
+/// The library's operations are all of this kind. It adds to `Operation` what that asks of asynchronous subclasses and
+/// is easily got wrong: one locked state machine, notifications outside the lock, an end that comes exactly once and
+/// never before the queue has started the operation, and links to dependencies that go when the operation is over.
+///
+/// To write one, override ``execute()``, and call ``finish()`` when the work is done, from any thread:
+///
+/// ```swift
+/// final class Ripen: AsynchronousOperation, @unchecked Sendable {
+///     override func execute() {
+///         DispatchQueue.global().asyncAfter(deadline: .now() + 1) { self.finish() }
+///     }
+/// }
+/// ```
+///
+/// `completionBlock` is never used by the library: it is yours.
+// Sendable: Operation demands that it be restated; what is added here is one lock.
+open class AsynchronousOperation: Operation, @unchecked Sendable {
+    private struct State {
+        var lifecycle = OperationLifecycle()
+        var links = DependencyLinks()
+    }
+
+    private let state = Locked(State())
+
+    // MARK: The state, as Operation wants to see it
+
+    /// Always true.
+    public final override var isAsynchronous: Bool { true }
+
+    /// Whether the queue has started the operation, and it isn't finished.
+    public final override var isExecuting: Bool { state.withLock { $0.lifecycle.isExecuting } }
+
+    /// Whether the operation is over.
+    public final override var isFinished: Bool { state.withLock { $0.lifecycle.isFinished } }
+
+    /// Starts the operation; called by its queue.
+    ///
+    /// A cancelled operation finishes here without having executed. A second start is ignored.
+    public final override func start() {
+        willChangeValue(forKey: Self.isExecutingKey)
+        let action = transition(.start)
+        didChangeValue(forKey: Self.isExecutingKey)
+        perform(action)
+    }
+
+    /// Cancels the operation.
+    ///
+    /// Cancelling is a settlement as any other: the first one wins. An operation that has its result already keeps it.
+    /// One that waits in its queue has its result, and its completions enqueued, when this returns, but stays in the
+    /// queue until that starts it. Safe from any thread and at any time, also more than once.
+    open override func cancel() {
+        // The settlement comes first: when `super` marks the operation ready, its queue may start it at once, and must
+        // find it settled. The delivery comes last, so that whoever sees the result sees `isCancelled` too.
+        let action = transition(.settle)
+        super.cancel()
+        guard action == .deliver else { return }
+        storeCancellation()
+        deliverSettlement()
+    }
+
+    // MARK: For subclasses
+
+    /// Does the work, and sees to it that ``finish()`` is called at its end. The base class finishes at once.
+    open func execute() {
+        finish()
+    }
+
+    /// Ends the operation. Only the first call counts; one that comes before the start takes effect with it.
+    public final func finish() {
+        settle {}
+    }
+
+    /// Settles the operation, if nothing has settled it before: `store` keeps the result, outside every lock.
+    @discardableResult
+    final func settle(storing store: () -> Void) -> Bool {
+        guard transition(.settle) == .deliver else { return false }
+        store()
+        deliverSettlement()
+        return true
+    }
+
+    /// Moves the lifecycle on, and does what that asks for.
+    final func advance(_ input: OperationLifecycle.Input) {
+        perform(transition(input))
+    }
+
+    /// Moves the lifecycle on, and leaves what that asks for to the caller.
+    final func transition(_ input: OperationLifecycle.Input) -> OperationLifecycle.Action {
+        state.withLock { $0.lifecycle.handle(input) }
+    }
+
+    /// Where the operation is in its life.
+    final var lifecycleState: OperationLifecycle.State { state.withLock { $0.lifecycle.state } }
+
+    /// Keeps the result of a cancelled operation; there is none in the base class.
+    func storeCancellation() {}
+
+    /// Enqueues the completions, and lets go of work that is no longer wanted; called once.
+    func deliver() {}
+
+    /// Does what the lifecycle asks for; subclasses add the phases of their work.
+    func perform(_ action: OperationLifecycle.Action) {
+        switch action {
+        case .announce: advance(.announced)
+        case .build: execute()
+        case .finish: announceEnd()
+        default: break
+        }
+    }
+
+    private func deliverSettlement() {
+        deliver()
+        advance(.delivered)
+    }
+
+    private func announceEnd() {
+        willChangeValue(forKey: Self.isExecutingKey)
+        willChangeValue(forKey: Self.isFinishedKey)
+        _ = transition(.finished)
+        didChangeValue(forKey: Self.isExecutingKey)
+        didChangeValue(forKey: Self.isFinishedKey)
+        dropLinks()
+    }
+
+    // Strings rather than key paths, which swift-corelibs-foundation compares slowly, and only then turns into these.
+    private static let isExecutingKey = "isExecuting"
+    private static let isFinishedKey = "isFinished"
+
+    // MARK: Dependencies
+
+    /// Makes the operation wait for another.
+    ///
+    /// A dependency that would make the operation wait for itself isn't added; the operation is settled instead, with an
+    /// error of code `dependencyCycle` where it has a result. Found without recursion, and without walking again what
+    /// earlier calls have verified. What can't be seen are links that are added to plain operations after this call, and
+    /// those that another thread is adding at this moment.
+    ///
+    /// - Complexity: O(1) for an operation that nothing depends on yet, else O(n) in what `operation` depends on.
+    open override func addDependency(_ operation: Operation) {
+        let isDependedUpon = state.withLock { $0.links.isDependedUpon }
+        let walk = DependencyWalk(from: operation, lookingFor: self, throughAsynchronous: isDependedUpon)
+        guard !walk.foundTarget else { return refuseDependency() }
+        for reached in walk.asynchronous { reached.state.withLock { $0.links.isDependedUpon = true } }
+        state.withLock { $0.links.hasDependencies = true }
+        super.addDependency(operation)
+    }
+
+    /// Settles an operation that would wait for itself.
+    func refuseDependency() {
+        finish()
+    }
+
+    /// Lets go of the operations that this one waited for.
+    ///
+    /// Otherwise every operation of a chain keeps the one before it alive, and letting go of the last lets go of all,
+    /// each inside the other's deinitialiser, until the stack is full. It has to come after the end is announced: before
+    /// it, every removal would have the queue look for work, and removing an unfinished dependency strands the operation.
+    private func dropLinks() {
+        guard state.withLock({ $0.links.hasDependencies }) else { return }
+        for dependency in dependencies.reversed() { removeDependency(dependency) }
+    }
+}

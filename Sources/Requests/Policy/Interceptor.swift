@@ -1,0 +1,38 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Changes requests on their way out, and decides whether a failed one is tried again.
+///
+/// ```swift
+/// struct Signature: Interceptor {
+///     let key: SigningKey
+///     func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+///         request.headers["X-Signature"] = try key.signature(of: request)
+///     }
+/// }
+/// environment.interceptors.append(Signature(key: key))
+/// ```
+///
+/// Interceptors run in their order, once for every attempt that isn't a redirect. They may be called from several
+/// operations at once. When an operation is cancelled, the task that an interceptor runs in is cancelled too; what it
+/// returns after that isn't used.
+public protocol Interceptor: Sendable {
+    /// Changes a request before it is sent; leaves it as it is by default.
+    ///
+    /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
+    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws
+
+    /// Says what to do about a failure; nothing by default, which leaves the decision to the next interceptor.
+    ///
+    /// Asked for failed transfers and for unacceptable responses; not for requests that can't be built, for
+    /// cancellation, or for content that can't be decoded. The first decision that isn't ``RetryDecision/pass`` counts.
+    func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
+}
+
+extension Interceptor {
+    /// Leaves the request as it is.
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {}
+
+    /// Leaves the decision to the next interceptor.
+    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
+}

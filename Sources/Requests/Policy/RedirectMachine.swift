@@ -1,0 +1,92 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Follows the redirects of one operation: decides, for each response, what to send next.
+///
+/// What is dropped on the way stays dropped: a chain that leaves an origin and comes back to it arrives without the
+/// credentials that it left with, because whoever named the way back isn't the one who was trusted with them.
+struct RedirectMachine: Sendable {
+    /// What to do with a response.
+    enum Action: Sendable {
+        /// It is no redirect, or none that is followed: judge it.
+        case deliver
+        /// Send this request.
+        case follow(HTTPRequest)
+        /// Give up.
+        case fail(RequestError.Code, reason: String)
+    }
+
+    private let policy: RedirectPolicy
+    private(set) var count = 0
+
+    init(policy: RedirectPolicy) {
+        self.policy = policy
+    }
+
+    /// Decides about the response to `request`.
+    mutating func handle(_ response: HTTPResponseHead, to request: HTTPRequest) -> Action {
+        guard let limit = policy.limit, Self.redirects.contains(response.status),
+            let location = response[.location]
+        else { return .deliver }
+        guard count < limit else {
+            return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
+        }
+        guard let target = Self.resolve(location, against: request.url) else {
+            return .fail(.badRedirect, reason: "the location “\(location.withoutQuery.shortened())” is no web address")
+        }
+        var next = Self.rewrite(request, for: response.status)
+        if !next.body.isReplayable {
+            return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
+        }
+        next.url = target
+        next.headers.remove(.host)
+        if Origin(target) != Origin(request.url) {
+            next.headers.removeAll { $0.name.isSecret }
+        }
+        count += 1
+        return .follow(next)
+    }
+
+    // 300 and 304 leave the choice to the caller; 305 and 306 are dead.
+    private static let redirects: Set<HTTPStatus> = [
+        .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
+    ]
+
+    /// RFC 3986, 5: relative to the request's own address; the fragment is inherited (RFC 9110, 10.2.2).
+    private static func resolve(_ location: String, against base: URL) -> URL? {
+        guard !location.isEmpty, location.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
+            let target = URL(string: location, relativeTo: base)?.absoluteURL,
+            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = target.host(percentEncoded: true), !host.isEmpty
+        else { return nil }
+        guard target.fragment == nil, let fragment = base.fragment(percentEncoded: true),
+            var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        else { return target }
+        components.percentEncodedFragment = fragment
+        return components.url
+    }
+
+    /// RFC 9110, 15.4: 303 asks with GET, and so do 301 and 302 after POST, as every browser does; HEAD stays HEAD.
+    private static func rewrite(_ request: HTTPRequest, for status: HTTPStatus) -> HTTPRequest {
+        let asksAnew =
+            switch status {
+            case .seeOther: request.method != .head && request.method != .get
+            case .movedPermanently, .found: request.method == .post
+            default: false
+            }
+        guard asksAnew else { return request }
+        var next = request
+        next.method = .get
+        next.body = .none
+        next.headers.removeAll { $0.name.rawValue.lowercased().hasPrefix("content-") }
+        return next
+    }
+}
+
+extension String {
+    fileprivate var withoutQuery: String {
+        String(prefix { $0 != "?" && $0 != "#" })
+    }
+}

@@ -1,0 +1,100 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension RequestQueue {
+    /// Runs a request as an operation of this queue.
+    ///
+    /// ```swift
+    /// let recipe = queue.addRequest(RecipeRequest(recipeID: "1")) { result in … }
+    /// ```
+    ///
+    /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here, or
+    /// into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it: a `URLSession`, or any other transport; nil, the default, is the queue's.
+    ///   - completionQueue: Where the completion is called; by default the underlying queue of this queue, else the
+    ///     global queue of utility quality.
+    ///   - dependencies: What has to be finished, well or not, before the request starts.
+    ///   - priority: How soon it starts, among those that could.
+    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue and transport, instead
+    ///     of sending it again. Each request keeps an operation of its own; the transfer is cancelled when the last one
+    ///     is. Requests with unsafe methods are sent in any case.
+    ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
+    ///     cancelled while it waits, and before any operation that depends on this one starts.
+    /// - Returns: The operation, typed: others can depend on it, and read its result.
+    @discardableResult
+    public func addRequest<R: NetworkRequest>(
+        _ request: R,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil,
+        dependencies: [Operation] = [],
+        priority: Operation.QueuePriority = .normal,
+        coalescing: Bool = false,
+        completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(
+            for: request,
+            session: session,
+            completionQueue: completionQueue,
+            coalescing: coalescing,
+            completion: completion
+        )
+        enqueue(operation, dependencies: dependencies, priority: priority)
+        return operation
+    }
+
+    /// Makes the operation of a request without adding it, to configure it first.
+    ///
+    /// Add it with `addOperation`, once. It needn't be this queue that runs it; what it inherits comes from this one.
+    public func makeOperation<R: NetworkRequest>(
+        for request: R,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil,
+        coalescing: Bool = false,
+        completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        if coalescing || request.options.coalesce { share(operation, request) }
+        return operation
+    }
+
+    func makeOperation<R: NetworkRequest>(
+        from source: RequestSource<R>,
+        _ session: (any HTTPTransport)?,
+        _ completionQueue: DispatchQueue?,
+        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
+    ) -> R.OperationType {
+        let operation = R.makeOperation(
+            OperationConfiguration(source: source, transport: session ?? transport, environment: environment)
+        )
+        if let completion {
+            operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)
+        }
+        return operation
+    }
+
+    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
+        for dependency in dependencies { operation.addDependency(dependency) }
+        if priority != .normal { operation.queuePriority = priority }
+        addOperation(operation)
+    }
+
+    private func share<R: NetworkRequest>(_ operation: NetworkOperation<R>, _ request: R) {
+        let key = Coalescer.Key(
+            queue: ObjectIdentifier(self),
+            transport: ObjectIdentifier(operation.transport),
+            type: ObjectIdentifier(R.self),
+            identifier: request.identifier
+        )
+        let configuration = OperationConfiguration(
+            source: .value(request),
+            transport: operation.transport,
+            environment: operation.environment
+        )
+        operation.follow(Coalescer.shared.join(key, or: SharedTransfer(key: key, configuration: configuration)))
+    }
+}

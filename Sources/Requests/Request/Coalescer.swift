@@ -1,0 +1,57 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Knows which transfers are shared, and by how many operations.
+///
+/// Joining, leaving and closing are one step each under one lock, so nobody joins a transfer that the last one has just
+/// left, and two that come at once share one.
+final class Coalescer: Sendable {
+    /// What has to be equal for two operations to share: the queue, the transport, and the request.
+    struct Key: Sendable, Hashable {
+        let queue: ObjectIdentifier
+        let transport: ObjectIdentifier
+        let type: ObjectIdentifier
+        let identifier: String
+    }
+
+    private struct Entry: Sendable {
+        let transfer: any AnyObject & Sendable
+        var members: Int
+    }
+
+    /// The one of the process: an `OperationQueue` has no room for one of its own.
+    static let shared = Coalescer()
+    private let entries = Locked<[Key: Entry]>([:])
+
+    /// Counts one operation in; where there is no transfer of this key yet, `fresh` becomes it.
+    func join<R: NetworkRequest>(_ key: Key, or fresh: SharedTransfer<R>) -> SharedTransfer<R> {
+        entries.withLock { entries in
+            guard let transfer = entries[key]?.transfer as? SharedTransfer<R> else {
+                entries[key] = Entry(transfer: fresh, members: 1)
+                return fresh
+            }
+            entries[key]?.members += 1
+            return transfer
+        }
+    }
+
+    /// Counts one operation out, and says whether it was the last of a transfer that is still open.
+    func leave(_ key: Key, _ transfer: some AnyObject) -> Bool {
+        entries.withLock { entries in
+            guard let entry = entries[key], entry.transfer === transfer else { return false }
+            guard entry.members == 1 else {
+                entries[key]?.members -= 1
+                return false
+            }
+            entries[key] = nil
+            return true
+        }
+    }
+
+    /// Lets no more operations join.
+    func close(_ key: Key, _ transfer: some AnyObject) {
+        entries.withLock { entries in
+            if entries[key]?.transfer === transfer { entries[key] = nil }
+        }
+    }
+}

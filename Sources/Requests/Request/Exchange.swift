@@ -1,0 +1,93 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What is under way on behalf of one operation: the transfer, what has come of it, and what was sent before it.
+///
+/// Transfers are numbered, and everything that arrives for another than the present one is ignored.
+struct Exchange: Sendable {
+    /// What became of a piece of content.
+    enum Reception: Sendable, Hashable {
+        /// It is kept.
+        case kept
+        /// Nobody wants it any more.
+        case ignored
+        /// It would exceed the limit.
+        case tooLarge
+    }
+
+    /// What cancels a piece of work.
+    typealias Cancellation = @Sendable () -> Void
+
+    private(set) var attempts: [Attempt] = []
+    private(set) var head: HTTPResponseHead?
+    private(set) var body = Data()
+    var redirects = RedirectMachine(policy: .refuse)
+    private var transfer = 0
+    private var isOpen = false
+    private var isAbandoned = false
+    private var cancellation: Cancellation?
+
+    /// What was sent last.
+    var request: HTTPRequest? { attempts.last?.request }
+
+    /// Begins a transfer.
+    mutating func begin(_ transfer: Int, sending request: HTTPRequest, cause: Attempt.Cause) {
+        self.transfer = transfer
+        isOpen = true
+        head = nil
+        body = Data()
+        attempts.append(Attempt(cause: cause, request: request))
+    }
+
+    mutating func receive(_ head: HTTPResponseHead, transfer: Int) {
+        guard accepts(transfer) else { return }
+        self.head = head
+        attempts[attempts.endIndex - 1].response = head
+    }
+
+    mutating func receive(_ data: Data, transfer: Int, limit: Int) -> Reception {
+        guard accepts(transfer) else { return .ignored }
+        guard data.count <= limit - body.count else { return .tooLarge }
+        if body.isEmpty { body = data } else { body.append(data) }
+        return .kept
+    }
+
+    mutating func end(_ transfer: Int, error: RequestError?) {
+        guard transfer == self.transfer, isOpen else { return }
+        isOpen = false
+        cancellation = nil
+        attempts[attempts.endIndex - 1].error = error
+    }
+
+    /// Keeps what cancels the work that has just begun, or gives it back where that work is no longer wanted.
+    mutating func keep(_ cancellation: @escaping Cancellation, transfer: Int? = nil) -> Cancellation? {
+        if let transfer, transfer != self.transfer || !isOpen { return nil }
+        guard !isAbandoned else { return cancellation }
+        self.cancellation = cancellation
+        return nil
+    }
+
+    /// Stops caring: nothing that comes is kept. Gives what cancels the work that is under way.
+    mutating func abandon() -> Cancellation? {
+        isAbandoned = true
+        defer { cancellation = nil }
+        return cancellation
+    }
+
+    /// Takes over what came of an operation that did the work for this one.
+    mutating func adopt(_ other: Exchange) {
+        attempts = other.attempts
+        head = other.head
+    }
+
+    /// Lets go of the content, which has been made a value.
+    mutating func dropBody() {
+        body = Data()
+    }
+
+    private func accepts(_ transfer: Int) -> Bool {
+        transfer == self.transfer && isOpen && !isAbandoned
+    }
+}

@@ -1,0 +1,246 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The pipeline: one method a phase, each entered by one input of the lifecycle, so that only one thread can be in it.
+extension NetworkOperation {
+    // MARK: Build
+
+    func build(_ attempt: Int) {
+        if case .follower(let shared) = run.withLock({ $0.role }) { return join(shared) }
+        do {
+            guard let request = try resolveRequest() else { return }
+            let reply = BuildReply { result in self.built(result, attempt: attempt) }
+            request.makeHTTPRequest(in: environment) { reply($0) }
+        } catch {
+            fail(error, in: .building)
+        }
+    }
+
+    private func built(_ result: Result<HTTPRequest, any Error>, attempt: Int) {
+        guard case .adapt = transition(.built(attempt: attempt)), let request else { return }
+        do {
+            var http = try result.get()
+            http.headers = environment.headers.overridden(by: http.headers)
+            try prepare(&http)
+            let options = request.options
+            run.withLock { $0.options = options }
+            adapt(http, attempt: attempt, context: InterceptorContext(identifier: request.identifier, attempt: attempt))
+        } catch {
+            fail(error, in: .building)
+        }
+    }
+
+    // MARK: Adapt
+
+    private func adapt(_ request: HTTPRequest, attempt: Int, context: InterceptorContext) {
+        guard !environment.interceptors.isEmpty else { return adapted(request, attempt: attempt) }
+        background { [self] in
+            do {
+                var request = request
+                for interceptor in environment.interceptors {
+                    try await interceptor.adapt(&request, context: context)
+                }
+                adapted(request, attempt: attempt)
+            } catch {
+                fail(error, in: .building)
+            }
+        }
+    }
+
+    private func adapted(_ request: HTTPRequest, attempt: Int) {
+        do {
+            var request = request
+            try request.validate()
+            if case .leader(let shared) = run.withLock({ $0.role }), !request.method.isSafe {
+                shared.refuse()
+                return cancel()
+            }
+            guard case .send(let transfer) = transition(.adapted(attempt: attempt)) else { return }
+            if attempt == 1 {
+                run.withLock { $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect) }
+            }
+            send(request, transfer: transfer, cause: attempt == 1 ? .initial : .retry)
+        } catch {
+            fail(error, in: .building)
+        }
+    }
+
+    // MARK: Send
+
+    private func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
+        let options = run.withLock { run in
+            run.exchange.begin(transfer, sending: request, cause: cause)
+            return run.options
+        }
+        let limit = options.maximumBodySize ?? environment.maximumBodySize
+        let timeout = options.timeout ?? environment.timeout
+        let outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit)
+        let handle = transport.send(outgoing) { [self] event in receive(event, transfer: transfer, limit: limit) }
+        // A cancel that came while there was no handle yet finds its way here.
+        run.withLock { $0.exchange.keep({ handle.cancel() }, transfer: transfer) }?()
+    }
+
+    private func receive(_ event: TransferEvent, transfer: Int, limit: Int) {
+        switch event {
+        case .informational, .sent:
+            break
+        case .head(let head):
+            run.withLock { $0.exchange.receive(head, transfer: transfer) }
+            advance(.responded(transfer: transfer))
+        case .data(let data):
+            let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
+            guard reception == .tooLarge else { return }
+            fail(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes"), in: .receiving)
+        case .end(let error):
+            run.withLock { $0.exchange.end(transfer, error: error) }
+            let action = transition(.ended(transfer: transfer))
+            guard action == .judge else { return perform(action) }
+            if transport.capabilities.contains(.concurrentDelivery) {
+                judge(error)
+            } else {
+                DispatchQueue.global().async { self.judge(error) }
+            }
+        }
+    }
+
+    // MARK: Judge
+
+    private func judge(_ error: RequestError?) {
+        let (exchange, validatesStatus) = run.withLock { ($0.exchange, $0.options.validatesStatus) }
+        guard let request, let sent = exchange.request else { return }
+        if let error { return consider(error, in: error.phase, having: exchange) }
+        guard let head = exchange.head else {
+            return consider(RequestError(.badResponse, phase: .receiving), in: .receiving, having: exchange)
+        }
+        switch run.withLock({ $0.exchange.redirects.handle(head, to: sent) }) {
+        case .follow(let next):
+            follow(next)
+        case .fail(let code, let reason):
+            fail(RequestError(code, phase: .validating, reason: reason), in: .validating)
+        case .deliver:
+            guard !validatesStatus || request.validHTTPStatusCodes.contains(head.status.code)
+                || head.status == .notModified && sent.isConditional
+            else {
+                return consider(RequestError(.unacceptableStatus, phase: .validating), in: .validating, having: exchange)
+            }
+            decode(HTTPResponse(head: head, body: exchange.body, attempts: exchange.attempts))
+        }
+    }
+
+    private func follow(_ request: HTTPRequest) {
+        do {
+            var request = request
+            try request.validate()
+            guard case .send(let transfer) = transition(.redirected) else { return }
+            send(request, transfer: transfer, cause: .redirect)
+        } catch {
+            fail(error, in: .validating)
+        }
+    }
+
+    /// Lets the interceptors decide whether the operation fails or tries again.
+    private func consider(_ error: RequestError, in phase: RequestError.Phase, having exchange: Exchange) {
+        guard !environment.interceptors.isEmpty, let request, exchange.request?.body.isReplayable == true else {
+            return fail(error, in: phase)
+        }
+        let error = complete(error, in: phase, with: exchange)
+        let attempt = exchange.attempts.count { $0.cause != .redirect }
+        let context = InterceptorContext(identifier: request.identifier, attempt: attempt)
+        background { [self] in
+            for interceptor in environment.interceptors {
+                switch await interceptor.retry(error, context: context) {
+                case .pass: continue
+                case .fail: return fail(error, in: phase)
+                case .retry(let delay): return retry(after: delay)
+                }
+            }
+            fail(error, in: phase)
+        }
+    }
+
+    private func retry(after delay: Duration) {
+        guard case .wait(let attempt) = transition(.retry) else { return }
+        guard delay > .zero else { return advance(.elapsed(attempt: attempt)) }
+        let timer = Timer(after: delay, on: environment.clock) { self.advance(.elapsed(attempt: attempt)) }
+        run.withLock { $0.exchange.keep { timer.cancel() } }?()
+    }
+
+    // MARK: Decode
+
+    private func decode(_ response: HTTPResponse<Data>) {
+        guard case .decode = transition(.accepted) else { return }
+        let result = Result { try process(response) }
+        switch result {
+        case .success(let value): finish(with: .success(value))
+        case .failure(let error): fail(error, in: .decoding)
+        }
+        run.withLock { $0.exchange.dropBody() }
+    }
+
+    // MARK: Fail
+
+    /// Settles the operation with an error, which gets all that is known about the request and the response.
+    func fail(_ error: any Error, in phase: RequestError.Phase) {
+        finish(throwing: complete(error, in: phase, with: run.withLock { $0.exchange }))
+    }
+
+    // Errors of the request's own stay what they are, for its own `mapError`; where the failure is a RequestError anyway,
+    // and for errors that only the library can have thrown, they get the story around them.
+    private func complete(_ error: any Error, in phase: RequestError.Phase, with exchange: Exchange) -> any Error {
+        if let error = error as? RequestError { return complete(error, in: phase, with: exchange) }
+        guard R.Failure.self == RequestError.self || error is InvalidRequest || error is DecodingError else { return error }
+        return complete(RequestError(error), in: phase, with: exchange)
+    }
+
+    private func complete(_ error: RequestError, in phase: RequestError.Phase, with exchange: Exchange) -> RequestError {
+        error.completed(
+            phase: phase,
+            request: exchange.request,
+            response: exchange.head,
+            body: exchange.body.prefix(environment.maximumErrorBodySize),
+            attempts: exchange.attempts
+        )
+    }
+
+    /// Runs asynchronous work that a settlement cancels.
+    private func background(_ work: @escaping @Sendable () async -> Void) {
+        let task = Task.detached { await work() }
+        run.withLock { $0.exchange.keep { task.cancel() } }?()
+    }
+
+    // MARK: Follow another operation
+
+    private func join(_ shared: SharedTransfer<R>) {
+        // The role goes with the first start: after a parting, the operation builds again, and for itself.
+        run.withLock { $0.role = .alone }
+        guard transition(.join) == .attach else { return shared.leave() }
+        let leave: Exchange.Cancellation = { shared.leave() }
+        run.withLock { $0.exchange.keep(leave) }?()
+        shared.attach(self)
+    }
+
+    /// Takes over the result of the operation that did the work.
+    func adopt(_ outcome: Outcome, of leader: NetworkOperation<R>) {
+        let exchange = leader.run.withLock { $0.exchange }
+        run.withLock { $0.exchange.adopt(exchange) }
+        finish(with: outcome)
+    }
+}
+
+extension HTTPHeaders {
+    /// These fields, but for those of which the others have one of the same name.
+    fileprivate func overridden(by others: HTTPHeaders) -> HTTPHeaders {
+        var merged = self
+        merged.merge(others)
+        return merged
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the caller has a representation already, and 304 is an answer (RFC 9110, 13.1).
+    fileprivate var isConditional: Bool {
+        headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince)
+    }
+}

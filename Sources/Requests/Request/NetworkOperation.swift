@@ -1,0 +1,131 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The operation of a ``NetworkRequest``: builds, adapts, sends, judges, retries, decodes, and finishes once.
+///
+/// This is the one pipeline of the library; completions, dependencies and `await` are doors into it. Queues make its
+/// subclasses. To change what becomes of a response, subclass ``DataOperation`` or one below, override ``process(_:)``,
+/// and name the subclass as the request's `OperationType`.
+// Sendable: Operation demands that it be restated; what is added here is constants and one lock.
+open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
+    /// Whether the operation does its own work.
+    enum Role: Sendable {
+        /// It does.
+        case alone
+        /// It waits for the leader of a shared transfer, or works alone where the request can't be shared.
+        case follower(SharedTransfer<R>)
+        /// It works for others, and only if the method is safe.
+        case leader(SharedTransfer<R>)
+    }
+
+    struct Run: Sendable {
+        var exchange = Exchange()
+        var options = RequestOptions()
+        var deadline: Timer?
+        var role = Role.alone
+    }
+
+    /// What carries the request.
+    public final let transport: any HTTPTransport
+    /// What the operation inherits.
+    public final let environment: RequestEnvironment
+    final let run = Locked(Run())
+
+    /// Makes an operation. Its deadline, if it has one, counts from here.
+    public required init(_ configuration: OperationConfiguration<R>) {
+        transport = configuration.transport
+        environment = configuration.environment
+        super.init(source: configuration.source)
+        if let deadline = request?.options.deadline ?? environment.deadline { startDeadline(deadline) }
+    }
+
+    deinit {
+        let (deadline, role) = run.withLock { ($0.deadline, $0.role) }
+        deadline?.cancel()
+        if case .follower(let shared) = role { shared.leave() }
+    }
+
+    // MARK: What is known
+
+    /// The request that was sent last; nil before one was made.
+    public final var urlRequest: URLRequest? { run.withLock { $0.exchange.request }.map(URLRequest.init) }
+
+    /// The head of the response that came last; nil before one came.
+    public final var response: HTTPResponseHead? { run.withLock { $0.exchange.head } }
+
+    /// What was sent so far: the first try, redirects and retries, in their order.
+    public final var attempts: [Attempt] { run.withLock { $0.exchange.attempts } }
+
+    // MARK: For subclasses
+
+    /// Changes the request before it is checked and sent; by default it is left as it is.
+    ///
+    /// - Throws: What keeps the request from being sent.
+    open func prepare(_ request: inout HTTPRequest) throws {}
+
+    /// Makes the value of an acceptable response. Called on a thread where it may take its time.
+    ///
+    /// - Throws: The failure of the operation.
+    open func process(_ response: HTTPResponse<Data>) throws -> R.Success {
+        let reason = "\(type(of: self)) doesn't say what to make of a response"
+        throw RequestError(.unsupported, phase: .decoding, reason: reason)
+    }
+
+    /// Leaves the work to the leader of a shared transfer; before the start.
+    final func follow(_ shared: SharedTransfer<R>) {
+        run.withLock { $0.role = .follower(shared) }
+    }
+
+    // MARK: The lifecycle's wishes
+
+    override func perform(_ action: OperationLifecycle.Action) {
+        switch action {
+        case .build(let attempt):
+            build(attempt)
+        case .attach, .adapt, .send, .judge, .decode, .wait:
+            break  // Done where the input was given, with what that had at hand.
+        case .none, .announce, .deliver, .finish:
+            super.perform(action)
+        }
+    }
+
+    override func makeCancellation() -> RequestError {
+        let exchange = run.withLock { $0.exchange }
+        let phase: RequestError.Phase =
+            switch (exchange.request, exchange.head) {
+            case (nil, _): .waiting
+            case (_, nil): .sending
+            case (_, _?): .receiving
+            }
+        return RequestError(
+            .cancelled,
+            phase: phase,
+            request: exchange.request,
+            response: exchange.head,
+            attempts: exchange.attempts
+        )
+    }
+
+    override func deliver() {
+        let (cancellation, deadline, role) = run.withLock { run in
+            defer {
+                run.deadline = nil
+                run.role = .alone
+            }
+            return (run.exchange.abandon(), run.deadline, run.role)
+        }
+        super.deliver()
+        deadline?.cancel()
+        cancellation?()
+        if case .follower(let shared) = role { shared.leave() }
+    }
+
+    private func startDeadline(_ deadline: Duration) {
+        let timer = Timer(after: deadline, on: environment.clock) { [weak self] in
+            self?.fail(RequestError(.deadlineExceeded, phase: .waiting), in: .waiting)
+        }
+        run.withLock { $0.deadline = timer }
+    }
+}

@@ -1,0 +1,23 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Everything that an operation is made of.
+public struct OperationConfiguration<R: NetworkRequest>: Sendable {
+    /// Where the request comes from.
+    public var source: RequestSource<R>
+    /// What carries it.
+    public var transport: any HTTPTransport
+    /// What it inherits.
+    public var environment: RequestEnvironment
+
+    /// Makes a configuration.
+    public init(
+        source: RequestSource<R>,
+        transport: any HTTPTransport,
+        environment: RequestEnvironment = RequestEnvironment()
+    ) {
+        self.source = source
+        self.transport = transport
+        self.environment = environment
+    }
+}

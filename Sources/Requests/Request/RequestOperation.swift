@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// An operation with a typed result: the running side of a ``Request``.
+///
+/// ```swift
+/// let login = queue.addRequest(LoginRequest(user: user))
+/// let show = BlockOperation { if case .success(let token)? = login.result { … } }
+/// show.addDependency(login)
+/// ```
+///
+/// The order is always the same: the result is stored, the completions are enqueued on their queues, and then the
+/// operation is finished. So every operation that depends on this one can read ``result``, and one that runs on the
+/// serial queue of a completion runs behind it.
+// Sendable: Operation demands that it be restated; what is added here is one lock.
+open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Sendable {
+    /// The result of the request: success or failure, typed.
+    public typealias Outcome = Result<R.Success, R.Failure>
+
+    private struct State {
+        var source: RequestSource<R>
+        var result: Outcome?
+        var completions: [Completion] = []
+        var observers: [@Sendable (Outcome) -> Void] = []
+    }
+
+    private struct Completion {
+        let queue: DispatchQueue
+        let body: @Sendable (Outcome) -> Void
+    }
+
+    private let state: Locked<State>
+
+    /// Makes an operation for a request.
+    public init(source: RequestSource<R>) {
+        state = Locked(State(source: source))
+        super.init()
+    }
+
+    // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its completions.
+    deinit {
+        let (completions, hasResult) = state.withLock { ($0.completions, $0.result != nil) }
+        guard !hasResult, !completions.isEmpty else { return }
+        let reason = "the operation was let go of before it ran"
+        let error = mapError(RequestError(.cancelled, phase: .waiting, reason: reason))
+        for completion in completions {
+            completion.queue.async { completion.body(.failure(error)) }
+        }
+    }
+
+    /// The request; nil as long as it is yet to be made from the result of another operation.
+    public final var request: R? { state.withLock { $0.source.value } }
+
+    /// The result; nil as long as there is none. It is there before the operation is finished, and never changes.
+    public final var result: Outcome? { state.withLock { $0.result } }
+
+    /// Waits for the result.
+    ///
+    /// Cancelling the waiting task doesn't cancel the operation, which others may be waiting for too; the queue's
+    /// `fetch` does both.
+    ///
+    /// - Throws: The failure of the request, a cancelled operation's included.
+    public final func value() async throws(R.Failure) -> R.Success {
+        try await outcome().get()
+    }
+
+    /// Waits for the result, without throwing it.
+    final func outcome() async -> Outcome {
+        await withCheckedContinuation { continuation in
+            observe { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Adds a closure that is called with the result, once, on a queue; also when the result is there already.
+    ///
+    /// - Parameters:
+    ///   - queue: Where the closure is called, always asynchronously.
+    ///   - body: The closure.
+    public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
+        let result = state.withLock { state in
+            if state.result == nil { state.completions.append(Completion(queue: queue, body: body)) }
+            return state.result
+        }
+        if let result { queue.async { body(result) } }
+    }
+
+    /// Ends the operation with a result, unless it has one. For subclasses, and for queues that stand in for real ones.
+    ///
+    /// - Returns: Whether the result was taken.
+    @discardableResult
+    public final func finish(with result: Outcome) -> Bool {
+        settle { store(result) }
+    }
+
+    /// Ends the operation with an error, which becomes one of the request's own, unless it has a result.
+    ///
+    /// - Returns: Whether the error was taken.
+    @discardableResult
+    public final func finish(throwing error: any Error) -> Bool {
+        settle { store(.failure(mapError(error))) }
+    }
+
+    /// Calls `body` with the result when it is stored, on the thread that stores it, or at once.
+    final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
+        let result = state.withLock { state in
+            if state.result == nil { state.observers.append(body) }
+            return state.result
+        }
+        if let result { body(result) }
+    }
+
+    /// The request, made now if it is a deferred one; nil for one that couldn't be made before.
+    final func resolveRequest() throws -> R? {
+        guard let make = state.withLock({ $0.source.takeMake() }) else { return request }
+        let request = try make()
+        state.withLock { $0.source = .value(request) }
+        return request
+    }
+
+    final func mapError(_ error: any Error) -> R.Failure {
+        state.withLock { $0.source }.mapError(error)
+    }
+
+    private func store(_ result: Outcome) {
+        state.withLock { $0.result = result }
+    }
+
+    /// The error of a cancelled operation.
+    func makeCancellation() -> RequestError {
+        RequestError(.cancelled, phase: .waiting)
+    }
+
+    override func storeCancellation() {
+        store(.failure(mapError(makeCancellation())))
+    }
+
+    override func refuseDependency() {
+        finish(throwing: RequestError(.dependencyCycle, phase: .waiting, reason: "the operation would wait for itself"))
+    }
+
+    override func deliver() {
+        let (result, completions, observers) = state.withLock { state in
+            defer {
+                state.completions = []
+                state.observers = []
+                _ = state.source.takeMake()
+            }
+            return (state.result, state.completions, state.observers)
+        }
+        guard let result else { return }
+        for completion in completions {
+            completion.queue.async { completion.body(result) }
+        }
+        for observer in observers { observer(result) }
+    }
+}

@@ -1,0 +1,123 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// One run of the pipeline for several operations of equal requests.
+///
+/// Each caller has an operation of its own, which joins when it is added to a queue. The first of them that starts makes
+/// the *leader*, an operation that belongs to no queue, and all get what comes of it. A leader that turns out to be about
+/// to send an unsafe method sends nothing: the operations part, and each does its own work.
+final class SharedTransfer<R: NetworkRequest>: Sendable {
+    typealias Outcome = Result<R.Success, R.Failure>
+    typealias Leader = NetworkOperation<R>
+
+    private enum Phase: Sendable {
+        /// Nobody has started yet.
+        case idle
+        /// The first one is making the leader.
+        case preparing
+        /// The leader runs.
+        case running(Leader)
+        /// The leader is through.
+        case done(Outcome, Leader)
+        /// The request can't be shared.
+        case refused
+        /// Everybody left.
+        case abandoned
+    }
+
+    private struct State: Sendable {
+        var phase = Phase.idle
+        var followers: [NetworkOperation<R>] = []
+    }
+
+    private enum Action: Sendable {
+        case none
+        case lead
+        case adopt(Outcome, Leader)
+        case part
+    }
+
+    private let key: Coalescer.Key
+    private let configuration: OperationConfiguration<R>
+    private let state = Locked(State())
+
+    init(key: Coalescer.Key, configuration: OperationConfiguration<R>) {
+        self.key = key
+        self.configuration = configuration
+    }
+
+    /// Has an operation that has started wait for the result.
+    func attach(_ follower: NetworkOperation<R>) {
+        let action: Action = state.withLock { state in
+            switch state.phase {
+            case .idle:
+                state.phase = .preparing
+                state.followers.append(follower)
+                return .lead
+            case .preparing, .running:
+                state.followers.append(follower)
+                return .none
+            case .done(let outcome, let leader):
+                return .adopt(outcome, leader)
+            case .refused:
+                return .part
+            case .abandoned:
+                return .none  // The follower is settled: only that has everybody leave.
+            }
+        }
+        switch action {
+        case .none: break
+        case .lead: lead()
+        case .adopt(let outcome, let leader): follower.adopt(outcome, of: leader)
+        case .part: follower.advance(.part)
+        }
+    }
+
+    /// Counts an operation out; the last one cancels the leader.
+    func leave() {
+        guard Coalescer.shared.leave(key, self) else { return }
+        let leader = state.withLock { state -> Leader? in
+            defer {
+                state.phase = .abandoned
+                state.followers = []
+            }
+            if case .running(let leader) = state.phase { return leader }
+            return nil
+        }
+        leader?.cancel()
+    }
+
+    /// Sends everybody off to do their own work; for the leader of a request that isn't safe.
+    func refuse() {
+        close(with: .refused).forEach { $0.advance(.part) }
+    }
+
+    private func lead() {
+        let leader = R.makeOperation(configuration)
+        leader.run.withLock { $0.role = .leader(self) }
+        let isWanted = state.withLock { state in
+            guard case .preparing = state.phase else { return false }
+            state.phase = .running(leader)
+            return true
+        }
+        guard isWanted else { return }
+        leader.observe { [weak self, unowned leader] outcome in
+            self?.close(with: .done(outcome, leader)).forEach { $0.adopt(outcome, of: leader) }
+        }
+        leader.start()
+    }
+
+    /// Ends the sharing, unless it has ended: who comes later starts anew. Gives those who wait.
+    private func close(with phase: Phase) -> [NetworkOperation<R>] {
+        Coalescer.shared.close(key, self)
+        return state.withLock { state in
+            switch state.phase {
+            case .idle, .preparing, .running: break
+            case .done, .refused, .abandoned: return []
+            }
+            defer { state.followers = [] }
+            state.phase = phase
+            return state.followers
+        }
+    }
+}

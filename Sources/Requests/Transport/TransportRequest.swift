@@ -1,0 +1,42 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What a transport is given to send: a request whose pieces have all been checked, and the limits of its answer.
+public struct TransportRequest: Sendable {
+    /// The address, absolute, http or https, without credentials.
+    public var url: URL
+    /// The method, a token.
+    public var method: HTTPMethod
+    /// The header fields, without those that frame the message: these are the transport's, made from the body.
+    public var headers: HTTPHeaders
+    /// The content.
+    public var body: HTTPBody
+    /// How long the transfer may stay silent, in either direction, to the millisecond.
+    public var timeout: Duration
+    /// How many bytes of content are wanted at most, after decoding. A transport may end a larger transfer itself, with
+    /// an error of code `bodyTooLarge`; the operation does so in any case.
+    public var maximumBodySize: Int
+    /// How far a transport with a cache of its own may answer from it.
+    public var cachePolicy: URLRequest.CachePolicy
+    /// Whether a cellular network may carry the request, where the platform knows of one.
+    public var allowsCellularAccess: Bool
+
+    /// Makes a transport request of a request that has been checked.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say.
+    ///   - maximumBodySize: How many bytes of content are wanted at most.
+    public init(_ request: HTTPRequest, timeout: Duration = .seconds(60), maximumBodySize: Int = .max) {
+        url = request.url
+        method = request.method
+        headers = request.headers
+        body = request.body
+        self.timeout = request.timeout ?? timeout
+        self.maximumBodySize = maximumBodySize
+        cachePolicy = request.cachePolicy
+        allowsCellularAccess = request.allowsCellularAccess
+    }
+}

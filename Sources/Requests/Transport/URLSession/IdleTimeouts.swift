@@ -1,0 +1,46 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if canImport(FoundationNetworking)
+/// Which of many things have been silent for too long; times are nanoseconds of any steady clock.
+///
+/// One check serves all: it is set for the first time at which anything could be due, and moved on from there. A sign of
+/// life costs a look-up, and no timer.
+struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
+    private struct Entry {
+        let timeout: UInt64
+        var due: UInt64
+    }
+
+    private var entries: [ID: Entry] = [:]
+    private var nextCheck: UInt64?
+
+    /// Begins to watch; gives the time of the check to set, where that has to be earlier than the one that is set.
+    mutating func add(_ id: ID, timeout: UInt64, now: UInt64) -> UInt64? {
+        let due = now &+ timeout
+        entries[id] = Entry(timeout: timeout, due: due)
+        if let nextCheck, nextCheck <= due { return nil }
+        nextCheck = due
+        return due
+    }
+
+    /// Notes a sign of life.
+    mutating func touch(_ id: ID, now: UInt64) {
+        guard let timeout = entries[id]?.timeout else { return }
+        entries[id]?.due = now &+ timeout
+    }
+
+    /// Stops watching.
+    mutating func remove(_ id: ID) {
+        entries[id] = nil
+    }
+
+    /// Gives what has been silent for too long, which isn't watched any more, and the time of the next check.
+    mutating func check(now: UInt64) -> (expired: [ID], next: UInt64?) {
+        let expired = entries.filter { $0.value.due <= now }.map(\.key)
+        for id in expired { entries[id] = nil }
+        nextCheck = entries.values.map(\.due).min()
+        return (expired, nextCheck)
+    }
+}
+#endif

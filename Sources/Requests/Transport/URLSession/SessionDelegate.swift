@@ -1,0 +1,115 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Hears what the tasks of a session do, and tells their transfers.
+// Sendable: a delegate has to be a class of NSObject's; its state is constants and one lock.
+final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
+    private let queue: OperationQueue?
+    private let transfers = Locked<[ObjectIdentifier: SessionTransfer]>([:])
+    #if canImport(FoundationNetworking)
+    private let watch = IdleWatch()
+    #else
+    /// The delegate of tasks that run in sessions which aren't the library's.
+    static let shared = SessionDelegate(queue: nil)
+    #endif
+
+    /// Makes a delegate that is called on a serial queue; nil where sessions bring their own.
+    init(queue: OperationQueue?) {
+        self.queue = queue
+    }
+
+    /// Runs an action between two calls of the delegate.
+    func perform(_ action: @escaping @Sendable () -> Void) {
+        guard let queue else { return action() }
+        queue.addOperation(action)
+    }
+
+    func add(_ transfer: SessionTransfer, for task: URLSessionTask, timeout: Duration) {
+        transfers.withLock { $0[ObjectIdentifier(task)] = transfer }
+        #if canImport(FoundationNetworking)
+        watch.add(ObjectIdentifier(task), timeout: timeout) { [weak transfer] in transfer?.stop(.timedOut) }
+        #endif
+    }
+
+    private func transfer(of task: URLSessionTask) -> SessionTransfer? {
+        #if canImport(FoundationNetworking)
+        watch.touch(ObjectIdentifier(task))
+        #endif
+        return transfers.withLock { $0[ObjectIdentifier(task)] }
+    }
+
+    // MARK: The delegate
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        transfer(of: dataTask)?.didReceive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        transfer(of: dataTask)?.didReceive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        transfer(of: task)?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
+    }
+
+    /// Refuses every redirect: the pipeline follows them. One of a task that was cancelled goes unanswered, because on
+    /// Linux the answer would end the process; the cancel completes the task without it.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping (URLRequest?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        guard transfer(of: task)?.isRunning == true else { return }
+        #endif
+        completionHandler(nil)
+    }
+
+    /// Challenges of a server or a proxy for credentials are left to the pipeline: the response is what counts. On Linux
+    /// the default handling would never complete, so the challenge is cancelled, and the transfer told to ignore that.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        transfer(of: task)?.didRejectChallenge()
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+        completionHandler(.performDefaultHandling, nil)
+        #endif
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping (InputStream?) -> Void
+    ) {
+        completionHandler(transfer(of: task)?.newBodyStream())
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        #if canImport(FoundationNetworking)
+        watch.remove(ObjectIdentifier(task))
+        #endif
+        let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
+        transfer?.didComplete(error)
+    }
+}

@@ -1,0 +1,166 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One task of a session, as a transfer.
+final class SessionTransfer: Transfer {
+    private let task: URLSessionTask
+    private let delegate: SessionDelegate
+    private let body: HTTPBody
+    private let receive: @Sendable (TransferEvent) -> Void
+    private let state = Locked(SessionTransferState())
+
+    private init(
+        task: URLSessionTask,
+        delegate: SessionDelegate,
+        body: HTTPBody,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        self.task = task
+        self.delegate = delegate
+        self.body = body
+        self.receive = receive
+    }
+
+    /// Makes a task of the request and starts it; what can't be sent ends at once.
+    static func start(
+        _ request: TransportRequest,
+        in session: URLSession,
+        delegate: SessionDelegate,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        do {
+            let task = try session.task(for: request)
+            let transfer = SessionTransfer(task: task, delegate: delegate, body: request.body, receive: receive)
+            delegate.add(transfer, for: task, timeout: request.timeout)
+            #if !canImport(FoundationNetworking)
+            task.delegate = delegate
+            #endif
+            task.resume()
+            return transfer
+        } catch {
+            receive(.end(RequestError(error)))
+            return EndedTransfer()
+        }
+    }
+
+    func cancel() {
+        stop(.cancelled)
+    }
+
+    #if !canImport(FoundationNetworking)
+    func pause() { task.suspend() }
+    func resume() { task.resume() }
+    #endif
+
+    /// Ends the transfer, for a reason that its end will bear.
+    func stop(_ reason: SessionTransferState.Stop) {
+        guard state.withLock({ $0.stop(reason) }) else { return }
+        // On the delegate's queue: on Linux, answering a redirect of a task that was just cancelled ends the process, and
+        // a cancel from inside a task's cancellation handler may wait for itself. One after the other, neither can be.
+        delegate.perform { [task] in task.cancel() }
+    }
+
+    // MARK: What the delegate hears, one call after the other
+
+    func didReceive(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return }
+        send(state.withLock { $0.receive(HTTPResponseHead(response)) })
+    }
+
+    func didReceive(_ data: Data) {
+        send(state.withLock { $0.receive(data) })
+    }
+
+    func didSend(_ count: Int64, of total: Int64) {
+        send(state.withLock { $0.sent(count, of: total) })
+    }
+
+    /// Whether a redirect may still be answered.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    func didRejectChallenge() {
+        state.withLock { $0.rejectChallenge() }
+    }
+
+    func newBodyStream() -> InputStream? {
+        switch body.content {
+        case .data(let data): InputStream(data: data)
+        case .file(let url): InputStream(url: url)
+        case .stream(let stream): try? stream.open()
+        case .none: nil
+        }
+    }
+
+    func didComplete(_ error: (any Error)?) {
+        let head = (task.response as? HTTPURLResponse).map(HTTPResponseHead.init)
+        for event in state.withLock({ $0.complete(error, head: head) }) { receive(event) }
+    }
+
+    private func send(_ event: TransferEvent?) {
+        if let event { receive(event) }
+    }
+}
+
+/// A transfer that couldn't begin.
+private final class EndedTransfer: Transfer {
+    func cancel() {}
+}
+
+extension URLSession {
+    /// - Throws: A ``RequestError`` where the session can't send such a request.
+    fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
+        try request.validateSessionHeaders()
+        var urlRequest = URLRequest(url: request.url, cachePolicy: request.cachePolicy)
+        urlRequest.httpMethod = request.method.rawValue
+        urlRequest.allowsCellularAccess = request.allowsCellularAccess
+        urlRequest.httpShouldHandleCookies = !request.headers.contains(.cookie)
+        for field in request.headers where urlRequest.value(forHTTPHeaderField: field.name.rawValue) == nil {
+            urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
+        }
+        #if canImport(FoundationNetworking)
+        // Cut to whole seconds there, so it is only a net under the transport's own.
+        urlRequest.timeoutInterval = (request.timeout / .seconds(1)).rounded(.up) + 60
+        #else
+        urlRequest.timeoutInterval = request.timeout / .seconds(1)
+        #endif
+
+        guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
+        guard request.method != .get, request.method != .head else {
+            let reason = "URLSession sends no body with \(request.method)"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
+        switch request.body.content {
+        case .none:
+            break
+        case .data(let data):
+            urlRequest.httpBody = data
+        case .file(let url):
+            try url.checkIsReadableFile()
+            return uploadTask(with: urlRequest, fromFile: url)
+        case .stream(let stream):
+            urlRequest.httpBodyStream = try stream.open()
+        }
+        return dataTask(with: urlRequest)
+    }
+}
+
+extension TransportRequest {
+    /// The pipeline has checked its own fields; those of a session's configuration are seen here for the first time.
+    fileprivate func validateSessionHeaders() throws(InvalidRequest) {
+        for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
+            throw InvalidRequest(.headerName, "or its value isn't fit for the wire", excerpt: field.name.rawValue)
+        }
+    }
+}
+
+extension URL {
+    /// A missing file is a late and vague error of Foundation's, a directory an endless loop.
+    fileprivate func checkIsReadableFile() throws {
+        let isFile = try? resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
+        guard isFile == true, FileManager.default.isReadableFile(atPath: path) else {
+            throw InvalidRequest(.body, "isn't a file that can be read", excerpt: lastPathComponent)
+        }
+    }
+}

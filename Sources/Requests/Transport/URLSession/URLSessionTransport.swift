@@ -1,0 +1,86 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A transport over a session of its own, made from a configuration.
+///
+/// Use it for a configuration of your own where a `URLSession` with a delegate isn't needed. The session lives as long as
+/// the transport; transfers that are under way when the transport goes are brought to their end.
+///
+/// On Linux the session is set up so that the faults of `URLSession` there do no harm, as far as they can be kept out
+/// from outside:
+///
+/// | what `URLSession` does on Linux | what happens here |
+/// |---|---|
+/// | a 401 with a Basic challenge and no credential never completes | it is a response as any other |
+/// | timeouts are cut to whole seconds, so that 0.5 s becomes 1 ms | exact, measured by the transport |
+/// | redirects carry every header anywhere, and lose bodies | none is followed here: the pipeline follows them |
+/// | a cancel that races with the end of a cached task ends the process | there is no URL cache |
+/// | an `async` method that is cancelled blocks every session of the process | none is used |
+/// | header names and methods with line breaks are sent as they are | such requests are refused |
+/// | a GET with a body fails with an unrelated error | an error of code `unsupported` |
+/// | a stream of known length is sent with two contradicting lengths | it is sent in chunks |
+///
+/// What can't be fixed from outside, on Linux:
+///
+/// | fault | consequence |
+/// |---|---|
+/// | trailers, or an end in the middle of a response head, are a `fatalError` of Foundation (Swift 6.3 and older) | talk to servers that you trust |
+/// | a transfer can't be paused | a fast peer fills memory up to the limit of the body, and past it while a cancel takes effect |
+/// | compressed content is always decoded, and a cancel of it comes late | memory may exceed the limit for a moment |
+/// | no control over TLS: no pinning, no client certificate, no own certificate authority | such wishes are refused |
+/// | `http://[::1]` is refused, and LF-only or `Name:value` header lines are errors | use names, and servers that keep to the form |
+/// | the wait for a free connection counts towards the timeout | keep fewer requests in flight than connections |
+public final class URLSessionTransport: HTTPTransport {
+    private let session: URLSession
+    private let delegate: SessionDelegate
+    private let headers: HTTPHeaders
+
+    /// Makes a transport with a session of its own.
+    ///
+    /// The configuration is copied. Its additional headers stand behind those of a request. A background configuration
+    /// isn't supported: its tasks outlive the process, and operations don't.
+    public init(configuration: URLSessionConfiguration) {
+        let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
+        headers = HTTPHeaders(additional: configuration)
+        configuration.httpAdditionalHeaders = nil
+        #if canImport(FoundationNetworking)
+        configuration.urlCache = nil
+        configuration.urlCredentialStorage = nil
+        #endif
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.name = "Requests.URLSessionTransport"
+        delegate = SessionDelegate(queue: queue)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: queue)
+    }
+
+    deinit {
+        session.finishTasksAndInvalidate()
+    }
+
+    /// What the transport can do.
+    public var capabilities: TransportCapabilities { .ofURLSession }
+
+    /// Starts a transfer, as ``HTTPTransport`` says.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        var request = request
+        if !headers.isEmpty {
+            var merged = headers
+            merged.merge(request.headers)
+            request.headers = merged
+        }
+        return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate init(additional configuration: URLSessionConfiguration) {
+        let fields = configuration.httpAdditionalHeaders ?? [:]
+        self.init(Dictionary(fields.map { ("\($0.key)", "\($0.value)") }) { first, _ in first })
+    }
+}

@@ -1,0 +1,82 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A transport without a network: answers every request from a closure, on the thread that sends it.
+///
+/// The fastest way to test what is made of a response, and the one that can't flake:
+///
+/// ```swift
+/// let transport = InMemoryTransport { request in
+///     request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes"}"#) : .status(.notFound)
+/// }
+/// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
+/// ```
+///
+/// Sockets, timeouts and everything that goes wrong between two machines aren't there: for these, take a `MockServer`.
+/// Safe from any thread; the closure may be called from several at once.
+public final class InMemoryTransport: HTTPTransport {
+    private let respond: @Sendable (TransportRequest) -> InMemoryResponse
+    private let recorded: Locked<[TransportRequest]>?
+
+    /// Makes a transport.
+    ///
+    /// - Parameters:
+    ///   - recordsRequests: Whether ``requests`` is kept; true by default. A benchmark turns it off.
+    ///   - respond: Makes the response to a request. It returns at once: it runs on the thread that sends.
+    public init(
+        recordsRequests: Bool = true,
+        _ respond: @escaping @Sendable (TransportRequest) -> InMemoryResponse
+    ) {
+        self.respond = respond
+        recorded = recordsRequests ? Locked([]) : nil
+    }
+
+    /// What was sent so far, in its order.
+    public var requests: [TransportRequest] { recorded?.withLock { $0 } ?? [] }
+
+    /// Everything that there is no network for.
+    public var capabilities: TransportCapabilities {
+        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+    }
+
+    /// Answers the request before it returns, unless the answer is one that waits.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        recorded?.withLock { $0.append(request) }
+        let response = respond(request)
+        guard let gate = response.gate else {
+            response.deliver(to: receive, url: request.url)
+            return InMemoryTransfer.ended
+        }
+        let transfer = InMemoryTransfer(receive)
+        _ = gate.whenOpen { transfer.end { response.deliver(to: $0, url: request.url) } }
+        return transfer
+    }
+}
+
+/// A transfer that waits for its gate, or for a cancel: whichever comes first ends it.
+private final class InMemoryTransfer: Transfer {
+    static let ended = InMemoryTransfer(nil)
+    private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
+
+    init(_ receive: (@Sendable (TransferEvent) -> Void)?) {
+        self.receive = Locked(receive)
+    }
+
+    func cancel() {
+        end { $0(.end(RequestError(.cancelled, phase: .sending))) }
+    }
+
+    func end(_ body: (@Sendable (TransferEvent) -> Void) -> Void) {
+        let receive = receive.withLock { receive in
+            defer { receive = nil }
+            return receive
+        }
+        if let receive { body(receive) }
+    }
+}
