@@ -1,0 +1,181 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// One connection of a server: reads requests and does the scripts, on a thread of its own.
+///
+/// The socket never blocks; every wait is one `poll` for the socket, the stop of the server and, where a gate is waited
+/// for, its opening. So each wait ends for whatever comes first.
+struct Connection {
+    let number: Int
+    let socket: Socket
+    let core: ServerCore
+    private var parser = RequestParser()
+    private var buffer = [UInt8](repeating: 0, count: 1 << 16)
+
+    init(number: Int, socket: Socket, core: ServerCore) {
+        self.number = number
+        self.socket = socket
+        self.core = core
+    }
+
+    /// How many bytes that came too early are kept before the client has to wait.
+    private static let pipelineLimit = 4 << 20
+
+    /// Answers requests until one side ends the connection. The caller closes the socket.
+    mutating func run() {
+        while let message = nextMessage() {
+            let (request, response) = core.respond(to: message, on: number)
+            guard perform(response.steps(for: request)) else { return }
+            guard response.keepsAlive, request.keepsAlive else { return finish() }
+        }
+    }
+
+    private mutating func nextMessage() -> RequestParser.Message? {
+        while true {
+            switch parser.next() {
+            case .request(let message):
+                return message
+            case .head(_, expectsContinue: true):
+                guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
+            case .head:
+                break
+            case .malformed(let status, let reason):
+                if send(ResponseHead.refusal(status, reason)) { finish() }
+                return nil
+            case nil:
+                guard receive() else { return nil }
+            }
+        }
+    }
+
+    /// Whether more bytes came, which are then in the parser.
+    private mutating func receive() -> Bool {
+        while true {
+            switch read() {
+            case .moved: return true
+            case .ended: return false
+            case .blocked: guard wait(for: POLLIN) == .ready else { return false }
+            }
+        }
+    }
+
+    private mutating func read() -> Socket.Transfer {
+        let transfer = buffer.withUnsafeMutableBytes { socket.receive(into: $0) }
+        if case .moved(let count) = transfer { parser.feed(buffer[..<count]) }
+        return transfer
+    }
+
+    /// Whether the whole script was done, and the connection is as it should be.
+    private mutating func perform(_ steps: [MockResponse.Step]) -> Bool {
+        for step in steps {
+            switch step {
+            case .send(let data):
+                guard send(data) else { return false }
+            case .pause(let duration):
+                guard idle(until: .now + duration) else { return false }
+            case .waitFor(let gate):
+                guard idle(until: gate) else { return false }
+            case .stall:
+                _ = idle()
+                return false
+            case .close:
+                finish()
+                return false
+            case .reset:
+                socket.resetOnDisposal()
+                return false
+            }
+        }
+        return true
+    }
+
+    /// Whether all bytes could be sent.
+    private func send(_ data: Data) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                switch socket.send(UnsafeRawBufferPointer(rebasing: rest)) {
+                case .moved(let count): rest = rest.dropFirst(count)
+                case .ended: return false
+                case .blocked: guard wait(for: POLLOUT) == .ready else { return false }
+                }
+            }
+            return true
+        }
+    }
+
+    private mutating func idle(until gate: Gate) -> Bool {
+        guard !gate.isOpen else { return true }
+        guard let wakeup = try? Wakeup() else { return false }
+        let observation = gate.whenOpen { wakeup.signal() }
+        defer { gate.forget(observation) }
+        return idle(wakeup: wakeup)
+    }
+
+    /// Whether the time passed, or the wakeup came, while the client was there and the server wasn't stopped.
+    ///
+    /// A client that sends its next request meanwhile is heard; that it is still there can't be seen otherwise. One that
+    /// ends its side of the connection counts as gone, since no byte tells it from one that has closed it.
+    private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
+        while true {
+            let listens = parser.pendingCount < Self.pipelineLimit
+            switch wait(for: listens ? POLLIN : 0, until: deadline, wakeup: wakeup) {
+            case .passed: return true
+            case .stopped: return false
+            case .ready: guard read() != .ended else { return false }
+            }
+        }
+    }
+
+    /// Ends the connection so that the client gets all that was sent.
+    ///
+    /// A close with bytes unread becomes a RST, which may overtake the answer (RFC 9112, 9.6). So the end is announced,
+    /// and what still comes is thrown away for a while.
+    private mutating func finish() {
+        guard socket.hasUnreadBytes || !parser.isBetweenRequests else { return }
+        socket.finishSending()
+        let deadline = ContinuousClock.now + .seconds(1)
+        while true {
+            switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
+            case .moved: continue
+            case .ended: return
+            case .blocked: guard wait(for: POLLIN, until: deadline) == .ready else { return }
+            }
+        }
+    }
+
+    private enum Waited {
+        /// The socket has something to say.
+        case ready
+        /// The time is up, or the wakeup came.
+        case passed
+        case stopped
+    }
+
+    private func wait(
+        for events: Int32,
+        until deadline: ContinuousClock.Instant? = nil,
+        wakeup: Wakeup? = nil
+    ) -> Waited {
+        var descriptors = [
+            core.stopSignal.pollDescriptor, pollfd(fd: socket.descriptor, events: Int16(events), revents: 0),
+        ]
+        if let wakeup { descriptors.append(wakeup.pollDescriptor) }
+        guard awaitReadiness(&descriptors, until: deadline) else { return deadline == nil ? .stopped : .passed }
+        if descriptors[0].revents != 0 { return .stopped }
+        if descriptors.count > 2, descriptors[2].revents != 0 { return .passed }
+        return .ready
+    }
+}
+
+extension ResponseHead {
+    /// The answer to what is no request.
+    static func refusal(_ status: HTTPStatus, _ reason: String) -> Data {
+        let body = Data("\(reason)\n".utf8)
+        let head = ResponseHead(status: status, headers: [.contentType: "text/plain"], length: body.count)
+        return head.bytes(closes: true) + body
+    }
+}

@@ -1,0 +1,93 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+// The calls that differ between the systems, or that a method's name would hide.
+//
+// accept4 and pipe2, which make a descriptor close-on-exec in the call that makes it, are not visible from Swift on
+// Linux and don't exist on Darwin. A process that is started within the few instructions before fcntl inherits the
+// descriptor, unless whoever starts it closes what it doesn't hand on, as Foundation's Process does.
+
+private func configure(_ descriptor: Int32) -> Int32 {
+    guard descriptor >= 0 else { return descriptor }
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+    _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
+    return descriptor
+}
+
+func makeStreamSocket() -> Int32 {
+    #if canImport(Glibc)
+    configure(socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0))
+    #else
+    configure(socket(AF_INET, Int32(SOCK_STREAM), 0))
+    #endif
+}
+
+func acceptStreamSocket(from listener: Int32) -> Int32 {
+    let descriptor = configure(accept(listener, nil, nil))
+    #if canImport(Darwin)
+    // A failed call on no descriptor would hide why there is none.
+    guard descriptor >= 0 else { return descriptor }
+    var on: Int32 = 1
+    _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
+    #endif
+    return descriptor
+}
+
+func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    #if canImport(Darwin)
+    send(descriptor, bytes, count, 0)
+    #else
+    send(descriptor, bytes, count, Int32(MSG_NOSIGNAL))
+    #endif
+}
+
+func makePipe(_ ends: inout [Int32]) -> Int32 {
+    let result = pipe(&ends)
+    guard result == 0 else { return result }
+    for end in ends { _ = configure(end) }
+    return result
+}
+
+func closeDescriptor(_ descriptor: Int32) {
+    _ = close(descriptor)
+}
+
+func writeByte(to descriptor: Int32) {
+    var byte: UInt8 = 1
+    _ = write(descriptor, &byte, 1)
+}
+
+/// Waits until one of the descriptors is ready, or until the deadline.
+///
+/// - Returns: Whether one is ready; the array says which.
+func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClock.Instant? = nil) -> Bool {
+    while true {
+        var timeout: Int32 = -1
+        if let deadline {
+            let left = max(.zero, deadline - .now)
+            let (seconds, attoseconds) = left.components
+            // Rounded up, so that a wait never ends early.
+            let milliseconds = seconds.multipliedReportingOverflow(by: 1000)
+            timeout = milliseconds.overflow ? .max : Int32(clamping: milliseconds.partialValue)
+            if attoseconds > 0, timeout < .max - 1000 {
+                timeout += Int32((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+            }
+        }
+        let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
+        if count > 0 { return true }
+        if count == 0 {
+            // A timeout longer than poll can express is waited for in parts.
+            guard let deadline, deadline > .now else { return false }
+        } else if errno != EINTR && errno != EAGAIN {
+            return false
+        }
+    }
+}

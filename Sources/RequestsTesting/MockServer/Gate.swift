@@ -1,0 +1,116 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Requests
+
+/// A latch that is opened once: the way for a test to hold a thread or a task at a known point.
+///
+/// A test that sleeps guesses; a test with a gate knows. Hold an answer with ``MockResponse/held(by:after:)``, or wait in
+/// a handler, look at what the client does meanwhile, then open:
+///
+/// ```swift
+/// let gate = Gate()
+/// server.route(.get, "/slow", .text("at last").held(by: gate))
+/// let task = Task { try await client.get("/slow") }
+/// try await server.awaitRequest()      // the client now waits for its answer
+/// gate.open()
+/// ```
+///
+/// A gate may be used from any thread, waited at by any number of them, and opened more than once. Stopping a server
+/// ends the waits of its own threads, so that a gate that is never opened holds up nothing.
+public final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var nextWaiter = 0
+        var waiters: [Int: @Sendable (Bool) -> Void] = [:]
+    }
+
+    private let state = Locked(State())
+
+    /// The gate whose opening ends the waits of the current thread: that of the server that the thread belongs to.
+    @TaskLocal static var ending: Gate?
+
+    /// Makes a closed gate.
+    public init() {}
+
+    /// Whether the gate was opened.
+    public var isOpen: Bool { state.withLock { $0.isOpen } }
+
+    /// Opens the gate for good and lets everyone through; opening it again does nothing.
+    public func open() {
+        let waiters = state.withLock { state -> [Int: @Sendable (Bool) -> Void] in
+            state.isOpen = true
+            defer { state.waiters = [:] }
+            return state.waiters
+        }
+        for waiter in waiters.sorted(by: { $0.key < $1.key }) { waiter.value(true) }
+    }
+
+    /// Suspends the task until the gate is open, or until the task is cancelled.
+    ///
+    /// - Returns: Whether the gate is open; false for a cancelled task.
+    @discardableResult
+    public func wait() async -> Bool {
+        let id = makeIdentifier()
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                // A cancellation before this point finds no waiter to end; the flag, which is set before, tells of it.
+                register(id, unless: { Task.isCancelled }) { continuation.resume(returning: $0) }
+            }
+        } onCancel: {
+            end(id)
+        }
+    }
+
+    /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, at most until the server stops.
+    ///
+    /// For handlers, which run on the server's threads. A task uses the other form, which blocks no thread.
+    ///
+    /// - Returns: Whether the gate is open; false where the server was stopped.
+    @available(*, noasync, message: "await the asynchronous form instead")
+    @discardableResult
+    public func wait() -> Bool {
+        let semaphore = DispatchSemaphore(value: 0)
+        let observation = whenOpen { semaphore.signal() }
+        let ending = Self.ending
+        let endingObservation = ending?.whenOpen { semaphore.signal() }
+        semaphore.wait()
+        forget(observation)
+        if let ending, let endingObservation { ending.forget(endingObservation) }
+        return isOpen
+    }
+
+    /// Runs an action once the gate is open, at once where it is, on the thread that opens it.
+    func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {
+        let id = makeIdentifier()
+        register(id, unless: { false }) { if $0 { action() } }
+        return id
+    }
+
+    /// Gives up an action of ``whenOpen(_:)``, which may be running just now.
+    func forget(_ id: Int) {
+        _ = state.withLock { $0.waiters.removeValue(forKey: id) }
+    }
+
+    private func makeIdentifier() -> Int {
+        state.withLock { state in
+            state.nextWaiter += 1
+            return state.nextWaiter
+        }
+    }
+
+    private func register(_ id: Int, unless isCancelled: () -> Bool, _ waiter: @escaping @Sendable (Bool) -> Void) {
+        let outcome = state.withLock { state -> Bool? in
+            if state.isOpen { return true }
+            if isCancelled() { return false }
+            state.waiters[id] = waiter
+            return nil
+        }
+        if let outcome { waiter(outcome) }
+    }
+
+    private func end(_ id: Int) {
+        state.withLock { $0.waiters.removeValue(forKey: id) }?(false)
+    }
+}

@@ -1,0 +1,105 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension MockResponse {
+    /// The response, after a time.
+    public func delayed(by duration: Duration) -> MockResponse {
+        changingSteps { [.pause(duration)] + $0 }
+    }
+
+    /// The response, after a time; the same as ``delayed(by:)-(Duration)``, for a switch that starts with the fault.
+    public static func delayed(by duration: Duration, _ response: MockResponse) -> MockResponse {
+        response.delayed(by: duration)
+    }
+
+    /// The response, held until the test opens the gate: before its first byte, or after so many bytes.
+    public func held(by gate: Gate, after bytes: Int = 0) -> MockResponse {
+        changingSteps { steps in
+            let (front, back) = steps.split(after: bytes)
+            return front + [.waitFor(gate)] + back
+        }
+    }
+
+    /// The response in small pieces, head included, with a pause between any two.
+    public func dripping(chunkSize: Int = 1, every interval: Duration) -> MockResponse {
+        changingSteps { steps in
+            var result: [Step] = []
+            var hasSent = false
+            for step in steps {
+                guard case .send(var rest) = step else {
+                    result.append(step)
+                    continue
+                }
+                while !rest.isEmpty {
+                    if hasSent { result.append(.pause(interval)) }
+                    result.append(.send(Data(rest.prefix(max(1, chunkSize)))))
+                    rest = rest.dropFirst(max(1, chunkSize))
+                    hasSent = true
+                }
+            }
+            return result
+        }
+    }
+
+    /// A response in small pieces; the same as ``dripping(chunkSize:every:)``, for a switch that starts with the fault.
+    public static func dripping(
+        _ response: MockResponse,
+        chunkSize: Int = 1,
+        every interval: Duration
+    ) -> MockResponse {
+        response.dripping(chunkSize: chunkSize, every: interval)
+    }
+
+    /// So many bytes of the response, counted from the status line, then the end of the connection.
+    public func truncated(after bytes: Int) -> MockResponse {
+        changingSteps { $0.split(after: bytes).front + [.close] }
+    }
+
+    /// So many bytes of the response, counted from the status line, then a RST: the client reads "connection reset".
+    ///
+    /// The RST throws away what the system hasn't sent yet, so a client that doesn't read may get fewer bytes.
+    public func reset(after bytes: Int = 0) -> MockResponse {
+        changingSteps { $0.split(after: bytes).front + [.reset] }
+    }
+
+    /// A RST instead of an answer.
+    public static var reset: MockResponse { .script([.reset]) }
+
+    /// So many bytes of the response, counted from the status line, then silence until the client leaves.
+    public func stalled(after bytes: Int = 0) -> MockResponse {
+        changingSteps { $0.split(after: bytes).front + [.stall] }
+    }
+
+    /// Silence instead of an answer, until the client leaves.
+    public static var stalled: MockResponse { .script([.stall]) }
+
+    /// The response with `Connection: close`, which is then done.
+    public var closing: MockResponse {
+        MockResponse(keepsAlive: false) { [render] request, _ in render(request, true) }
+    }
+
+    /// The end of the connection instead of an answer.
+    public static var closed: MockResponse { .script([.close]) }
+}
+
+extension [MockResponse.Step] {
+    /// The steps that send the first `count` bytes, and those that are left.
+    func split(after count: Int) -> (front: [Element], back: [Element]) {
+        var left = Swift.max(0, count)
+        for (index, step) in enumerated() {
+            guard left > 0 else { return (Array(self[..<index]), Array(self[index...])) }
+            guard case .send(let data) = step else { continue }
+            guard data.count > left else {
+                left -= data.count
+                continue
+            }
+            return (
+                self[..<index] + [.send(Data(data.prefix(left)))],
+                [.send(Data(data.dropFirst(left)))] + self[(index + 1)...]
+            )
+        }
+        return (self, [])
+    }
+}

@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// What a ``MockServer`` does once it has a request: a script of bytes, pauses and endings.
+///
+/// Most answers are made by a factory and changed by a fault:
+///
+/// ```swift
+/// .json(#"{"name":"Pancakes"}"#)
+/// .text("late").delayed(by: .seconds(1))
+/// .data(image, type: "image/png").truncated(after: 100)
+/// ```
+///
+/// Where no factory does, write the script: each ``Step/send(_:)`` is one write, and nothing is added to it.
+///
+/// ```swift
+/// .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Len".utf8)), .pause(.milliseconds(5)), .reset])
+/// ```
+///
+/// A response is a value: it can be shared by servers and threads, and used any number of times.
+public struct MockResponse: Sendable {
+    /// One step of a script.
+    public enum Step: Sendable {
+        /// Sends the bytes.
+        case send(Data)
+        /// Waits. Ends early where the client leaves or the server stops, and with it the connection.
+        case pause(Duration)
+        /// Waits until the gate is open. Ends early like a pause.
+        case waitFor(Gate)
+        /// Does nothing more, until the client leaves or the server stops.
+        case stall
+        /// Closes the connection with a FIN.
+        case close
+        /// Closes the connection with a RST.
+        case reset
+    }
+
+    /// Whether the connection may be used again after the script. A client that asks for its end has it closed anyway.
+    public var keepsAlive: Bool
+
+    /// What is sent for a request; `closes` tells that the connection ends afterwards, which a head should mention.
+    let render: @Sendable (_ request: RecordedRequest, _ closes: Bool) -> [Step]
+
+    init(
+        keepsAlive: Bool = true,
+        render: @escaping @Sendable (_ request: RecordedRequest, _ closes: Bool) -> [Step]
+    ) {
+        self.keepsAlive = keepsAlive
+        self.render = render
+    }
+
+    /// The steps with which a server answers the request.
+    public func steps(for request: RecordedRequest) -> [Step] {
+        render(request, !keepsAlive || !request.keepsAlive)
+    }
+
+    /// Makes a response with other steps: `change` gets those of this one.
+    ///
+    /// What ``truncated(after:)`` and its kin are made with, and what a fault of your own is made with:
+    ///
+    /// ```swift
+    /// extension MockResponse {
+    ///     var twice: MockResponse { changingSteps { $0 + $0 } }
+    /// }
+    /// ```
+    public func changingSteps(_ change: @escaping @Sendable ([Step]) -> [Step]) -> MockResponse {
+        MockResponse(keepsAlive: keepsAlive) { [render] in change(render($0, $1)) }
+    }
+
+    /// A response that does these steps, byte for byte.
+    public static func script(_ steps: [Step], keepsAlive: Bool = true) -> MockResponse {
+        MockResponse(keepsAlive: keepsAlive) { _, _ in steps }
+    }
+
+    /// Bytes of any kind, garbage included, sent in one write; then the connection closes, unless it is kept alive.
+    public static func raw(_ bytes: Data, keepsAlive: Bool = false) -> MockResponse {
+        .script([.send(bytes)], keepsAlive: keepsAlive)
+    }
+
+    /// Text of any kind, garbage included, sent in one write; then the connection closes, unless it is kept alive.
+    public static func raw(_ text: String, keepsAlive: Bool = false) -> MockResponse {
+        .raw(Data(text.utf8), keepsAlive: keepsAlive)
+    }
+}

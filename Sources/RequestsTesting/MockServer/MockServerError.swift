@@ -1,0 +1,20 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Why a ``MockServer`` couldn't do what it was asked for.
+public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A call of the operating system failed: the call, and its `errno`.
+    case system(call: String, code: Int32)
+    /// The server was stopped while something was awaited.
+    case stopped
+
+    /// What went wrong, in a sentence.
+    public var description: String {
+        switch self {
+        case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (\(code))"
+        case .stopped: "the server was stopped"
+        }
+    }
+}

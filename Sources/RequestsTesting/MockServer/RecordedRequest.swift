@@ -1,0 +1,52 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A request as a ``MockServer`` received it.
+///
+/// Assert on this rather than on what an echo service tells: it has the very bytes that came over the wire, besides
+/// what they mean.
+public struct RecordedRequest: Sendable, Hashable {
+    /// The method.
+    public var method: HTTPMethod
+    /// The request target as it stood in the request line: `/recipes/1?x=1`, or whatever else the client sent.
+    public var target: String
+    /// The version as it stood in the request line: `HTTP/1.1`.
+    public var version: String
+    /// The header fields, in their order, repeated ones as often as they came.
+    public var headers: HTTPHeaders
+    /// The content, without its framing: chunks are joined.
+    public var body: Data
+    /// The fields behind the last chunk; none where the body wasn't chunked.
+    public var trailers: HTTPHeaders
+    /// Every byte of the request as it came, head and framing included.
+    public var rawBytes: Data
+    /// Which connection the request came on, counted from 0: two requests of one number shared it.
+    public var connection: Int
+    /// Which request of the server this is, counted from 0 in the order in which they were complete.
+    public var index: Int
+
+    /// The target up to the query, percent-encoded as it was sent.
+    public var path: String {
+        String(target.prefix { $0 != "?" })
+    }
+
+    /// The target behind the first question mark, percent-encoded as it was sent; nil where there is none.
+    public var query: String? {
+        target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+    }
+
+    /// The content as text; what isn't UTF-8 becomes U+FFFD.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// Whether the client lets the connection stay open (RFC 9112, 9.3). A client of HTTP/1.0 never does here.
+    var keepsAlive: Bool {
+        version != "HTTP/1.0" && !headers[values: .connection].contains { list in
+            list.split(separator: ",").contains {
+                $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A TCP socket on the loopback, non-blocking and closed on exec.
+///
+/// A plain number with names for the calls: whoever made or accepted it closes it, once, and no other thread touches
+/// it. Descriptors are reused by the system, so one that two threads may close is one that closes a stranger.
+struct Socket: Sendable {
+    let descriptor: Int32
+
+    /// What came of an attempt to move bytes.
+    enum Transfer: Equatable {
+        /// So many bytes were moved.
+        case moved(Int)
+        /// Nothing can be moved now.
+        case blocked
+        /// Nothing can be moved any more: the peer has left, or the connection is broken.
+        case ended
+    }
+
+    /// What came of an attempt to accept a connection.
+    enum Acceptance {
+        case accepted(Socket)
+        /// No connection is waiting, or the one that was has gone.
+        case none
+        /// The process or the system has no descriptors left.
+        case exhausted
+    }
+
+    /// Opens a listener on an ephemeral port of 127.0.0.1.
+    static func listener(backlog: Int32) throws(MockServerError) -> (socket: Socket, port: Int) {
+        let descriptor = makeStreamSocket()
+        guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
+        let socket = Socket(descriptor: descriptor)
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        #if canImport(Darwin)
+        address.sin_len = UInt8(length)
+        #endif
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let failure: MockServerError? = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                guard bind(descriptor, generic, length) == 0 else { return .system(call: "bind", code: errno) }
+                guard listen(descriptor, backlog) == 0 else { return .system(call: "listen", code: errno) }
+                guard getsockname(descriptor, generic, &length) == 0 else {
+                    return .system(call: "getsockname", code: errno)
+                }
+                return nil
+            }
+        }
+        if let failure {
+            socket.dispose()
+            throw failure
+        }
+        return (socket, Int(UInt16(bigEndian: address.sin_port)))
+    }
+
+    /// Accepts a waiting connection, with Nagle's algorithm off, so that a script's pieces leave as they are sent.
+    func acceptConnection() -> Acceptance {
+        let descriptor = acceptStreamSocket(from: descriptor)
+        guard descriptor >= 0 else {
+            return [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) ? .exhausted : .none
+        }
+        let socket = Socket(descriptor: descriptor)
+        socket.set(TCP_NODELAY, of: Int32(IPPROTO_TCP), to: Int32(1))
+        return .accepted(socket)
+    }
+
+    /// Reads what is there.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
+    }
+
+    /// Sends what fits; never raises SIGPIPE.
+    func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
+        transfer { sendQuietly(descriptor, bytes.baseAddress, bytes.count) }
+    }
+
+    /// Sends a FIN: the peer reads to the end, and can still be read from.
+    func finishSending() {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Makes ``dispose()`` answer with a RST instead of a FIN.
+    func resetOnDisposal() {
+        set(SO_LINGER, of: SOL_SOCKET, to: linger(l_onoff: 1, l_linger: 0))
+    }
+
+    /// Closes the descriptor, which then belongs to nobody.
+    func dispose() {
+        closeDescriptor(descriptor)
+    }
+
+    private func set<Option>(_ name: Int32, of level: Int32, to option: Option) {
+        withUnsafeBytes(of: option) {
+            _ = setsockopt(descriptor, level, name, $0.baseAddress, socklen_t($0.count))
+        }
+    }
+
+    private func transfer(_ call: () -> Int) -> Transfer {
+        while true {
+            let count = call()
+            if count > 0 { return .moved(count) }
+            if count == 0 { return .ended }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, EWOULDBLOCK: return .blocked
+            default: return .ended
+            }
+        }
+    }
+}
+
+extension Socket {
+    /// Whether there are bytes that nobody has read.
+    var hasUnreadBytes: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
+    }
+}

@@ -1,0 +1,190 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+@Suite(.timeLimit(.minutes(1))) struct MockServerTests {
+    @Test func aHandlerDecides() throws {
+        let server = try MockServer { request in
+            switch request.path {
+            case "/recipes/1": .json(#"{"name":"Pancakes"}"#)
+            case "/slow": .delayed(by: .milliseconds(1), .text("late"))
+            default: .status(.notFound)
+            }
+        }
+        let client = try RawClient(port: server.port)
+
+        client.get("/recipes/1?x=1")
+        client.get("/slow")
+        client.get("/", fields: "Connection: close\r\n")
+
+        #expect(
+            client.readToEnd() == """
+                HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 19\r\n\r\n{"name":"Pancakes"}\
+                HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 4\r\n\r\nlate\
+                HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n
+                """
+        )
+    }
+
+    @Test func theQueueComesBeforeRoutesAndRoutesBeforeTheHandler() throws {
+        let server = try MockServer { _ in .text("handler") }
+        server.route(.get, "/a", .text("route"))
+        server.route(.get, "/a?x=1") { request in .text("made for \(request.query ?? "")") }
+        server.enqueue(.status(503), .text("now"))
+        let client = try RawClient(port: server.port)
+
+        for target in ["/a", "/a", "/a", "/a?x=1", "/a?x=2"] { client.get(target) }
+        client.get("/b", fields: "Connection: close\r\n")
+
+        let bodies = client.readToEnd().components(separatedBy: "HTTP/1.1 ").dropFirst().map {
+            $0.components(separatedBy: "\r\n\r\n")[1]
+        }
+        #expect(bodies == ["", "now", "route", "made for x=1", "route", "handler"])
+    }
+
+    @Test func whatNothingMatchesIsNotFound() throws {
+        let server = try MockServer()
+        server.route(.post, "/a", .text("posted"))
+        let client = try RawClient(port: server.port)
+
+        client.get("/a", fields: "Connection: close\r\n")
+
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+    }
+
+    @Test func aHandlerThatThrowsIsAServerError() throws {
+        let server = try MockServer { _ in throw MockServerError.stopped }
+        let client = try RawClient(port: server.port)
+
+        client.get("/", fields: "Connection: close\r\n")
+
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 500 Internal Server Error\r\n"))
+    }
+
+    @Test func requestsAreRecordedToTheByte() throws {
+        let server = try MockServer { _ in .noContent }
+        let client = try RawClient(port: server.port)
+        let first = "POST /a%20b?c=%20&d=? HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nx-A: 2\r\nContent-Length: 3\r\n\r\nabc"
+        let second = """
+            PUT * HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n\
+            3\r\nabc\r\n0\r\nX-T: t\r\n\r\n
+            """
+
+        client.send(first + second)
+        _ = client.readToEnd()
+        let other = try RawClient(port: server.port)
+        other.get("/", fields: "Connection: close\r\n")
+        _ = other.readToEnd()
+
+        let requests = server.requests
+        try #require(requests.count == 3)
+        #expect(requests.map(\.rawBytes)[..<2] == [Data(first.utf8), Data(second.utf8)])
+        #expect(requests.map(\.connection) == [0, 0, 1])
+        #expect(requests.map(\.index) == [0, 1, 2])
+        #expect(requests[0].method == .post)
+        #expect(requests[0].path == "/a%20b")
+        #expect(requests[0].query == "c=%20&d=?")
+        #expect(requests[0].headers[values: "X-A"] == ["1", "2"])
+        #expect(requests[1].text == "abc")
+        #expect(requests[1].target == "*" && requests[1].query == nil)
+        #expect(requests[1].trailers == ["X-T": "t"])
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test func aRequestWithAnExpectationIsContinued() throws {
+        let server = try MockServer { .text($0.text) }
+        let client = try RawClient(port: server.port)
+
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n")
+        #expect(client.read(upTo: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+        client.send("ok")
+
+        #expect(client.readToEnd().hasSuffix("\r\n\r\nok"))
+    }
+
+    @Test func aMalformedRequestIsRefusedAndItsConnectionClosed() throws {
+        let server = try MockServer { _ in .text("fine") }
+        let client = try RawClient(port: server.port)
+
+        client.send("GARBAGE\r\n\r\n" + String(repeating: "x", count: 100_000))
+        client.finishSending()
+
+        let answer = client.readToEnd()
+        #expect(answer.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+        #expect(answer.contains("\r\nConnection: close\r\n"))
+        #expect(!client.wasReset)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test func aClientOfHTTP10IsAnsweredAndLeft() throws {
+        let server = try MockServer { _ in .text("fine") }
+        let client = try RawClient(port: server.port)
+
+        client.send("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n")
+
+        #expect(client.readToEnd().hasSuffix("Connection: close\r\n\r\nfine"))
+    }
+
+    @Test func urlsAreTakenAsTheyAre() throws {
+        let server = try MockServer()
+
+        #expect(server.url.absoluteString == "http://127.0.0.1:\(server.port)")
+        #expect(server.url("/a%20b?x=1%2F2").absoluteString == "http://127.0.0.1:\(server.port)/a%20b?x=1%2F2")
+    }
+
+    @Test func awaitRequestResumesOnceEnoughCameIn() async throws {
+        let server = try MockServer { _ in .noContent }
+        let client = try RawClient(port: server.port)
+
+        async let second = server.awaitRequest(count: 2)
+        client.get("/1")
+        client.get("/2")
+
+        #expect(try await second.target == "/2")
+        #expect(try await server.awaitRequest().target == "/1")
+    }
+
+    @Test func awaitRequestEndsWithTheTaskAndWithTheServer() async throws {
+        let server = try MockServer()
+
+        let cancelled = Task { try await server.awaitRequest() }
+        cancelled.cancel()
+        await #expect(throws: CancellationError.self) { try await cancelled.value }
+
+        let stopped = Task { try await server.awaitRequest() }
+        server.stop()
+        await #expect(throws: MockServerError.stopped) { try await stopped.value }
+    }
+
+    @Test func sixtyFourConnectionsAreServedAtOnce() async throws {
+        let gate = Gate()
+        let server = try MockServer { .text($0.path).held(by: gate) }
+        let clients = try (0..<64).map { _ in try RawClient(port: server.port) }
+
+        for (number, client) in clients.enumerated() { client.get("/\(number)", fields: "Connection: close\r\n") }
+        try await server.awaitRequest(count: 64)
+        #expect(server.openConnections == 64)
+        gate.open()
+
+        for (number, client) in clients.enumerated() { #expect(client.readToEnd().hasSuffix("\r\n\r\n/\(number)")) }
+        try await server.awaitConnections(open: 0)
+        #expect(server.connectionCount == 64)
+        #expect(Set(server.requests.map(\.connection)).count == 64)
+    }
+
+    @Test func serversAreIndependent() throws {
+        let servers = try (0..<20).map { number in try MockServer { _ in .text("\(number)").closing } }
+
+        for (number, server) in servers.enumerated() {
+            let client = try RawClient(port: server.port)
+            client.get("/")
+            #expect(client.readToEnd().hasSuffix("\r\n\r\n\(number)"))
+        }
+        #expect(Set(servers.map(\.port)).count == 20)
+    }
+}
