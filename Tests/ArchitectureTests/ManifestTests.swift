@@ -1,0 +1,49 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+/// The rules about the root of the repository: no dependencies, and nothing that isn't needed to find one's way.
+enum Manifest {
+    static let rootEntries: Set = [
+        "Package.swift", "Sources", "Tests", "Scripts", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md",
+    ]
+
+    /// Every sign of a dependency in a manifest.
+    static func violations(in manifest: SourceFile) -> [String] {
+        let packages = (manifest.occurrences(of: ".", "package", "(") + manifest.occurrences(of: ".", "product", "("))
+            .map { manifest.finding(atLine: manifest.tokens[$0].line, "the package has no dependencies") }
+        let isStated = !manifest.occurrences(of: "dependencies", ":", "[", "]").isEmpty
+        return packages + (isStated ? [] : [manifest.finding(atLine: 1, "`dependencies: []` is missing")])
+    }
+
+    static func strangers(among entries: [String]) -> [String] {
+        entries.filter { !rootEntries.contains($0) && !$0.hasPrefix(".") }
+    }
+}
+
+@Suite struct ManifestTests {
+    @Test func packageHasNoDependencies() throws {
+        let text = try #require(SourceTree.text(of: "Package.swift"))
+        #expect(Manifest.violations(in: SourceFile(path: "Package.swift", text: text)) == [])
+    }
+
+    @Test func rootHoldsNothingElse() {
+        #expect(Manifest.strangers(among: SourceTree.rootEntries()) == [])
+    }
+}
+
+@Suite struct ManifestRuleTests {
+    @Test(arguments: [
+        "Package(dependencies: [.package(url: \"https://example.com/a\", from: \"1.0.0\")], x(dependencies: []))",
+        "Package(dependencies: [], .target(dependencies: [.product(name: \"A\", package: \"a\")]))",
+        "Package(name: \"Requests\") // dependencies: []",
+    ])
+    func dependencyIsFound(manifest: String) {
+        #expect(Manifest.violations(in: SourceFile(path: "Package.swift", text: manifest)).count == 1)
+    }
+
+    @Test func strangerInTheRootIsFound() {
+        #expect(Manifest.strangers(among: ["Sources", "Examples", ".ci"]) == ["Examples"])
+    }
+}
