@@ -9,13 +9,15 @@ public struct RequestEnvironment: Sendable {
     public var headers: HTTPHeaders = []
     /// How long a transfer may stay silent; 60 seconds by default.
     public var timeout: Duration = .seconds(60)
-    /// How long an operation may take in all: waiting in the queue, retries and back-off included. Nil, the default, is
-    /// as long as it needs.
+    /// How long an operation may take in all: waiting in the queue, retries and back-off included.
+    ///
+    /// Nil, the default, is as long as it needs.
     public var deadline: Duration?
     /// What becomes of redirects; by default ten are followed.
     public var redirect: RedirectPolicy = .follow()
-    /// How many bytes of content are read into memory at most, after decoding; 64 MiB by default. A larger response is an
-    /// error of code `bodyTooLarge`.
+    /// How many bytes of content are read into memory at most, after decoding; 64 MiB by default.
+    ///
+    /// A larger response is an error of code `bodyTooLarge`.
     public var maximumBodySize = 64 * 1024 * 1024
     /// How many bytes of the content an error keeps; 64 KiB by default.
     public var maximumErrorBodySize = 64 * 1024

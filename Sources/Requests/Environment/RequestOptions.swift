@@ -12,8 +12,9 @@ public struct RequestOptions: Sendable {
     public var redirect: RedirectPolicy?
     /// How many bytes of content are read into memory at most, after decoding.
     public var maximumBodySize: Int?
-    /// Whether a status that isn't among the valid ones is a failure; true by default. Without it the request sees every
-    /// response in `process`.
+    /// Whether a status that isn't among the valid ones is a failure; true by default.
+    ///
+    /// Without it the request sees every response in `process`.
     public var validatesStatus = true
     /// Whether the request joins the unfinished transfer of an equal one; false by default.
     public var coalesce = false

@@ -42,7 +42,10 @@ extension HTTPResponse<Data> {
     /// The content, decoded from JSON.
     ///
     /// - Throws: What the decoder throws.
-    public func decodeJSON<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder = JSONDecoder()) throws -> Value {
+    public func decodeJSON<Value: Decodable>(
+        _ type: Value.Type,
+        using decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
         try decoder.decode(type, from: body)
     }
 }

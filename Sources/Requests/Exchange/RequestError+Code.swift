@@ -30,7 +30,9 @@ extension RequestError {
         public static let badResponse = Code("badResponse")
         /// The connection can't be trusted.
         public static let untrusted = Code("untrusted")
-        /// The status isn't one that the request accepts. The error has the status, the headers and the content.
+        /// The status isn't one that the request accepts.
+        ///
+        /// The error has the status, the headers and the content.
         public static let unacceptableStatus = Code("unacceptableStatus")
         /// The content is empty where the request needs some.
         public static let emptyResponse = Code("emptyResponse")

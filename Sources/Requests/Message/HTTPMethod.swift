@@ -44,7 +44,9 @@ public struct HTTPMethod: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     /// Asks a proxy for a tunnel.
     public static let connect = HTTPMethod("CONNECT")
 
-    /// Whether the method only reads (RFC 9110, 9.2.1). Only safe requests are ever coalesced.
+    /// Whether the method only reads (RFC 9110, 9.2.1).
+    ///
+    /// Only safe requests are ever coalesced.
     public var isSafe: Bool {
         switch self {
         case .get, .head, .options, .trace: true

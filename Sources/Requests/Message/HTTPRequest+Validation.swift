@@ -61,7 +61,11 @@ extension HTTPRequest {
     /// The transport alone says how long the message is: two opinions about that are how requests are smuggled.
     private mutating func validateFraming() throws(InvalidRequest) {
         guard !headers.contains(.transferEncoding) else {
-            throw InvalidRequest(.headerName, "can't be set: the transport frames the body", excerpt: "Transfer-Encoding")
+            throw InvalidRequest(
+                .headerName,
+                "can't be set: the transport frames the body",
+                excerpt: "Transfer-Encoding"
+            )
         }
         guard let declared = headers[.contentLength] else { return }
         headers.remove(.contentLength)

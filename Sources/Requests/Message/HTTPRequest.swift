@@ -51,7 +51,9 @@ extension HTTPRequest: CustomStringConvertible {
 extension URL {
     /// The address without user, password, query and fragment, where secrets are kept; for descriptions.
     package var redactedDescription: String {
-        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return "<unreadable URL>" }
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
+            return "<unreadable URL>"
+        }
         components.user = nil
         components.password = nil
         components.query = nil

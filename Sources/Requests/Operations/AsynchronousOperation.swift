@@ -67,12 +67,16 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
     // MARK: For subclasses
 
-    /// Does the work, and sees to it that ``finish()`` is called at its end. The base class finishes at once.
+    /// Does the work, and sees to it that ``finish()`` is called at its end.
+    ///
+    /// The base class finishes at once.
     open func execute() {
         finish()
     }
 
-    /// Ends the operation. Only the first call counts; one that comes before the start takes effect with it.
+    /// Ends the operation.
+    ///
+    /// Only the first call counts; one that comes before the start takes effect with it.
     public final func finish() {
         settle {}
     }

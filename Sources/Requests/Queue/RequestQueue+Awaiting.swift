@@ -13,6 +13,7 @@ extension RequestQueue {
     /// - Parameters:
     ///   - request: What to run.
     ///   - session: What carries it; nil, the default, is the queue's transport.
+    /// - Returns: What came of the request.
     /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
     public func fetch<R: NetworkRequest>(
         _ request: R,
@@ -28,6 +29,7 @@ extension RequestQueue {
     /// - Parameters:
     ///   - request: What to run.
     ///   - session: What carries it; nil, the default, is the queue's transport.
+    /// - Returns: The response, with what came of the request as its body.
     /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
     public func send<R: NetworkRequest>(
         _ request: R,

@@ -69,7 +69,9 @@ struct Exchange: Sendable {
         return nil
     }
 
-    /// Stops caring: nothing that comes is kept. Gives what cancels the work that is under way.
+    /// Stops caring: nothing that comes is kept.
+    ///
+    /// Gives what cancels the work that is under way.
     mutating func abandon() -> Cancellation? {
         isAbandoned = true
         defer { cancellation = nil }

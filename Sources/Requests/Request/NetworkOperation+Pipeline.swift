@@ -59,7 +59,9 @@ extension NetworkOperation {
             }
             guard case .send(let transfer) = transition(.adapted(attempt: attempt)) else { return }
             if attempt == 1 {
-                run.withLock { $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect) }
+                run.withLock {
+                    $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect)
+                }
             }
             send(request, transfer: transfer, cause: attempt == 1 ? .initial : .retry)
         } catch {
@@ -120,10 +122,15 @@ extension NetworkOperation {
         case .fail(let code, let reason):
             fail(RequestError(code, phase: .validating, reason: reason), in: .validating)
         case .deliver:
-            guard !validatesStatus || request.validHTTPStatusCodes.contains(head.status.code)
-                || head.status == .notModified && sent.isConditional
+            guard
+                !validatesStatus || request.validHTTPStatusCodes.contains(head.status.code)
+                    || head.status == .notModified && sent.isConditional
             else {
-                return consider(RequestError(.unacceptableStatus, phase: .validating), in: .validating, having: exchange)
+                return consider(
+                    RequestError(.unacceptableStatus, phase: .validating),
+                    in: .validating,
+                    having: exchange
+                )
             }
             decode(HTTPResponse(head: head, body: exchange.body, attempts: exchange.attempts))
         }
@@ -190,11 +197,14 @@ extension NetworkOperation {
     // and for errors that only the library can have thrown, they get the story around them.
     private func complete(_ error: any Error, in phase: RequestError.Phase, with exchange: Exchange) -> any Error {
         if let error = error as? RequestError { return complete(error, in: phase, with: exchange) }
-        guard R.Failure.self == RequestError.self || error is InvalidRequest || error is DecodingError else { return error }
+        guard R.Failure.self == RequestError.self || error is InvalidRequest || error is DecodingError else {
+            return error
+        }
         return complete(RequestError(error), in: phase, with: exchange)
     }
 
-    private func complete(_ error: RequestError, in phase: RequestError.Phase, with exchange: Exchange) -> RequestError {
+    private func complete(_ error: RequestError, in phase: RequestError.Phase, with exchange: Exchange) -> RequestError
+    {
         error.completed(
             phase: phase,
             request: exchange.request,

@@ -33,7 +33,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public final let environment: RequestEnvironment
     final let run = Locked(Run())
 
-    /// Makes an operation. Its deadline, if it has one, counts from here.
+    /// Makes an operation.
+    ///
+    /// Its deadline, if it has one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {
         transport = configuration.transport
         environment = configuration.environment
@@ -65,7 +67,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// - Throws: What keeps the request from being sent.
     open func prepare(_ request: inout HTTPRequest) throws {}
 
-    /// Makes the value of an acceptable response. Called on a thread where it may take its time.
+    /// Makes the value of an acceptable response.
+    ///
+    /// Called on a thread where it may take its time.
     ///
     /// - Throws: The failure of the operation.
     open func process(_ response: HTTPResponse<Data>) throws -> R.Success {

@@ -53,7 +53,9 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// The request; nil as long as it is yet to be made from the result of another operation.
     public final var request: R? { state.withLock { $0.source.value } }
 
-    /// The result; nil as long as there is none. It is there before the operation is finished, and never changes.
+    /// The result; nil as long as there is none.
+    ///
+    /// It is there before the operation is finished, and never changes.
     public final var result: Outcome? { state.withLock { $0.result } }
 
     /// Waits for the result.
@@ -86,7 +88,9 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         if let result { queue.async { body(result) } }
     }
 
-    /// Ends the operation with a result, unless it has one. For subclasses, and for queues that stand in for real ones.
+    /// Ends the operation with a result, unless it has one.
+    ///
+    /// For subclasses, and for queues that stand in for real ones.
     ///
     /// - Returns: Whether the result was taken.
     @discardableResult

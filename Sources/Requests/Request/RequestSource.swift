@@ -23,6 +23,7 @@ public struct RequestSource<R: Request>: Sendable {
     /// - Parameters:
     ///   - mapError: Makes an error the request's own, as long as there is no request that could.
     ///   - make: Makes the request; what it throws is the failure of the operation. Called once at most.
+    /// - Returns: The source.
     public static func deferred(
         mapError: @escaping @Sendable (any Error) -> R.Failure,
         make: @escaping @Sendable () throws -> R

@@ -89,7 +89,7 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
 
     /// Sends everybody off to do their own work; for the leader of a request that isn't safe.
     func refuse() {
-        close(with: .refused).forEach { $0.advance(.part) }
+        for follower in close(with: .refused) { follower.advance(.part) }
     }
 
     private func lead() {
@@ -102,12 +102,15 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
         }
         guard isWanted else { return }
         leader.observe { [weak self, unowned leader] outcome in
-            self?.close(with: .done(outcome, leader)).forEach { $0.adopt(outcome, of: leader) }
+            guard let self else { return }
+            for follower in close(with: .done(outcome, leader)) { follower.adopt(outcome, of: leader) }
         }
         leader.start()
     }
 
-    /// Ends the sharing, unless it has ended: who comes later starts anew. Gives those who wait.
+    /// Ends the sharing, unless it has ended: who comes later starts anew.
+    ///
+    /// Gives those who wait.
     private func close(with phase: Phase) -> [NetworkOperation<R>] {
         Coalescer.shared.close(key, self)
         return state.withLock { state in

@@ -19,7 +19,9 @@ package enum ASCII {
     }
 
     /// Whether a byte may stand in a field value: visible characters, space, tab, and the bytes above ASCII that old
-    /// servers and file names need (RFC 9110, 5.5). CR, LF, NUL and every other control character may not.
+    /// servers and file names need (RFC 9110, 5.5).
+    ///
+    /// CR, LF, NUL and every other control character may not.
     package static func isFieldValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F || byte == 0x09
     }
@@ -46,7 +48,9 @@ extension String {
     ///
     /// Control characters are shown escaped, so that a message can't forge lines of a log.
     package func shortened(to limit: Int = 64) -> String {
-        let head = unicodeScalars.prefix(limit).map { $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0) }
+        let head = unicodeScalars.prefix(limit).map {
+            $0.properties.generalCategory == .control ? $0.escaped(asASCII: true) : String($0)
+        }
         return head.joined() + (unicodeScalars.dropFirst(limit).isEmpty ? "" : "…")
     }
 }

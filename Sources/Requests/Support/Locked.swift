@@ -32,16 +32,20 @@ package struct Locked<Value>: @unchecked Sendable {
     /// Runs `body` with exclusive access to the value.
     ///
     /// - Throws: What `body` throws.
+    @inline(__always)
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {
         let (value, primitive) = storage.withUnsafeMutablePointers { ($0, $1) }
         primitive.lock()
-        defer {
-            primitive.unlock()
-            withExtendedLifetime(storage) {}
-        }
+        defer { unlock(primitive) }
         return try body(&value.pointee)
+    }
+
+    // Also keeps the storage alive until the lock is free again: the pointers alone don't.
+    @inline(never)
+    private func unlock(_ primitive: UnsafeMutablePointer<LockPrimitive>) {
+        primitive.unlock()
     }
 }
 

@@ -15,7 +15,9 @@ struct Timer: Sendable {
         }
     }
 
-    /// Stops the timer. An action that has begun already runs to its end.
+    /// Stops the timer.
+    ///
+    /// An action that has begun already runs to its end.
     func cancel() {
         task.cancel()
     }

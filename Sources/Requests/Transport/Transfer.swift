@@ -1,7 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A running transfer, seen from the side that started it. All calls are safe from any thread, and at any time.
+/// A running transfer, seen from the side that started it.
+///
+/// All calls are safe from any thread, and at any time.
 public protocol Transfer: AnyObject, Sendable {
     /// Asks for the end; a transfer that has ended, or was cancelled before, stays as it is.
     func cancel()

@@ -15,8 +15,10 @@ public struct TransportRequest: Sendable {
     public var body: HTTPBody
     /// How long the transfer may stay silent, in either direction, to the millisecond.
     public var timeout: Duration
-    /// How many bytes of content are wanted at most, after decoding. A transport may end a larger transfer itself, with
-    /// an error of code `bodyTooLarge`; the operation does so in any case.
+    /// How many bytes of content are wanted at most, after decoding.
+    ///
+    /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`; the operation does so in any
+    /// case.
     public var maximumBodySize: Int
     /// How far a transport with a cache of its own may answer from it.
     public var cachePolicy: URLRequest.CachePolicy

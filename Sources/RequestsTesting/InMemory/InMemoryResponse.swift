@@ -20,7 +20,8 @@ public struct InMemoryResponse: Sendable {
     }
 
     /// A status, with headers and content where there are any.
-    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) -> InMemoryResponse {
+    public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) -> InMemoryResponse
+    {
         chunks(body.isEmpty ? [] : [body], status: status, headers: headers)
     }
 

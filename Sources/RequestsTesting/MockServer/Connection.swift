@@ -24,7 +24,9 @@ struct Connection {
     /// How many bytes that came too early are kept before the client has to wait.
     private static let pipelineLimit = 4 << 20
 
-    /// Answers requests until one side ends the connection. The caller closes the socket.
+    /// Answers requests until one side ends the connection.
+    ///
+    /// The caller closes the socket.
     mutating func run() {
         while let message = nextMessage() {
             let (request, response) = core.respond(to: message, on: number)

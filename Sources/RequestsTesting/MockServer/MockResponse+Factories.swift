@@ -23,7 +23,9 @@ extension MockResponse {
         .data(Data(text.utf8), type: "application/json", status: status, headers: headers)
     }
 
-    /// The value as JSON, with its keys sorted. A `String` is taken for JSON that is already written.
+    /// The value as JSON, with its keys sorted.
+    ///
+    /// A `String` is taken for JSON that is already written.
     ///
     /// - Throws: What the value throws when it is encoded.
     public static func json(
@@ -36,7 +38,9 @@ extension MockResponse {
         return .data(try encoder.encode(value), type: "application/json", status: status, headers: headers)
     }
 
-    /// Bytes of a media type. A `Content-Type` among the headers wins.
+    /// Bytes of a media type.
+    ///
+    /// A `Content-Type` among the headers wins.
     public static func data(
         _ data: Data,
         type: String = "application/octet-stream",

@@ -38,7 +38,9 @@ public struct MockResponse: Sendable {
         case reset
     }
 
-    /// Whether the connection may be used again after the script. A client that asks for its end has it closed anyway.
+    /// Whether the connection may be used again after the script.
+    ///
+    /// A client that asks for its end has it closed anyway.
     public var keepsAlive: Bool
 
     /// What is sent for a request; `closes` tells that the connection ends afterwards, which a head should mention.

@@ -43,7 +43,9 @@ enum Answer: Sendable {
 }
 
 extension ServerCore.State {
-    /// The answer to a request. Takes it from the queue where there is one.
+    /// The answer to a request.
+    ///
+    /// Takes it from the queue where there is one.
     mutating func takeAnswer(to request: RecordedRequest) -> Answer {
         if !queue.isEmpty { return .fixed(queue.removeFirst()) }
         if !routes.isEmpty {

@@ -41,12 +41,15 @@ public struct RecordedRequest: Sendable, Hashable {
     /// The content as text; what isn't UTF-8 becomes U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// Whether the client lets the connection stay open (RFC 9112, 9.3). A client of HTTP/1.0 never does here.
+    /// Whether the client lets the connection stay open (RFC 9112, 9.3).
+    ///
+    /// A client of HTTP/1.0 never does here.
     var keepsAlive: Bool {
-        version != "HTTP/1.0" && !headers[values: .connection].contains { list in
-            list.split(separator: ",").contains {
-                $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
+        version != "HTTP/1.0"
+            && !headers[values: .connection].contains { list in
+                list.split(separator: ",").contains {
+                    $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
+                }
             }
-        }
     }
 }

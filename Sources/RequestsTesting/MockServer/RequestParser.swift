@@ -97,7 +97,8 @@ struct RequestParser: Sendable {
                 case .chunked: state = .chunkLine(head)
                 case .length(let length): state = .fixedBody(head, length: length)
                 }
-                let expects = head.version != "HTTP/1.0" && framing != .length(0)
+                let expects =
+                    head.version != "HTTP/1.0" && framing != .length(0)
                     && head.headers[.expect]?.equalsIgnoringASCIICase("100-continue") == true
                 return .head(head, expectsContinue: expects)
             case .fixedBody(let head, let length):

@@ -37,7 +37,9 @@ final class ServerCore: Sendable {
         threads.enter()
     }
 
-    /// Starts to accept connections. Called once.
+    /// Starts to accept connections.
+    ///
+    /// Called once.
     func start() {
         startThread("accept") { [self] in
             acceptConnections()

@@ -31,7 +31,9 @@ public struct HTTPBody: Sendable {
         HTTPBody(content: .data(data))
     }
 
-    /// The bytes of a file, read while they are sent. That it is there is checked when the request is built.
+    /// The bytes of a file, read while they are sent.
+    ///
+    /// That it is there is checked when the request is built.
     public static func file(_ url: URL) -> HTTPBody {
         HTTPBody(content: .file(url))
     }

@@ -66,8 +66,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         transfer(of: task)?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
-    /// Refuses every redirect: the pipeline follows them. One of a task that was cancelled goes unanswered, because on
-    /// Linux the answer would end the process; the cancel completes the task without it.
+    /// Refuses every redirect: the pipeline follows them.
+    ///
+    /// One of a task that was cancelled goes unanswered, because on Linux the answer would end the process; the cancel
+    /// completes the task without it.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -81,8 +83,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         completionHandler(nil)
     }
 
-    /// Challenges of a server or a proxy for credentials are left to the pipeline: the response is what counts. On Linux
-    /// the default handling would never complete, so the challenge is cancelled, and the transfer told to ignore that.
+    /// Challenges of a server or a proxy for credentials are left to the pipeline: the response is what counts.
+    ///
+    /// On Linux the default handling would never complete, so the challenge is cancelled, and the transfer told to
+    /// ignore that.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

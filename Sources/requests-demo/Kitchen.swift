@@ -1,0 +1,48 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+/// The API that the demo talks to: one on this machine, with a real socket, or any other.
+struct Kitchen: Sendable {
+    let api: URL
+    private let server: MockServer?
+
+    /// The recipe that takes its time, so that it can be cancelled and shared while it is under way.
+    let slowRecipeID: Int
+
+    init(url: URL?) throws {
+        if let url {
+            api = url
+            server = nil
+            slowRecipeID = 1
+        } else {
+            let server = try MockServer()
+            server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
+            server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))
+            server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
+            server.route(.delete, "/recipes/1", .noContent)
+            server.route(.get, "/recipes/0", .status(.notFound, body: Data(#"{"message": "no such recipe"}"#.utf8)))
+            api = server.url
+            self.server = server
+            slowRecipeID = 2
+        }
+    }
+
+    private static let stew = #"{"name": "Stew", "authorID": 7, "steps": ["Wait"]}"#
+
+    var title: String {
+        server == nil ? api.absoluteString : "a server on this machine, \(api.absoluteString)"
+    }
+
+    /// How often a path was asked for; nil where that can't be known.
+    func requestCount(_ path: String) -> Int? {
+        server?.requests.count { $0.path == path }
+    }
+
+    func close() {
+        server?.stop()
+    }
+}

@@ -1,0 +1,132 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+/// One figure: a name, and the work that it is the figure of.
+struct Measurement: Sendable {
+    let name: String
+    let run: @Sendable () throws -> Usage
+
+    static let all: [Measurement] = storms + memory + graphs + loopback
+
+    // MARK: Many requests on one queue
+
+    private static let storms: [Measurement] = [10_000, 100_000].flatMap { count in
+        [
+            Measurement(name: "storm-bare-\(count)") {
+                drain(count) { queue, _ in queue.addOperation(BareOperation()) }
+            },
+            Measurement(name: "storm-bare-completion-\(count)") {
+                drain(count) { queue, done in
+                    done.enter()
+                    queue.addOperation(BareOperation { _ in done.leave() })
+                }
+            },
+            Measurement(name: "storm-requests-\(count)") {
+                let transport = InMemoryTransport.counting()
+                return drain(count) { queue, _ in queue.addRequest(CountRequest(number: 1), session: transport) }
+            },
+            Measurement(name: "storm-requests-completion-\(count)") {
+                let transport = InMemoryTransport.counting()
+                return drain(count) { queue, done in
+                    done.enter()
+                    queue.addRequest(CountRequest(number: 1), session: transport) { _ in done.leave() }
+                }
+            },
+        ]
+    }
+
+    /// Adds operations to a queue of the default width and waits for all of them and their completions.
+    private static func drain(_ count: Int, _ add: (OperationQueue, DispatchGroup) -> Void) -> Usage {
+        let queue = OperationQueue()
+        let done = DispatchGroup()
+        return Usage.measure {
+            for _ in 0..<count { add(queue, done) }
+            queue.waitUntilAllOperationsAreFinished()
+            done.wait()
+        }
+    }
+
+    // MARK: Memory of what waits
+
+    private static let memory: [Measurement] = [
+        Measurement(name: "memory-bare") { held { $0.addOperation(BareOperation { _ in }) } },
+        Measurement(name: "memory-requests") {
+            let transport = InMemoryTransport.counting()
+            return held { $0.addRequest(CountRequest(number: 1), session: transport) { _ in } }
+        },
+    ]
+
+    private static func held(_ add: (OperationQueue) -> Void) -> Usage {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        for _ in 0..<100 { add(queue) }
+        let before = Usage.residentBytes()
+        for _ in 0..<100_000 { add(queue) }
+        let bytes = (Usage.residentBytes() - before) / 100_000
+        return Usage(bytes: bytes)
+    }
+
+    // MARK: Dependencies
+
+    private static let graphs: [Measurement] = [
+        Measurement(name: "chain-serial-bare-10000") { graph(10_000, width: 1, link: chain) { BareOperation() } },
+        Measurement(name: "chain-serial-requests-10000") { graph(10_000, width: 1, link: chain, make: requests()) },
+        Measurement(name: "chain-serial-requests-100000") { graph(100_000, width: 1, link: chain, make: requests()) },
+        Measurement(name: "chain-bare-8000") { graph(8_000, link: chain) { BareOperation() } },
+        Measurement(name: "chain-requests-8000") { graph(8_000, link: chain, make: requests()) },
+        Measurement(name: "fan-out-bare-8000") { graph(8_000, link: fanOut) { BareOperation() } },
+        Measurement(name: "fan-out-requests-8000") { graph(8_000, link: fanOut, make: requests()) },
+        Measurement(name: "fan-in-bare-8000") { graph(8_000, link: fanIn) { BareOperation() } },
+        Measurement(name: "fan-in-requests-8000") { graph(8_000, link: fanIn, make: requests()) },
+    ]
+
+    private static func requests() -> (() -> Operation) {
+        let transport = InMemoryTransport.counting()
+        let maker = OperationQueue()
+        return { maker.makeOperation(for: CountRequest(number: 1), session: transport) }
+    }
+
+    private static func chain(_ operations: [Operation]) {
+        for (earlier, later) in zip(operations, operations.dropFirst()) { later.addDependency(earlier) }
+    }
+
+    private static func fanOut(_ operations: [Operation]) {
+        for later in operations.dropFirst() { later.addDependency(operations[0]) }
+    }
+
+    private static func fanIn(_ operations: [Operation]) {
+        for earlier in operations.dropLast() { operations[operations.count - 1].addDependency(earlier) }
+    }
+
+    private static func graph(
+        _ count: Int,
+        width: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        link: ([Operation]) -> Void,
+        make: () -> Operation
+    ) -> Usage {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        return Usage.measure {
+            let operations = (0..<count).map { _ in make() }
+            link(operations)
+            queue.addOperations(operations, waitUntilFinished: true)
+        }
+    }
+
+    // MARK: Over a socket
+
+    private static let loopback: [Measurement] = [1, 8, 64].flatMap { width in
+        [
+            Measurement(name: "loopback-session-bare-\(width)") {
+                try LoopbackServer.measure(width, runner: .bareSession)
+            },
+            Measurement(name: "loopback-session-\(width)") {
+                try LoopbackServer.measure(width, runner: .injectedSession)
+            },
+        ]
+    }
+}

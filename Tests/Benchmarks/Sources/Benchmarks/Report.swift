@@ -1,0 +1,133 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Runs measurements in processes of their own, and prints their medians beside the budgets.
+struct Report {
+    let rounds: Int
+    let filter: String?
+
+    func print() throws {
+        try section("time", "100,000 requests in memory, one queue") {
+            try cost("against bare operations", "storm-requests-100000", "storm-bare-100000", of: 100_000, atMost: 3)
+            try cost(
+                "the same, each with a completion",
+                "storm-requests-completion-100000",
+                "storm-bare-completion-100000",
+                of: 100_000,
+                atMost: 3
+            )
+            try growth("100,000 against 10,000", "storm-requests-100000", "storm-requests-10000", atMost: 12)
+        }
+        try section("memory", "bytes of a request that waits in its queue") {
+            try memory("against bare operations", "memory-requests", "memory-bare", atMost: 2048)
+        }
+        try section("graphs", "dependencies") {
+            try growth(
+                "a chain on a queue of width 1: 100,000 against 10,000",
+                "chain-serial-requests-100000",
+                "chain-serial-requests-10000",
+                atMost: 12
+            )
+            for shape in ["chain", "fan-out", "fan-in"] {
+                try cost(
+                    "\(shape) of 8,000, concurrent, against bare",
+                    "\(shape)-requests-8000",
+                    "\(shape)-bare-8000",
+                    of: 8_000,
+                    atMost: 1.2
+                )
+            }
+        }
+        try section(
+            "loopback",
+            "4,000 JSON answers over a socket: requests/s of an injected session against the bare session"
+        ) {
+            for width in [1, 8, 64] {
+                try rate("width \(width)", "loopback-session-\(width)", "loopback-session-bare-\(width)", atLeast: 0.95)
+            }
+        }
+    }
+
+    private func section(_ name: String, _ title: String, _ rows: () throws -> Void) rethrows {
+        guard filter == nil || filter == name else { return }
+        Swift.print("\n\(name): \(title)")
+        try rows()
+    }
+
+    // MARK: Rows
+
+    /// What one of many costs, here and there.
+    private func cost(_ title: String, _ ours: String, _ theirs: String, of count: Int, atMost budget: Double) throws {
+        let (a, b) = try alternately(ours, theirs)
+        let x = median(a.map(\.seconds))
+        let y = median(b.map(\.seconds))
+        let each = { String(format: "%.2f µs", $0 / Double(count) * 1e6) }
+        row(title, each(x), each(y), String(format: "%.2f× of at most %g×", x / y, budget), isGood: x / y <= budget)
+    }
+
+    /// How the time of many compares with the time of few.
+    private func growth(_ title: String, _ many: String, _ few: String, atMost budget: Double) throws {
+        let (a, b) = try alternately(many, few)
+        let x = median(a.map(\.seconds))
+        let y = median(b.map(\.seconds))
+        let total = { String(format: "%.3f s", $0) }
+        row(title, total(x), total(y), String(format: "%.1f× of at most %g×", x / y, budget), isGood: x / y <= budget)
+    }
+
+    private func memory(_ title: String, _ ours: String, _ theirs: String, atMost budget: Int) throws {
+        let (a, b) = try alternately(ours, theirs)
+        let x = Int(median(a.map { Double($0.bytes) }))
+        let y = Int(median(b.map { Double($0.bytes) }))
+        row(title, "\(x) B", "\(y) B", "\(x - y) B more of at most \(budget) B", isGood: x - y <= budget)
+    }
+
+    private func rate(_ title: String, _ ours: String, _ theirs: String, atLeast budget: Double) throws {
+        let (a, b) = try alternately(ours, theirs)
+        let x = 4_000 / median(a.map(\.seconds))
+        let y = 4_000 / median(b.map(\.seconds))
+        let cpu = { (runs: [Usage]) in Int((self.median(runs.map(\.cpuSeconds)) / 4_000 * 1e6).rounded()) }
+        row(
+            title,
+            "\(Int(x))/s at \(cpu(a)) µs CPU",
+            "\(Int(y))/s at \(cpu(b)) µs CPU",
+            String(format: "%.2f× of at least %g×", x / y, budget),
+            isGood: x / y >= budget
+        )
+    }
+
+    private func row(_ title: String, _ ours: String, _ theirs: String, _ verdict: String, isGood: Bool) {
+        let title = title.padding(toLength: 56, withPad: " ", startingAt: 0)
+        Swift.print("  \(title) \(ours)  against  \(theirs)   \(verdict)\(isGood ? "" : "   MISSED")")
+        fflush(nil)
+    }
+
+    // MARK: Runs
+
+    private func alternately(_ first: String, _ second: String) throws -> ([Usage], [Usage]) {
+        var runs: ([Usage], [Usage]) = ([], [])
+        for _ in 0..<rounds {
+            runs.0.append(try run(first))
+            runs.1.append(try run(second))
+        }
+        return runs
+    }
+
+    private func run(_ name: String) throws -> Usage {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
+        process.arguments = ["--measure", name]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let data = output.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return try JSONDecoder().decode(Usage.self, from: data)
+    }
+
+    private func median(_ values: [Double]) -> Double {
+        let sorted = values.sorted()
+        return sorted[sorted.count / 2]
+    }
+}

@@ -1,0 +1,24 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+// Each figure is measured in a process of its own, since memory that one leaves behind would flatter the next; what is
+// compared runs alternately, so that a machine that slows down slows both. This file is the parent: it runs itself with
+// the name of a measurement, several times, and prints the medians side by side.
+
+let arguments = CommandLine.arguments.dropFirst()
+
+if arguments.first == "--measure", let name = arguments.dropFirst().first {
+    guard let measurement = Measurement.all.first(where: { $0.name == name }) else {
+        FileHandle.standardError.write(Data("no measurement is called \(name)\n".utf8))
+        exit(2)
+    }
+    let usage = try measurement.run()
+    print(String(decoding: try JSONEncoder().encode(usage), as: UTF8.self))
+} else if arguments.first == "--serve" {
+    try LoopbackServer.serve()
+} else {
+    let filter = arguments.first { !$0.hasPrefix("-") }
+    try Report(rounds: arguments.contains("--quick") ? 1 : 5, filter: filter).print()
+}
