@@ -1,0 +1,94 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+struct RunningRequestsTests {
+    struct Menu: Decodable {
+        let title: String
+    }
+
+    struct MenuRequest: DecodableRequest {
+        typealias Success = Menu
+        let dish: String
+        let cook: String
+        var identifier: String { "\(dish) \(cook)" }
+
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            completion(.success(URLRequest(url: api.appending(path: "menus"))))
+        }
+    }
+
+struct QuickRequest: DecodableRequest {
+    typealias Success = Recipe
+    var identifier: String { "quick" }
+    var options: RequestOptions {
+        var options = RequestOptions()
+        options.timeout = .milliseconds(500)
+        options.deadline = .seconds(2)
+        return options
+    }
+
+    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+        completion(.success(URLRequest(url: api.appending(path: "recipes/1"))))
+    }
+}
+
+    let queue = OperationQueue()
+
+    @Test func dependentsReadResults() async {
+        let printed = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+            @Sendable func print(_ value: Any) { continuation.resume(returning: "\(value)") }
+
+let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
+let page = BlockOperation {
+    if case .success(let recipe)? = recipe.result { print(recipe.name) }
+}
+page.addDependency(recipe)
+queue.addOperation(page)
+        }
+        #expect(printed == "Pancakes")
+    }
+
+    @Test func requestsAreMadeFromResults() async throws {
+let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
+let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
+        #expect(try await author.value() == Author(name: "Julia"))
+
+let menu = queue.addRequest(after: recipe, author) { recipe, author in
+    MenuRequest(dish: recipe.name, cook: author.name)
+}
+        #expect(try await menu.value().title == "Pancakes by Julia")
+    }
+
+    @Test func operationsAreConfiguredBeforeTheyAreAdded() async throws {
+let operation = queue.makeOperation(for: RecipeRequest(recipeID: 1))
+operation.qualityOfService = .userInitiated
+queue.addOperation(operation)
+        #expect(try await operation.value().name == "Pancakes")
+    }
+
+    @Test func operationsAreCancelled() async throws {
+        queue.isSuspended = true
+        let operation = queue.addRequest(RecipeRequest(recipeID: 1))
+        let other = queue.addRequest(RecipeRequest(recipeID: 1))
+
+operation.cancel()
+queue.cancelRequests { $0 is RecipeRequest }
+        #expect(operation.result != nil)
+        #expect(other.result != nil)
+        queue.isSuspended = false
+    }
+
+    @Test func deadlinesAndTimeoutsAreOptions() async throws {
+        #expect(try await queue.fetch(QuickRequest()).name == "Pancakes")
+    }
+
+    @Test func transfersAreShared() async throws {
+let recipe = queue.addRequest(RecipeRequest(recipeID: 1), coalescing: true)
+        #expect(try await recipe.value().name == "Pancakes")
+    }
+}

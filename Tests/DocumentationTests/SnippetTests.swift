@@ -1,0 +1,50 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+/// Every snippet of the README and the articles stands in this target, word for word, where it is compiled and run.
+struct SnippetTests {
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static let documents: [URL] = {
+        let articles = root.appending(path: "Sources/Requests/Requests.docc/Articles")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: articles.path)) ?? []
+        return [root.appending(path: "README.md")] + names.sorted().map { articles.appending(path: $0) }
+    }()
+
+    static let tests: [String] = {
+        let folder = root.appending(path: "Tests/DocumentationTests")
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        return names.filter { $0.hasSuffix(".swift") && $0 != "SnippetTests.swift" }.compactMap {
+            (try? String(contentsOf: folder.appending(path: $0), encoding: .utf8)).map(Self.normalised)
+        }
+    }()
+
+    /// The lines without their indentation and without empty ones.
+    static func normalised(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+            .joined(separator: "\n")
+    }
+
+    static func snippets(of markdown: String) -> [String] {
+        markdown.components(separatedBy: "```swift\n").dropFirst().map {
+            normalised($0.components(separatedBy: "```")[0])
+        }
+    }
+
+    @Test func thereAreSnippets() {
+        #expect(Self.documents.count > 4)
+        #expect(Self.snippets(of: "a\n```swift\n  let a = 1\n\n  let b = 2\n```\nb") == ["let a = 1\nlet b = 2"])
+    }
+
+    @Test(arguments: documents)
+    func everySnippetIsATest(document: URL) throws {
+        let text = try String(contentsOf: document, encoding: .utf8)
+        for snippet in Self.snippets(of: text) {
+            #expect(Self.tests.contains { $0.contains(snippet) }, "no test has this snippet of \(document.lastPathComponent)")
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+// What the snippets talk to: one server for all of them, which lives as long as the process.
+enum Kitchen {
+    static let server: MockServer? = {
+        guard let server = try? MockServer() else { return nil }
+        server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7}"#))
+        server.route(.get, "/recipes/0", .status(.notFound, body: Data("no such recipe".utf8)))
+        server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
+        server.route(.get, "/menus", .json(#"{"title": "Pancakes by Julia"}"#))
+        server.route(.delete, "/recipes/1", .noContent)
+        server.route(.get, "/order", .status(.serviceUnavailable))
+        return server
+    }()
+}
+
+let api = Kitchen.server?.url ?? URL(string: "http://localhost:1")!
+
+struct Author: Decodable, Equatable {
+    let name: String
+}
+
+struct AuthorRequest: DecodableRequest {
+    typealias Success = Author
+    let authorID: Int
+    var identifier: String { "\(authorID)" }
+
+    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+        completion(.success(URLRequest(url: api.appending(path: "authors/\(authorID)"))))
+    }
+}
+
+/// A dish, where a snippet doesn't declare one.
+struct Recipe: Decodable, Equatable {
+    let name: String
+    let authorID: Int
+}
+
+/// Its request, where a snippet doesn't declare one.
+struct RecipeRequest: DecodableRequest {
+    typealias Success = Recipe
+    let recipeID: Int
+    var identifier: String { "\(recipeID)" }
+
+    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+        completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+    }
+}
