@@ -7,8 +7,8 @@ import Requests
 /// A scripted HTTP/1.1 server on the loopback, for tests and demonstrations: script it, run the client, look at what
 /// arrived.
 ///
-/// Every test has a server of its own. It starts in well under a millisecond, on a port that is free, and goes away
-/// with the last reference. What it answers is decided in this order: the queue, the routes, the handler, else 404.
+/// Every test has a server of its own. It starts in well under a millisecond, on a port that is free, and stops with
+/// the last reference: hold it for as long as a client needs it. What it answers is decided in this order: the queue, the routes, the handler, else 404.
 ///
 /// ```swift
 /// let server = try MockServer { request in

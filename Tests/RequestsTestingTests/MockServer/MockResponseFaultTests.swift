@@ -1,0 +1,116 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+@Suite(.timeLimit(.minutes(1))) struct MockResponseFaultTests {
+    static let plain = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\nhello"
+
+    /// A client that has asked, and the server, which lives as long as the caller holds it.
+    private func ask(_ response: MockResponse) throws -> (client: RawClient, server: MockServer) {
+        let server = try MockServer { _ in response }
+        let client = try RawClient(port: server.port)
+        client.get("/")
+        return (client, server)
+    }
+
+    @Test(arguments: [0, 1, 20, plain.utf8.count - 1, plain.utf8.count, 10_000])
+    func truncatedSendsSoManyBytesAndCloses(count: Int) throws {
+        let (client, server) = try ask(.text("hello").truncated(after: count))
+
+        #expect(client.readToEnd() == Self.plain.prefix(bytes: count))
+        #expect(!client.wasReset)
+        server.stop()
+    }
+
+    @Test(arguments: [0, 1, 20, plain.utf8.count])
+    func resetSendsSoManyBytesAndResets(count: Int) throws {
+        let (client, server) = try ask(.text("hello").reset(after: count))
+
+        #expect(client.readToEnd() == Self.plain.prefix(bytes: count))
+        #expect(client.wasReset)
+        server.stop()
+    }
+
+    @Test func resetAndClosedSendNothing() throws {
+        let (reset, first) = try ask(.reset)
+        let (closed, second) = try ask(.closed)
+
+        #expect(reset.readToEnd() == "" && reset.wasReset)
+        #expect(closed.readToEnd() == "" && !closed.wasReset)
+        first.stop()
+        second.stop()
+    }
+
+    @Test func stalledSendsSoManyBytesAndNoMore() async throws {
+        let (client, server) = try ask(.text("hello").stalled(after: 20))
+
+        #expect(client.read(20) == Self.plain.prefix(bytes: 20))
+        #expect(server.openConnections == 1)
+        server.stop()
+        #expect(client.readToEnd() == "")
+    }
+
+    @Test(arguments: [0, 20])
+    func heldSendsTheRestOnceTheGateIsOpen(count: Int) async throws {
+        let gate = Gate()
+        let (client, server) = try ask(.text("hello").held(by: gate, after: count))
+        try await server.awaitRequest()
+
+        #expect(client.read(count) == Self.plain.prefix(bytes: count))
+        gate.open()
+
+        #expect(client.read(Self.plain.utf8.count - count) == String(Self.plain.utf8.dropFirst(count)))
+    }
+
+    @Test func delayedTakesItsTime() throws {
+        let start = ContinuousClock.now
+        let (client, server) = try ask(.text("hello").delayed(by: .milliseconds(30)))
+
+        #expect(client.read(Self.plain.utf8.count) == Self.plain)
+        #expect(ContinuousClock.now - start >= .milliseconds(30))
+        server.stop()
+    }
+
+    @Test func drippingSendsEverythingInPiecesAndWithPauses() throws {
+        let response = MockResponse.dripping(.text("hello"), chunkSize: 10, every: .milliseconds(1))
+        let start = ContinuousClock.now
+        let (client, server) = try ask(response)
+
+        #expect(client.read(Self.plain.utf8.count) == Self.plain)
+        #expect(ContinuousClock.now - start >= .milliseconds(Self.plain.utf8.count / 10))
+        server.stop()
+    }
+
+    @Test func faultsCombine() throws {
+        let response = MockResponse.chunked([Data("one".utf8), Data("two".utf8)])
+            .dripping(chunkSize: 7, every: .milliseconds(1)).truncated(after: 60).delayed(by: .milliseconds(1))
+        let (client, server) = try ask(response)
+
+        let whole = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n3\r\ntwo\r\n0\r\n\r\n"
+        #expect(client.readToEnd() == whole.prefix(bytes: 60))
+        server.stop()
+    }
+
+    @Test func aRequestThatComesDuringAPauseIsAnsweredAfterIt() throws {
+        let gate = Gate()
+        let server = try MockServer { .text($0.path).held(by: gate) }
+        let client = try RawClient(port: server.port)
+
+        client.get("/1")
+        client.get("/2", fields: "Connection: close\r\n")
+        gate.open()
+
+        let text = client.readToEnd()
+        #expect(text.contains("\r\n\r\n/1HTTP/1.1"))
+        #expect(text.hasSuffix("\r\n\r\n/2"))
+    }
+}
+
+extension String {
+    fileprivate func prefix(bytes count: Int) -> String { String(decoding: utf8.prefix(count), as: UTF8.self) }
+}
