@@ -52,7 +52,7 @@ public final class ManualClock: Clock, Sendable {
 
     private typealias Sleep = CheckedContinuation<Void, any Error>
 
-    private let timeline: Locked<Timeline<CheckedContinuation<Void, any Error>>>
+    private let timeline: Locked<Timeline<Sleep>>
 
     /// Makes a clock that shows a time, by default zero.
     public init(now: Instant = Instant()) {
@@ -89,14 +89,14 @@ public final class ManualClock: Clock, Sendable {
         for sleep in due { sleep.resume() }
     }
 
-    /// Lets time pass up to a point, and wakes the tasks whose deadline is reached. Time never goes back.
+    /// Lets time pass up to a point, and wakes the tasks whose deadline is reached; time never goes back.
     public func advance(to instant: Instant) {
         let due = timeline.withLock { $0.advance(to: instant) }
         for sleep in due { sleep.resume() }
     }
 
     private func suspend(
-        _ register: @Sendable (inout Timeline<CheckedContinuation<Void, any Error>>, Int, Sleep) -> [Sleep]
+        _ register: @Sendable (inout Timeline<Sleep>, Int, Sleep) -> [Sleep]
     ) async throws {
         let id = timeline.withLock { $0.makeIdentifier() }
         try await withTaskCancellationHandler {

@@ -34,7 +34,9 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return lastIdentifier
     }
 
-    /// Puts someone to sleep. Returns just that one where the deadline is reached, else the watchers that waited for it.
+    /// Puts someone to sleep.
+    ///
+    /// Returns just that one where the deadline is reached, else the watchers that waited for it.
     mutating func sleep(_ id: Int, until deadline: ManualClock.Instant, _ waiter: Waiter) -> [Waiter] {
         guard deadline > now else { return [waiter] }
         let position = sleepers.firstIndex { $0.deadline > deadline } ?? sleepers.endIndex
@@ -44,14 +46,14 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return satisfied.map(\.waiter)
     }
 
-    /// Lets someone wait for a number of sleepers. Returns that one where there are so many.
+    /// Lets someone wait for a number of sleepers; returns that one where there are so many.
     mutating func watch(_ id: Int, for count: Int, _ waiter: Waiter) -> [Waiter] {
         guard sleepers.count < count else { return [waiter] }
         watchers.append(Watcher(id: id, count: count, waiter: waiter))
         return []
     }
 
-    /// Sets the time, unless that would turn it back. Returns the sleepers whose deadline is reached.
+    /// Sets the time, unless that would turn it back; returns the sleepers whose deadline is reached.
     mutating func advance(to instant: ManualClock.Instant) -> [Waiter] {
         now = max(now, instant)
         let due = sleepers.prefix { $0.deadline <= now }
@@ -59,7 +61,7 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return due.map(\.waiter)
     }
 
-    /// Forgets a sleeper or a watcher. Returns it, or nil where it was woken already or never came.
+    /// Forgets a sleeper or a watcher; returns it, or nil where it was woken already or never came.
     mutating func remove(_ id: Int) -> Waiter? {
         if let index = sleepers.firstIndex(where: { $0.id == id }) { return sleepers.remove(at: index).waiter }
         if let index = watchers.firstIndex(where: { $0.id == id }) { return watchers.remove(at: index).waiter }

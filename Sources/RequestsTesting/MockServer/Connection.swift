@@ -24,26 +24,23 @@ struct Connection {
     /// How many bytes that came too early are kept before the client has to wait.
     private static let pipelineLimit = 4 << 20
 
-    /// Answers requests until one side ends the connection.
-    ///
-    /// The caller closes the socket.
+    /// Answers requests until one side ends the connection; the caller closes the socket.
     mutating func run() {
-        while let message = nextMessage() {
-            let (request, response) = core.respond(to: message, on: number)
+        while let (request, response) = nextAnswer() {
             guard perform(response.steps(for: request)) else { return }
             guard response.keepsAlive, request.keepsAlive else { return finish() }
         }
     }
 
-    private mutating func nextMessage() -> RequestParser.Message? {
+    private mutating func nextAnswer() -> (RecordedRequest, MockResponse)? {
         while true {
             switch parser.next() {
             case .request(let message):
-                return message
-            case .head(_, expectsContinue: true):
+                return core.respond(to: message, on: number)
+            case .head(let head, let expectsContinue):
+                if let early = core.respondEarly(to: parser.partialMessage(head), on: number) { return early }
+                guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
-            case .head:
-                break
             case .malformed(let status, let reason):
                 if send(ResponseHead.refusal(status, reason)) { finish() }
                 return nil
@@ -87,6 +84,12 @@ struct Connection {
                 finish()
                 return false
             case .reset:
+                // A RST throws away what is still to be sent; a client that reads has it within microseconds.
+                var stop = [core.stopSignal.pollDescriptor]
+                let deadline = ContinuousClock.now + .seconds(1)
+                while socket.hasUnsentBytes, ContinuousClock.now < deadline {
+                    if awaitReadiness(&stop, until: .now + .milliseconds(1)) { break }
+                }
                 socket.resetOnDisposal()
                 return false
             }

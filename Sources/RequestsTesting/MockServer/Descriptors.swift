@@ -49,6 +49,18 @@ func sendQuietly(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) 
     #endif
 }
 
+func unsentByteCount(_ descriptor: Int32) -> Int32 {
+    var count: Int32 = 0
+    #if canImport(Darwin)
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    _ = getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size)
+    #else
+    // SIOCOUTQ is TIOCOUTQ by another name (tcp(7)); Swift sees only this one.
+    _ = ioctl(descriptor, UInt(TIOCOUTQ), &count)
+    #endif
+    return count
+}
+
 func makePipe(_ ends: inout [Int32]) -> Int32 {
     let result = pipe(&ends)
     guard result == 0 else { return result }

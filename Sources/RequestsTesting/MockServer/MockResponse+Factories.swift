@@ -25,7 +25,7 @@ extension MockResponse {
 
     /// The value as JSON, with its keys sorted.
     ///
-    /// A `String` is taken for JSON that is already written.
+    /// A `String` is taken for JSON that is already written, by the other form of this.
     ///
     /// - Throws: What the value throws when it is encoded.
     public static func json(
@@ -38,9 +38,7 @@ extension MockResponse {
         return .data(try encoder.encode(value), type: "application/json", status: status, headers: headers)
     }
 
-    /// Bytes of a media type.
-    ///
-    /// A `Content-Type` among the headers wins.
+    /// Bytes of a media type; a `Content-Type` among the headers wins.
     public static func data(
         _ data: Data,
         type: String = "application/octet-stream",

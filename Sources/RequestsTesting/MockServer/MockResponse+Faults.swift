@@ -59,7 +59,7 @@ extension MockResponse {
 
     /// So many bytes of the response, counted from the status line, then a RST: the client reads "connection reset".
     ///
-    /// The RST throws away what the system hasn't sent yet, so a client that doesn't read may get fewer bytes.
+    /// A client that doesn't read for a second may get fewer bytes: a RST throws away what can't be sent.
     public func reset(after bytes: Int = 0) -> MockResponse {
         changingSteps { $0.split(after: bytes).front + [.reset] }
     }
@@ -77,7 +77,26 @@ extension MockResponse {
 
     /// The response with `Connection: close`, which is then done.
     public var closing: MockResponse {
-        MockResponse(keepsAlive: false) { [render] request, _ in render(request, true) }
+        var result = changingRender { render in { request, _ in render(request, true) } }
+        result.keepsAlive = false
+        return result
+    }
+
+    /// The response as soon as the head of a request is there: a server that refuses an upload, or breaks it off.
+    ///
+    /// No `100 Continue` is sent, and the connection closes afterwards. The request is recorded without a body, with
+    /// those of its bytes that had come. Works for routes and queues of fixed responses, since a handler decides only
+    /// once it has the whole request.
+    ///
+    /// ```swift
+    /// server.route(.post, "/photos", .status(.contentTooLarge).early)
+    /// server.route(.post, "/videos", .reset.early)      // in the middle of the upload
+    /// server.route(.post, "/music", .stalled.early)     // reads a few megabytes, then the client has to wait
+    /// ```
+    public var early: MockResponse {
+        var result = closing
+        result.isEarly = true
+        return result
     }
 
     /// The end of the connection instead of an answer.

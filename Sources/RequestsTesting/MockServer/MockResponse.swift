@@ -26,9 +26,9 @@ public struct MockResponse: Sendable {
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
-        /// Waits. Ends early where the client leaves or the server stops, and with it the connection.
+        /// Waits for a time; the connection ends where the client leaves meanwhile, or the server stops.
         case pause(Duration)
-        /// Waits until the gate is open. Ends early like a pause.
+        /// Waits until the gate is open; the connection ends where the client leaves meanwhile, or the server stops.
         case waitFor(Gate)
         /// Does nothing more, until the client leaves or the server stops.
         case stall
@@ -38,18 +38,18 @@ public struct MockResponse: Sendable {
         case reset
     }
 
-    /// Whether the connection may be used again after the script.
-    ///
-    /// A client that asks for its end has it closed anyway.
+    /// Whether the connection may be used again after the script, where the client doesn't ask for its end.
     public var keepsAlive: Bool
 
-    /// What is sent for a request; `closes` tells that the connection ends afterwards, which a head should mention.
-    let render: @Sendable (_ request: RecordedRequest, _ closes: Bool) -> [Step]
+    /// Whether the script begins once the head of the request is there.
+    var isEarly = false
 
-    init(
-        keepsAlive: Bool = true,
-        render: @escaping @Sendable (_ request: RecordedRequest, _ closes: Bool) -> [Step]
-    ) {
+    typealias Render = @Sendable (_ request: RecordedRequest, _ closes: Bool) -> [Step]
+
+    /// What is sent for a request; `closes` tells that the connection ends afterwards, which a head should mention.
+    let render: Render
+
+    init(keepsAlive: Bool = true, render: @escaping Render) {
         self.keepsAlive = keepsAlive
         self.render = render
     }
@@ -69,7 +69,14 @@ public struct MockResponse: Sendable {
     /// }
     /// ```
     public func changingSteps(_ change: @escaping @Sendable ([Step]) -> [Step]) -> MockResponse {
-        MockResponse(keepsAlive: keepsAlive) { [render] in change(render($0, $1)) }
+        changingRender { render in { change(render($0, $1)) } }
+    }
+
+    /// A response that is like this one but for what is sent.
+    func changingRender(_ change: (@escaping Render) -> Render) -> MockResponse {
+        var result = MockResponse(keepsAlive: keepsAlive, render: change(render))
+        result.isEarly = isEarly
+        return result
     }
 
     /// A response that does these steps, byte for byte.

@@ -11,7 +11,10 @@ extension MockServer {
     ///   - path: The path, percent-encoded as it is sent; with a query where just that query is meant.
     ///   - response: The answer. A later route for the same method and path takes the place of this one.
     public func route(_ method: HTTPMethod, _ path: String, _ response: MockResponse) {
-        core.state.withLock { $0.routes[Route(method: method, target: path)] = .fixed(response) }
+        core.state.withLock { state in
+            state.routes[Route(method: method, target: path)] = .fixed(response)
+            if response.isEarly { state.mayAnswerEarly = true }
+        }
     }
 
     /// Lets a handler answer every request for the path.
@@ -26,7 +29,10 @@ extension MockServer {
 
     /// Lines up answers for the next requests, whatever they ask for; the queue comes before the routes.
     public func enqueue(_ responses: MockResponse...) {
-        core.state.withLock { $0.queue += responses }
+        core.state.withLock { state in
+            state.queue += responses
+            if responses.contains(where: \.isEarly) { state.mayAnswerEarly = true }
+        }
     }
 }
 
@@ -43,11 +49,16 @@ enum Answer: Sendable {
 }
 
 extension ServerCore.State {
-    /// The answer to a request.
-    ///
-    /// Takes it from the queue where there is one.
+    /// The answer to a request, taken from the queue where there is one.
     mutating func takeAnswer(to request: RecordedRequest) -> Answer {
-        if !queue.isEmpty { return .fixed(queue.removeFirst()) }
+        let answer = answer(to: request)
+        if !queue.isEmpty { queue.removeFirst() }
+        return answer
+    }
+
+    /// The answer that a request would get now.
+    func answer(to request: RecordedRequest) -> Answer {
+        if let next = queue.first { return .fixed(next) }
         if !routes.isEmpty {
             for method in request.method == .head ? [.head, .get] : [request.method] {
                 if let answer = routes[Route(method: method, target: request.target)] { return answer }

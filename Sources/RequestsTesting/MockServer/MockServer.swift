@@ -27,9 +27,7 @@ import Requests
 ///
 /// All members may be used from any thread. A handler runs on the thread of its connection, several at a time.
 public final class MockServer: Sendable {
-    /// Decides what is answered to a request.
-    ///
-    /// An error that it throws is answered with 500.
+    /// Decides what is answered to a request; an error that it throws is answered with 500.
     public typealias Handler = @Sendable (_ request: RecordedRequest) throws -> MockResponse
 
     /// Where the server is reached: `http://127.0.0.1:` and the port.

@@ -17,7 +17,7 @@ public struct RecordedRequest: Sendable, Hashable {
     public var version: String
     /// The header fields, in their order, repeated ones as often as they came.
     public var headers: HTTPHeaders
-    /// The content, without its framing: chunks are joined.
+    /// The content, without its framing: chunks are joined; empty where the answer was ``MockResponse/early``.
     public var body: Data
     /// The fields behind the last chunk; none where the body wasn't chunked.
     public var trailers: HTTPHeaders
@@ -41,15 +41,17 @@ public struct RecordedRequest: Sendable, Hashable {
     /// The content as text; what isn't UTF-8 becomes U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// Whether the client lets the connection stay open (RFC 9112, 9.3).
-    ///
-    /// A client of HTTP/1.0 never does here.
-    var keepsAlive: Bool {
-        version != "HTTP/1.0"
-            && !headers[values: .connection].contains { list in
-                list.split(separator: ",").contains {
-                    $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
-                }
+    /// Whether the client lets the connection stay open (RFC 9112, 9.3); one of HTTP/1.0 never does here.
+    var keepsAlive: Bool { version != "HTTP/1.0" && !headers.askForClose }
+}
+
+extension HTTPHeaders {
+    /// Whether the connection is to end after the message: `close` is an option of `Connection` (RFC 9110, 7.6.1).
+    var askForClose: Bool {
+        self[values: .connection].contains { options in
+            options.split(separator: ",").contains {
+                $0.trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("close")
             }
+        }
     }
 }

@@ -44,9 +44,7 @@ extension RequestParser {
         }
     }
 
-    /// The head, once its empty line is there.
-    ///
-    /// Empty lines in front of it are skipped (RFC 9112, 2.2).
+    /// The head, once its empty line is there; empty lines in front of it are skipped (RFC 9112, 2.2).
     mutating func takeHead() throws(Malformation) -> Head? {
         while cursor + 1 < buffer.count, buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
             (cursor, searched) = (cursor + 2, cursor + 2)

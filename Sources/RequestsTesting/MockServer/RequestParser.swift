@@ -68,6 +68,11 @@ struct RequestParser: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
+    /// A request of which no more than the head is used, with all bytes so far.
+    func partialMessage(_ head: Head) -> Message {
+        Message(head: head, body: Data(), trailers: [], rawBytes: Data(buffer))
+    }
+
     /// How many bytes wait to be made part of an event.
     var pendingCount: Int { buffer.count }
 

@@ -48,7 +48,7 @@ extension MockResponse {
             [.send(head.bytes(closes: closes) + (pieces.first ?? Data()))] + pieces.dropFirst().map(Step.send)
         }
         let usual = steps(closes: false)
-        return MockResponse { request, closes in
+        return MockResponse(keepsAlive: !head.headers.askForClose) { request, closes in
             guard request.method != .head else { return [.send(head.bytes(closes: closes))] }
             return closes ? steps(closes: true) : usual
         }

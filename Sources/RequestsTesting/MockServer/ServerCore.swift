@@ -11,6 +11,8 @@ final class ServerCore: Sendable {
         var handler: MockServer.Handler?
         var routes: [Route: Answer] = [:]
         var queue: [MockResponse] = []
+        /// Whether an answer may be due before the body; otherwise nobody need look at each head.
+        var mayAnswerEarly = false
         var requests: [RecordedRequest] = []
         var accepted = 0
         var open = 0
@@ -37,9 +39,7 @@ final class ServerCore: Sendable {
         threads.enter()
     }
 
-    /// Starts to accept connections.
-    ///
-    /// Called once.
+    /// Starts to accept connections; called once.
     func start() {
         startThread("accept") { [self] in
             acceptConnections()
@@ -99,6 +99,26 @@ final class ServerCore: Sendable {
             notify()
             threads.leave()
         }
+    }
+
+    /// Records a request whose head is there and says what to answer, where that doesn't wait for the body.
+    func respondEarly(
+        to message: @autoclosure () -> RequestParser.Message,
+        on connection: Int
+    ) -> (RecordedRequest, MockResponse)? {
+        guard state.withLock({ $0.mayAnswerEarly }) else { return nil }
+        let message = message()
+        let (early, waiters) = state.withLock { state in
+            let request = RecordedRequest(message, connection: connection, index: state.requests.count)
+            guard case .fixed(let response) = state.answer(to: request), response.isEarly else {
+                return ((RecordedRequest, MockResponse)?.none, [CheckedContinuation<Void, any Error>]())
+            }
+            _ = state.takeAnswer(to: request)
+            state.requests.append(request)
+            return ((request, response), state.takeSatisfiedWaiters())
+        }
+        for waiter in waiters { waiter.resume() }
+        return early
     }
 
     /// Records a complete request and says what to answer.

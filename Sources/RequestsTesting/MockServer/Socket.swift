@@ -121,6 +121,11 @@ struct Socket: Sendable {
 }
 
 extension Socket {
+    /// Whether there are bytes that were sent and that the peer's system doesn't have yet.
+    var hasUnsentBytes: Bool {
+        unsentByteCount(descriptor) > 0
+    }
+
     /// Whether there are bytes that nobody has read.
     var hasUnreadBytes: Bool {
         var byte: UInt8 = 0

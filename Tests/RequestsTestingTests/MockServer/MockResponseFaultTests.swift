@@ -36,6 +36,50 @@ import Testing
         server.stop()
     }
 
+    @Test func resetSendsEvenWhatIsMoreThanTheBuffersHold() throws {
+        let (client, server) = try ask(.data(Data(count: 32 << 20)).reset(after: 24 << 20))
+
+        #expect(client.readToEnd().utf8.count == 24 << 20)
+        #expect(client.wasReset)
+        server.stop()
+    }
+
+    @Test func earlyAnswersWithoutTheBodyAndWithout100() throws {
+        let server = try MockServer { _ in .text("late") }
+        server.route(.post, "/", .status(.contentTooLarge).early)
+        let client = try RawClient(port: server.port)
+
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 9999999\r\n\r\nsome")
+
+        #expect(
+            client.readToEnd() == """
+                HTTP/1.1 413 Content Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n
+                """
+        )
+        #expect(!client.wasReset)
+        #expect(server.requests.map(\.body) == [Data()])
+        #expect(server.requests[0].target == "/")
+    }
+
+    @Test func anUploadIsResetInItsMiddle() throws {
+        let server = try MockServer()
+        server.enqueue(.reset.early)
+        let client = try RawClient(port: server.port)
+
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 9999999\r\n\r\nsome")
+
+        #expect(client.readToEnd() == "" && client.wasReset)
+        #expect(server.requests.count == 1)
+        server.stop()
+    }
+
+    @Test func anAnswerThatSaysCloseCloses() throws {
+        let (client, server) = try ask(.status(.ok, headers: [.connection: "x, Close"]))
+
+        #expect(client.readToEnd() == "HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 0\r\n\r\n")
+        server.stop()
+    }
+
     @Test func resetAndClosedSendNothing() throws {
         let (reset, first) = try ask(.reset)
         let (closed, second) = try ask(.closed)

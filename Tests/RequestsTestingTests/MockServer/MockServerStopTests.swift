@@ -105,5 +105,10 @@ import Testing
             let server = try MockServer()
             server.stop()
         }
+
+        // The lowest free number is used, so that leaks would push it up.
+        let probe = dup(0)
+        #expect(probe < 2000)
+        close(probe)
     }
 }

@@ -24,7 +24,7 @@ struct Tool {
 
     var exists: Bool { path != nil }
 
-    /// Runs the tool to its end. The output goes through files, which take any amount without being read meanwhile.
+    /// Runs the tool to its end; the output goes through files, which take any amount without being read meanwhile.
     func callAsFunction(_ arguments: String...) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
