@@ -7,51 +7,51 @@ import RequestsTesting
 import Testing
 
 struct GettingStartedTests {
-struct Recipe: Decodable {
-    let name: String
-    let authorID: Int
-}
-
-struct RecipeRequest: DecodableRequest {
-    typealias Success = Recipe
-    let recipeID: Int
-    var identifier: String { "\(recipeID)" }
-
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+    struct Recipe: Decodable {
+        let name: String
+        let authorID: Int
     }
-}
 
-struct DeleteRecipeRequest: NoContentRequest {
-    typealias Failure = RequestError
-    let recipeID: Int
-    var identifier: String { "\(recipeID)" }
+    struct RecipeRequest: DecodableRequest {
+        typealias Success = Recipe
+        let recipeID: Int
+        var identifier: String { "\(recipeID)" }
 
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        var request = URLRequest(url: api.appending(path: "recipes/\(recipeID)"))
-        request.httpMethod = "DELETE"
-        completion(.success(request))
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+        }
     }
-}
+
+    struct DeleteRecipeRequest: NoContentRequest {
+        typealias Failure = RequestError
+        let recipeID: Int
+        var identifier: String { "\(recipeID)" }
+
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            var request = URLRequest(url: api.appending(path: "recipes/\(recipeID)"))
+            request.httpMethod = "DELETE"
+            completion(.success(request))
+        }
+    }
 
     @Test func completionRuns() async {
         let printed = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
             @Sendable func print(_ value: Any) { continuation.resume(returning: "\(value)") }
 
-let queue = OperationQueue()
-queue.addRequest(RecipeRequest(recipeID: 1)) { result in
-    switch result {
-    case .success(let recipe): print(recipe.name)
-    case .failure(let error): print(error)
-    }
-}
+            let queue = OperationQueue()
+            queue.addRequest(RecipeRequest(recipeID: 1)) { result in
+                switch result {
+                case .success(let recipe): print(recipe.name)
+                case .failure(let error): print(error)
+                }
+            }
         }
         #expect(printed == "Pancakes")
     }
 
     @Test func awaitRuns() async throws {
         let queue = OperationQueue()
-let recipe = try await queue.fetch(RecipeRequest(recipeID: 1))
+        let recipe = try await queue.fetch(RecipeRequest(recipeID: 1))
         #expect(recipe.authorID == 7)
     }
 

@@ -7,40 +7,40 @@ import RequestsTesting
 import Testing
 
 struct HandlingErrorsTests {
-enum KitchenError: Error {
-    case closed
-    case trouble(any Error)
-}
-
-struct OrderRequest: NoContentRequest {
-    typealias Failure = KitchenError
-    var identifier: String { "order" }
-
-    func mapError(_ error: any Error) -> KitchenError {
-        if let error = error as? RequestError, error.response?.status == .serviceUnavailable { return .closed }
-        return .trouble(error)
+    enum KitchenError: Error {
+        case closed
+        case trouble(any Error)
     }
 
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: api.appending(path: "order"))))
+    struct OrderRequest: NoContentRequest {
+        typealias Failure = KitchenError
+        var identifier: String { "order" }
+
+        func mapError(_ error: any Error) -> KitchenError {
+            if let error = error as? RequestError, error.response?.status == .serviceUnavailable { return .closed }
+            return .trouble(error)
+        }
+
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            completion(.success(URLRequest(url: api.appending(path: "order"))))
+        }
     }
-}
 
     @Test func errorsTellTheStory() async throws {
         let queue = OperationQueue()
         var printed: [String] = []
         func print(_ value: Any) { printed.append("\(value)") }
 
-do {
-    let recipe = try await queue.fetch(RecipeRequest(recipeID: 0))
-    print(recipe.name)
-} catch let error as RequestError {
-    print(error.code)                           // unacceptableStatus
-    print(error.phase)                          // validating
-    print(error.response?.status as Any)        // 404 Not Found
-    print(String(decoding: error.body, as: UTF8.self))
-    print(error.attempts.count)                 // what was sent: first try, redirects, retries
-}
+        do {
+            let recipe = try await queue.fetch(RecipeRequest(recipeID: 0))
+            print(recipe.name)
+        } catch let error as RequestError {
+            print(error.code)  // unacceptableStatus
+            print(error.phase)  // validating
+            print(error.response?.status as Any)  // 404 Not Found
+            print(String(decoding: error.body, as: UTF8.self))
+            print(error.attempts.count)  // what was sent: first try, redirects, retries
+        }
         #expect(printed == ["unacceptableStatus", "validating", "Optional(404 Not Found)", "no such recipe", "1"])
     }
 

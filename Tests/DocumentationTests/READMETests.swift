@@ -7,15 +7,15 @@ import RequestsTesting
 import Testing
 
 struct READMETests {
-struct RecipeRequest: DecodableRequest {
-    typealias Success = Recipe                                  // any Decodable
-    let recipeID: Int
-    var identifier: String { "\(recipeID)" }
+    struct RecipeRequest: DecodableRequest {
+        typealias Success = Recipe  // any Decodable
+        let recipeID: Int
+        var identifier: String { "\(recipeID)" }
 
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+        }
     }
-}
 
     @Test func heroRuns() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -25,13 +25,13 @@ struct RecipeRequest: DecodableRequest {
                 continuation.resume()
             }
 
-let queue = OperationQueue()
-let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
-let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
+            let queue = OperationQueue()
+            let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
+            let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
 
-let page = BlockOperation { show(recipe.result, author.result) }
-page.addDependency(author)                                      // runs when both results are there
-queue.addOperation(page)
+            let page = BlockOperation { show(recipe.result, author.result) }
+            page.addDependency(author)  // runs when both results are there
+            queue.addOperation(page)
         }
     }
 
@@ -43,10 +43,10 @@ queue.addOperation(page)
 
     @Test func testingRuns() async throws {
         let queue = OperationQueue()
-let transport = InMemoryTransport { request in
-    request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)
-}
-let recipe = try await queue.fetch(RecipeRequest(recipeID: 1), session: transport)
+        let transport = InMemoryTransport { request in
+            request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)
+        }
+        let recipe = try await queue.fetch(RecipeRequest(recipeID: 1), session: transport)
         #expect(recipe == Recipe(name: "Pancakes", authorID: 7))
         #expect(transport.requests.count == 1)
     }

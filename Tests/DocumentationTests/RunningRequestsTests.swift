@@ -22,20 +22,20 @@ struct RunningRequestsTests {
         }
     }
 
-struct QuickRequest: DecodableRequest {
-    typealias Success = Recipe
-    var identifier: String { "quick" }
-    var options: RequestOptions {
-        var options = RequestOptions()
-        options.timeout = .milliseconds(500)
-        options.deadline = .seconds(2)
-        return options
-    }
+    struct QuickRequest: DecodableRequest {
+        typealias Success = Recipe
+        var identifier: String { "quick" }
+        var options: RequestOptions {
+            var options = RequestOptions()
+            options.timeout = .milliseconds(500)
+            options.deadline = .seconds(2)
+            return options
+        }
 
-    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: api.appending(path: "recipes/1"))))
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            completion(.success(URLRequest(url: api.appending(path: "recipes/1"))))
+        }
     }
-}
 
     let queue = OperationQueue()
 
@@ -43,31 +43,31 @@ struct QuickRequest: DecodableRequest {
         let printed = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
             @Sendable func print(_ value: Any) { continuation.resume(returning: "\(value)") }
 
-let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
-let page = BlockOperation {
-    if case .success(let recipe)? = recipe.result { print(recipe.name) }
-}
-page.addDependency(recipe)
-queue.addOperation(page)
+            let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
+            let page = BlockOperation {
+                if case .success(let recipe)? = recipe.result { print(recipe.name) }
+            }
+            page.addDependency(recipe)
+            queue.addOperation(page)
         }
         #expect(printed == "Pancakes")
     }
 
     @Test func requestsAreMadeFromResults() async throws {
-let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
-let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
+        let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
+        let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }
         #expect(try await author.value() == Author(name: "Julia"))
 
-let menu = queue.addRequest(after: recipe, author) { recipe, author in
-    MenuRequest(dish: recipe.name, cook: author.name)
-}
+        let menu = queue.addRequest(after: recipe, author) { recipe, author in
+            MenuRequest(dish: recipe.name, cook: author.name)
+        }
         #expect(try await menu.value().title == "Pancakes by Julia")
     }
 
     @Test func operationsAreConfiguredBeforeTheyAreAdded() async throws {
-let operation = queue.makeOperation(for: RecipeRequest(recipeID: 1))
-operation.qualityOfService = .userInitiated
-queue.addOperation(operation)
+        let operation = queue.makeOperation(for: RecipeRequest(recipeID: 1))
+        operation.qualityOfService = .userInitiated
+        queue.addOperation(operation)
         #expect(try await operation.value().name == "Pancakes")
     }
 
@@ -76,8 +76,8 @@ queue.addOperation(operation)
         let operation = queue.addRequest(RecipeRequest(recipeID: 1))
         let other = queue.addRequest(RecipeRequest(recipeID: 1))
 
-operation.cancel()
-queue.cancelRequests { $0 is RecipeRequest }
+        operation.cancel()
+        queue.cancelRequests { $0 is RecipeRequest }
         #expect(operation.result != nil)
         #expect(other.result != nil)
         queue.isSuspended = false
@@ -88,7 +88,7 @@ queue.cancelRequests { $0 is RecipeRequest }
     }
 
     @Test func transfersAreShared() async throws {
-let recipe = queue.addRequest(RecipeRequest(recipeID: 1), coalescing: true)
+        let recipe = queue.addRequest(RecipeRequest(recipeID: 1), coalescing: true)
         #expect(try await recipe.value().name == "Pancakes")
     }
 }

@@ -44,7 +44,10 @@ struct SnippetTests {
     func everySnippetIsATest(document: URL) throws {
         let text = try String(contentsOf: document, encoding: .utf8)
         for snippet in Self.snippets(of: text) {
-            #expect(Self.tests.contains { $0.contains(snippet) }, "no test has this snippet of \(document.lastPathComponent)")
+            #expect(
+                Self.tests.contains { $0.contains(snippet) },
+                "no test has this snippet of \(document.lastPathComponent)"
+            )
         }
     }
 }

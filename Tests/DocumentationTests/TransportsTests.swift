@@ -7,23 +7,23 @@ import RequestsTesting
 import Testing
 
 struct TransportsTests {
-final class Greeting: HTTPTransport {
-    var capabilities: TransportCapabilities { .concurrentDelivery }
+    final class Greeting: HTTPTransport {
+        var capabilities: TransportCapabilities { .concurrentDelivery }
 
-    func send(
-        _ request: TransportRequest,
-        receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
-        receive(.head(HTTPResponseHead(status: .ok, url: request.url)))
-        receive(.data(Data("hello".utf8)))
-        receive(.end(nil))
-        return Over()
-    }
+        func send(
+            _ request: TransportRequest,
+            receive: @escaping @Sendable (TransferEvent) -> Void
+        ) -> any Transfer {
+            receive(.head(HTTPResponseHead(status: .ok, url: request.url)))
+            receive(.data(Data("hello".utf8)))
+            receive(.end(nil))
+            return Over()
+        }
 
-    final class Over: Transfer {
-        func cancel() {}
+        final class Over: Transfer {
+            func cancel() {}
+        }
     }
-}
 
     struct TextRequest: DataRequest {
         typealias Success = String
@@ -38,9 +38,9 @@ final class Greeting: HTTPTransport {
 
     @Test func everySessionIsATransport() async {
         let queue = OperationQueue()
-queue.addRequest(RecipeRequest(recipeID: 1), session: .shared)                       // URLSession.shared
-queue.addRequest(RecipeRequest(recipeID: 1), session: URLSession(configuration: .ephemeral))
-queue.addRequest(RecipeRequest(recipeID: 1))                                         // the platform's best
+        queue.addRequest(RecipeRequest(recipeID: 1), session: .shared)  // URLSession.shared
+        queue.addRequest(RecipeRequest(recipeID: 1), session: URLSession(configuration: .ephemeral))
+        queue.addRequest(RecipeRequest(recipeID: 1))  // the platform's best
         for case let operation as RequestOperation<RecipeRequest> in queue.operations {
             #expect((try? await operation.value().name) == "Pancakes")
         }

@@ -6,8 +6,8 @@ import Requests
 
 /// A latch that is opened once: the way for a test to hold a thread or a task at a known point.
 ///
-/// A test that sleeps guesses; a test with a gate knows. Hold an answer with ``MockResponse/held(by:after:)``, or wait in
-/// a handler, look at what the client does meanwhile, then open:
+/// A test that sleeps guesses; a test with a gate knows. Hold an answer with ``MockResponse/held(by:after:)``, or wait
+/// in a handler, look at what the client does meanwhile, then open:
 ///
 /// ```swift
 /// let gate = Gate()
@@ -56,7 +56,7 @@ public final class Gate: Sendable {
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 // A cancellation before this point finds no waiter to end; the flag, which is set before, tells of it.
-                register(id, unless: { Task.isCancelled }) { continuation.resume(returning: $0) }
+                register(id, unless: { Task.isCancelled }, waiter: { continuation.resume(returning: $0) })
             }
         } onCancel: {
             end(id)
@@ -84,7 +84,7 @@ public final class Gate: Sendable {
     /// Runs an action once the gate is open, at once where it is, on the thread that opens it.
     func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {
         let id = makeIdentifier()
-        register(id, unless: { false }) { if $0 { action() } }
+        register(id, unless: { false }, waiter: { if $0 { action() } })
         return id
     }
 
@@ -100,7 +100,7 @@ public final class Gate: Sendable {
         }
     }
 
-    private func register(_ id: Int, unless isCancelled: () -> Bool, _ waiter: @escaping @Sendable (Bool) -> Void) {
+    private func register(_ id: Int, unless isCancelled: () -> Bool, waiter: @escaping @Sendable (Bool) -> Void) {
         let outcome = state.withLock { state -> Bool? in
             if state.isOpen { return true }
             if isCancelled() { return false }

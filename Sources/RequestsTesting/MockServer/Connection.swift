@@ -122,8 +122,8 @@ struct Connection {
 
     /// Whether the time passed, or the wakeup came, while the client was there and the server wasn't stopped.
     ///
-    /// A client that sends its next request meanwhile is heard; that it is still there can't be seen otherwise. One that
-    /// ends its side of the connection counts as gone, since no byte tells it from one that has closed it.
+    /// A client that sends its next request meanwhile is heard; that it is still there can't be seen otherwise. One
+    /// that ends its side of the connection counts as gone, since no byte tells it from one that has closed it.
     private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
         while true {
             let listens = parser.pendingCount < Self.pipelineLimit

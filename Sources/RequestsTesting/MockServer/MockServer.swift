@@ -8,7 +8,8 @@ import Requests
 /// arrived.
 ///
 /// Every test has a server of its own. It starts in well under a millisecond, on a port that is free, and stops with
-/// the last reference: hold it for as long as a client needs it. What it answers is decided in this order: the queue, the routes, the handler, else 404.
+/// the last reference: hold it for as long as a client needs it. What it answers is decided in this order: the queue,
+/// the routes, the handler, else 404.
 ///
 /// ```swift
 /// let server = try MockServer { request in

@@ -43,7 +43,14 @@ struct InteropCurlTests {
         let server = try MockServer { .text($0.text) }
 
         let result = try await Tool.curl(
-            "-sv", "--expect100-timeout", "60", "-H", "Expect: 100-continue", "-d", "big", server.url.absoluteString
+            "-sv",
+            "--expect100-timeout",
+            "60",
+            "-H",
+            "Expect: 100-continue",
+            "-d",
+            "big",
+            server.url.absoluteString
         )
 
         #expect(result.output == "big")

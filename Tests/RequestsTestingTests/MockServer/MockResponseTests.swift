@@ -31,7 +31,10 @@ import Testing
         (.status(.created, body: Data("a".utf8)), "201 Created\r\nContent-Length: 1\r\n~\r\na"),
         (.status(.ok, headers: [.contentLength: "9"], body: Data("a".utf8)), "200 OK\r\nContent-Length: 9\r\n~\r\na"),
         (.text("é"), "200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 2\r\n~\r\né"),
-        (.json("[1]", status: .accepted), "202 Accepted\r\nContent-Type: application/json\r\nContent-Length: 3\r\n~\r\n[1]"),
+        (
+            .json("[1]", status: .accepted),
+            "202 Accepted\r\nContent-Type: application/json\r\nContent-Length: 3\r\n~\r\n[1]"
+        ),
         (.data(Data("x".utf8)), "200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: 1\r\n~\r\nx"),
         (.data(Data(), headers: [.contentType: "a/b"]), "200 OK\r\nContent-Type: a/b\r\nContent-Length: 0\r\n~\r\n"),
         (.noContent, "204 No Content\r\n~\r\n"),
@@ -109,15 +112,25 @@ import Testing
     }
 
     @Test func aScriptIsDoneStepByStep() throws {
-        let steps: [MockResponse.Step] = [.send(Data("a".utf8)), .pause(.milliseconds(1)), .send(Data("b".utf8)), .close]
+        let steps: [MockResponse.Step] = [
+            .send(Data("a".utf8)), .pause(.milliseconds(1)), .send(Data("b".utf8)), .close,
+            .send(Data("never".utf8)),
+        ]
 
-        #expect(try answer(.script(steps + [.send(Data("never".utf8))])) == "ab")
+        #expect(try answer(.script(steps)) == "ab")
     }
 
     @Test func stepsMayBeLookedAtWithoutASocket() {
         let request = RecordedRequest(
-            method: .get, target: "/", version: "HTTP/1.1", headers: [], body: Data(), trailers: [], rawBytes: Data(),
-            connection: 0, index: 0
+            method: .get,
+            target: "/",
+            version: "HTTP/1.1",
+            headers: [],
+            body: Data(),
+            trailers: [],
+            rawBytes: Data(),
+            connection: 0,
+            index: 0
         )
 
         #expect(MockResponse.text("a").steps(for: request).count == 1)

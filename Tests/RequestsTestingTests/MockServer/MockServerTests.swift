@@ -100,9 +100,8 @@ import Testing
         let server = try MockServer { .text($0.text) }
         let client = try RawClient(port: server.port)
 
-        client.send(
-            "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n\r\n"
-        )
+        let fields = "Expect: 100-continue\r\nContent-Length: 2\r\nConnection: close\r\n"
+        client.send("POST / HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
         #expect(client.read(upTo: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
         client.send("ok")
 
