@@ -7,22 +7,22 @@ import RequestsTesting
 import Testing
 
 struct READMETests {
-    struct RecipeRequest: DecodableRequest {
-        typealias Success = Recipe  // any Decodable
-        let recipeID: Int
-        var identifier: String { "\(recipeID)" }
-
-        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
-            completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
-        }
-    }
-
     @Test func heroRuns() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             @Sendable func show(_ recipe: Result<Recipe, any Error>?, _ author: Result<Author, any Error>?) {
                 #expect((try? recipe?.get().name) == "Pancakes")
                 #expect((try? author?.get().name) == "Julia")
                 continuation.resume()
+            }
+
+            struct RecipeRequest: DecodableRequest {
+                typealias Success = Recipe  // any Decodable
+                let recipeID: Int
+                var identifier: String { "\(recipeID)" }
+
+                func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+                    completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+                }
             }
 
             let queue = OperationQueue()

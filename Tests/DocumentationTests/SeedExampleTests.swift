@@ -1,5 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
+// The example stands here as it always stood:
+// swift-format-ignore-file
+
 
 import Foundation
 import Requests
@@ -8,25 +11,25 @@ import Testing
 
 /// The example of the library's ancestor, as it has always stood in its documents, two-space indentation and all.
 enum SeedExample {
-    struct Recipe: Decodable {
-        let name: String
-        let ingredients: [String]
-        let steps: [String]
-    }
+struct Recipe: Decodable {
+  let name: String
+  let ingredients: [String]
+  let steps: [String]
+}
 
-    struct RecipeRequest: DecodableRequest {
-        typealias Success = Recipe
-        typealias Failure = Error
-        var identifier: String {
-            return recipeId
-        }
-        let recipeId: String
-        func makeURLRequest(completion: @escaping (Result<URLRequest, Error>) -> Void) {
-            let url = URL(string: "https://recipes.com/fakeapi/recipe/\(recipeId)")!
-            let urlRequest = URLRequest(url: url)
-            completion(.success(urlRequest))
-        }
-    }
+struct RecipeRequest: DecodableRequest {
+  typealias Success = Recipe
+  typealias Failure = Error
+  var identifier: String {
+    return recipeId
+  }
+  let recipeId: String
+  func makeURLRequest(completion: @escaping (Result<URLRequest, Error>) -> Void) {
+    let url = URL(string: "https://recipes.com/fakeapi/recipe/\(recipeId)")!
+    let urlRequest = URLRequest(url: url)
+    completion(.success(urlRequest))
+  }
+}
 }
 
 struct SeedExampleTests {
@@ -39,16 +42,16 @@ struct SeedExampleTests {
                 : .status(.notFound)
         }
         let name = await withCheckedContinuation { continuation in
-            let queue = OperationQueue()
-            let request = RecipeRequest(recipeId: "1")
-            queue.addRequest(request, session: transport) { result in
-                switch result {
-                case .success(let recipe):
-                    continuation.resume(returning: recipe.name)
-                case .failure(let error):
-                    continuation.resume(returning: "\(error)")
-                }
-            }
+let queue = OperationQueue()
+let request = RecipeRequest(recipeId: "1")
+queue.addRequest(request, session: transport) { result in
+  switch result {
+    case .success(let recipe):
+      continuation.resume(returning: recipe.name)
+    case .failure(let error):
+      continuation.resume(returning: "\(error)")
+  }
+}
         }
         #expect(name == "Pancakes")
     }
