@@ -21,6 +21,7 @@ import Foundation
 /// | header names and methods with line breaks are sent as they are | such requests are refused |
 /// | a GET with a body fails with an unrelated error | an error of code `unsupported` |
 /// | a stream of known length is sent with two contradicting lengths | it is sent in chunks |
+/// | a stored cookie takes the place of the request's own `Cookie` field | the request's own is sent |
 ///
 /// What can't be fixed from outside, on Linux:
 ///
@@ -36,6 +37,9 @@ public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
     private let delegate: SessionDelegate
     private let headers: HTTPHeaders
+    #if canImport(FoundationNetworking)
+    private let cookies: HTTPCookieStorage?
+    #endif
 
     /// Makes a transport with a session of its own.
     ///
@@ -48,6 +52,10 @@ public final class URLSessionTransport: HTTPTransport {
         #if canImport(FoundationNetworking)
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
+        // The session would put its cookies in the place of a `Cookie` field of the request, and doesn't look at
+        // `httpShouldHandleCookies`. It still stores those that come.
+        cookies = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
+        configuration.httpShouldSetCookies = false
         #endif
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
@@ -74,6 +82,12 @@ public final class URLSessionTransport: HTTPTransport {
             merged.merge(request.headers)
             request.headers = merged
         }
+        #if canImport(FoundationNetworking)
+        if let cookies, !request.headers.contains(.cookie) {
+            let stored = HTTPCookie.requestHeaderFields(with: cookies.cookies(for: request.url) ?? [])
+            request.headers.merge(HTTPHeaders(stored))
+        }
+        #endif
         return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)
     }
 }
