@@ -1,0 +1,69 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// What came of one call, watched to its very end: every completion, and how long it took.
+struct Run: Sendable {
+    /// What the completion was called with, each time that it was called.
+    let outcomes: [Result<Data, RequestError>]
+    /// From the call to its first completion.
+    let duration: Duration
+    /// From the call to the end of its transfer.
+    let durationOfTransfer: Duration
+
+    /// The outcome, where there was exactly one.
+    var outcome: Result<Data, RequestError>? { outcomes.count == 1 ? outcomes[0] : nil }
+
+    /// The error, where there was exactly one outcome, and it is one.
+    var error: RequestError? {
+        if case .failure(let error)? = outcome { error } else { nil }
+    }
+
+    /// The content, where there was exactly one outcome, and it is some.
+    var value: Data? { try? outcome?.get() }
+}
+
+extension TransportUnderTest {
+    /// Runs a call until its operation has finished, which it does after its transfer, and everything that it had to say
+    /// was said.
+    func run(_ call: Call) async -> Run {
+        let queue = OperationQueue()
+        let completions = DispatchQueue(label: "completions")
+        let outcomes = Locked<[(Result<Data, RequestError>, ContinuousClock.Instant)]>([])
+        let start = ContinuousClock.now
+
+        queue.addRequest(call, session: makeSession(), completionQueue: completions) { outcome in
+            outcomes.withLock { $0.append((outcome, .now)) }
+        }
+        await queue.drain()
+        let end = ContinuousClock.now
+        await completions.drain()
+
+        let all = outcomes.withLock { $0 }
+        return Run(
+            outcomes: all.map(\.0),
+            duration: (all.first?.1 ?? end) - start,
+            durationOfTransfer: end - start
+        )
+    }
+}
+
+extension OperationQueue {
+    /// Waits for every operation that is on the queue now.
+    func drain() async {
+        await withCheckedContinuation { continuation in
+            addBarrierBlock { continuation.resume() }
+        }
+    }
+}
+
+extension DispatchQueue {
+    /// Waits for everything that was enqueued on a serial queue.
+    func drain() async {
+        await withCheckedContinuation { continuation in
+            async { continuation.resume() }
+        }
+    }
+}

@@ -1,0 +1,43 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+/// A transport that listens in on another: it says when the first content came, and keeps the names of all events.
+final class Tap: HTTPTransport {
+    /// Opens when content has come.
+    let content = Gate()
+    private let base: any HTTPTransport
+    private let log = Locked<[String]>([])
+
+    init(_ transport: TransportUnderTest) {
+        base = transport.makeSession() ?? DefaultTransport.shared
+    }
+
+    /// The events so far, without those of sending, which come at any time.
+    var events: [String] { log.withLock { $0 } }
+
+    var capabilities: TransportCapabilities { base.capabilities }
+
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        base.send(request) { [self] event in
+            if let name = event.name { log.withLock { $0.append(name) } }
+            receive(event)
+            if case .data = event { content.open() }
+        }
+    }
+}
+
+extension TransferEvent {
+    fileprivate var name: String? {
+        switch self {
+        case .informational(let head): "informational \(head.status.code)"
+        case .sent: nil
+        case .head(let head): "head \(head.status.code)"
+        case .data: "data"
+        case .end(let error): error.map { "end \($0.code)" } ?? "end"
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+/// What carries the requests of a test: each way in which a session can be handed to a queue, and each transport.
+///
+/// Every test of this target takes one as its argument, so that a new transport is one new case here. The environment
+/// variable `REQUESTS_TRANSPORT` restricts a run to some of them: names, separated by commas.
+enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
+    /// No session is named: the best that the platform has.
+    case standard = "default"
+    /// A `URLSession` of the caller's own.
+    case injectedSession = "session"
+    /// `URLSession.shared`, written `.shared`.
+    case sharedSession = "shared"
+    /// A transport over a configuration.
+    case configuration = "configuration"
+
+    /// Those that this run is about.
+    static let all: [TransportUnderTest] = {
+        guard let list = ProcessInfo.processInfo.environment["REQUESTS_TRANSPORT"] else { return allCases }
+        let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        return allCases.filter { names.contains($0.rawValue) }
+    }()
+
+    /// Those whose configuration is the caller's.
+    static let configurable = all.filter { $0 == .injectedSession || $0 == .configuration }
+
+    /// What a test passes as `session`. Those that can be configured are, and are new for every call.
+    func makeSession(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> (any HTTPTransport)? {
+        let configuration = URLSessionConfiguration.ephemeral
+        configure(configuration)
+        switch self {
+        case .standard: return nil
+        case .injectedSession: return URLSession(configuration: configuration)
+        case .sharedSession: return .shared
+        case .configuration: return URLSessionTransport(configuration: configuration)
+        }
+    }
+
+    var testDescription: String { rawValue }
+}
