@@ -19,8 +19,8 @@ extension RequestError.Code {
         case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: self = .offline
         case .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed: self = .cannotConnect
         case .networkConnectionLost: self = .connectionLost
-        case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData:
-            self = .badResponse
+        case .badServerResponse: self = Self.ofBadServerResponse
+        case .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData: self = .badResponse
         case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
             .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
             .clientCertificateRequired:
@@ -28,6 +28,16 @@ extension RequestError.Code {
         case .badURL, .unsupportedURL: self = Self.ofLinuxText(error) ?? .invalidRequest
         default: self = Self.ofLinuxText(error) ?? .other
         }
+    }
+
+    /// On Linux this is what becomes of libcurl's "got nothing", and of nothing else: the connection ended before the
+    /// first byte, for which Foundation elsewhere says that it was lost.
+    private static var ofBadServerResponse: RequestError.Code {
+        #if canImport(FoundationNetworking)
+        .connectionLost
+        #else
+        .badResponse
+        #endif
     }
 
     /// On Linux, libcurl's failures that have no code of Foundation's come as "unknown" or "unsupported URL", and only
