@@ -32,6 +32,7 @@ import Foundation
 /// | compressed content is always decoded, and a cancel of it comes late | memory may exceed the limit for a moment |
 /// | no control over TLS: no pinning, no client certificate, no own certificate authority | such wishes are refused |
 /// | `http://[::1]` is refused, and LF-only or `Name:value` header lines are errors | use names, and servers that keep to the form |
+/// | the content of a 301 to 308 without a usable `Location` is dropped | such a response comes without content |
 /// | the wait for a free connection counts towards the timeout | keep fewer requests in flight than connections |
 public final class URLSessionTransport: HTTPTransport {
     private let session: URLSession
