@@ -102,7 +102,10 @@ extension Call {
         let apply: @Sendable (inout HTTPRequest) -> Void
     }
 
-    fileprivate static func invalid(_ name: String, _ apply: @escaping @Sendable (inout HTTPRequest) -> Void) -> Change {
+    fileprivate static func invalid(
+        _ name: String,
+        _ apply: @escaping @Sendable (inout HTTPRequest) -> Void
+    ) -> Change {
         Change(testDescription: name, apply: apply)
     }
 }

@@ -29,6 +29,15 @@ enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvert
     /// Those whose configuration is the caller's.
     static let configurable = all.filter { $0 == .injectedSession || $0 == .configuration }
 
+    /// Whether the faults apply that ``URLSessionTransport`` documents as beyond repair.
+    var runsOverURLSessionOfLinux: Bool {
+        #if canImport(FoundationNetworking)
+        true
+        #else
+        false
+        #endif
+    }
+
     /// What a test passes as `session`. Those that can be configured are, and are new for every call.
     func makeSession(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> (any HTTPTransport)? {
         let configuration = URLSessionConfiguration.ephemeral
