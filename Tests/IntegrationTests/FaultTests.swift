@@ -6,149 +6,156 @@ import Requests
 import RequestsTesting
 import Testing
 
-/// What a peer can do wrong: each fault is one typed error, or a result, in bounded time and with one completion.
-///
-/// Not here: an end in the middle of a response's head, and trailers behind a chunked body. Either ends the process
-/// inside Foundation on Linux, in every release up to 6.3.3; they are tested where another transport runs.
-@Suite(.timeLimit(.minutes(1))) struct FaultTests {
-    struct Fault: Sendable, CustomTestStringConvertible {
-        let testDescription: String
-        let response: MockResponse
-        let code: RequestError.Code
-        /// The status that the error knows; nil where no head came.
-        var status: HTTPStatus?
+extension OverLoopback {
+    /// What a peer can do wrong: each fault is one typed error, or a result, in bounded time and with one completion.
+    ///
+    /// Not here: an end in the middle of a response's head, and trailers behind a chunked body. Either ends the process
+    /// inside Foundation on Linux, in every release up to 6.3.3; they are tested where another transport runs.
+    @Suite struct FaultTests {
+        struct Fault: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let response: MockResponse
+            let code: RequestError.Code
+            /// The status that the error knows; nil where no head came.
+            var status: HTTPStatus?
 
-        init(_ name: String, _ response: MockResponse, _ code: RequestError.Code, status: HTTPStatus? = nil) {
-            (testDescription, self.response, self.code, self.status) = (name, response, code, status)
+            init(_ name: String, _ response: MockResponse, _ code: RequestError.Code, status: HTTPStatus? = nil) {
+                (testDescription, self.response, self.code, self.status) = (name, response, code, status)
+            }
         }
-    }
 
-    // The pause lets the client read before the RST throws away what it hasn't.
-    private static let beat = MockResponse.Step.pause(.milliseconds(50))
+        // The pause lets the client read before the RST throws away what it hasn't.
+        private static let beat = MockResponse.Step.pause(.milliseconds(50))
 
-    static let faults: [Fault] = [
-        Fault("close before the first byte", .closed, .connectionLost),
-        Fault("reset before the first byte", .reset, .connectionLost),
-        Fault("close in the content", .partial(then: .close), .connectionLost, status: .ok),
-        Fault("close in the content, later", .partial(then: beat, .close), .connectionLost, status: .ok),
-        Fault("close between chunks", .partialChunks(then: beat, .close), .connectionLost, status: .ok),
-        Fault(
-            "close in a chunk",
-            .partialChunks(then: .send(Data("ff\r\n012".utf8)), .close),
-            .connectionLost,
-            status: .ok
-        ),
-        Fault("reset in the content", .partial(then: beat, .reset), .connectionLost, status: .ok),
-        Fault("reset between chunks", .partialChunks(then: beat, .reset), .connectionLost, status: .ok),
-        Fault("a chunk without a size", .partialChunks(then: .send(Data("zz\r\n".utf8))), .badResponse, status: .ok),
-        Fault("garbage", .raw("GARBAGE\r\n\r\n"), .badResponse),
-        Fault("garbage of many bytes", .raw(Data(repeating: 0xFF, count: 200_000)), .badResponse),
-        Fault(
-            "content that isn't compressed as it says",
-            .text("plain", headers: [.contentEncoding: "gzip"]),
-            .badResponse,
-            status: .ok
-        ),
-        Fault("not found", .text("nothing here", status: .notFound), .unacceptableStatus, status: .notFound),
-        Fault(
-            "server error",
-            .text("broken", status: .internalServerError).closing,
-            .unacceptableStatus,
-            status: .internalServerError
-        ),
-    ]
+        static let faults: [Fault] = [
+            Fault("close before the first byte", .closed, .connectionLost),
+            Fault("reset before the first byte", .reset, .connectionLost),
+            Fault("close in the content", .partial(then: .close), .connectionLost, status: .ok),
+            Fault("close in the content, later", .partial(then: beat, .close), .connectionLost, status: .ok),
+            Fault("close between chunks", .partialChunks(then: beat, .close), .connectionLost, status: .ok),
+            Fault(
+                "close in a chunk",
+                .partialChunks(then: .send(Data("ff\r\n012".utf8)), .close),
+                .connectionLost,
+                status: .ok
+            ),
+            Fault("reset in the content", .partial(then: beat, .reset), .connectionLost, status: .ok),
+            Fault("reset between chunks", .partialChunks(then: beat, .reset), .connectionLost, status: .ok),
+            Fault(
+                "a chunk without a size",
+                .partialChunks(then: .send(Data("zz\r\n".utf8))),
+                .badResponse,
+                status: .ok
+            ),
+            Fault("garbage", .raw("GARBAGE\r\n\r\n"), .badResponse),
+            Fault("garbage of many bytes", .raw(Data(repeating: 0xFF, count: 200_000)), .badResponse),
+            Fault(
+                "content that isn't compressed as it says",
+                .text("plain", headers: [.contentEncoding: "gzip"]),
+                .badResponse,
+                status: .ok
+            ),
+            Fault("not found", .text("nothing here", status: .notFound), .unacceptableStatus, status: .notFound),
+            Fault(
+                "server error",
+                .text("broken", status: .internalServerError).closing,
+                .unacceptableStatus,
+                status: .internalServerError
+            ),
+        ]
 
-    @Test(arguments: TransportUnderTest.all, faults)
-    func faultIsOneTypedError(_ transport: TransportUnderTest, _ fault: Fault) async throws {
-        let server = try MockServer { _ in fault.response }
-
-        let run = await transport.run(Call(server.url))
-
-        let error = try #require(run.error)
-        #expect(error.code == fault.code, "\(error), \(String(describing: error.underlying))")
-        #expect(error.response?.status == fault.status)
-        #expect(error.request?.url == server.url)
-        #expect(error.attempts.count == 1)
-        #expect(run.durationOfTransfer < .seconds(5))
-        #expect(server.requests.count == 1)
-        // What was opened is closed: nothing is left that waits for more.
-        if fault.code != .unacceptableStatus { try await server.awaitConnections(open: 0) }
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func nobodyListens(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer()
-        server.stop()
-
-        let run = await transport.run(Call(server.url))
-
-        #expect(run.error?.code == .cannotConnect)
-        #expect(run.error?.phase == .sending)
-        #expect(run.durationOfTransfer < .seconds(5))
-    }
-
-    @Test(arguments: TransportUnderTest.all, [HTTPStatus.notFound, .badRequest, .serviceUnavailable])
-    func unacceptableStatusKeepsTheAnswer(_ transport: TransportUnderTest, _ status: HTTPStatus) async throws {
-        let server = try MockServer { _ in .text("why", status: status, headers: ["X-Why": "because"]) }
-
-        let run = await transport.run(Call(server.url))
-
-        #expect(run.error?.code == .unacceptableStatus)
-        #expect(run.error?.response?.status == status)
-        #expect(run.error?.response?["X-Why"] == "because")
-        #expect(run.error?.body == Data("why".utf8))
-        #expect(run.error?.phase == .validating)
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func contentBeyondItsLengthIsIgnoredOrAnError(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello") }
-
-        let run = await transport.run(Call(server.url))
-
-        switch run.outcome {
-        case .success(let content): #expect(content == Data("he".utf8))
-        case .failure(let error): #expect(error.code == .badResponse)
-        case nil: Issue.record("\(run.outcomes.count) completions")
-        }
-        #expect(run.durationOfTransfer < .seconds(5))
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func contentWithoutALengthEndsWithTheConnection(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .raw("HTTP/1.1 200 OK\r\n\r\nhello") }
-
-        let run = await transport.run(Call(server.url))
-
-        #expect(run.value == Data("hello".utf8))
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func refusalDuringTheUploadIsTheAnswer(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .text("too much", status: .contentTooLarge).closing }
-        let body = HTTPBody.data(Data(repeating: 0, count: 1 << 20))
-
-        let run = await transport.run(Call(server.url, method: .post, body: body))
-
-        #expect(run.error?.code == .unacceptableStatus)
-        #expect(run.error?.body == Data("too much".utf8))
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func everyTransferHasOneEndAndNothingBehindIt(_ transport: TransportUnderTest) async throws {
-        for fault in Self.faults {
-            let tap = Tap(transport)
+        @Test(arguments: TransportUnderTest.all, faults)
+        func faultIsOneTypedError(_ transport: TransportUnderTest, _ fault: Fault) async throws {
             let server = try MockServer { _ in fault.response }
-            let queue = OperationQueue()
 
-            _ = try? await queue.fetch(Call(server.url), session: tap)
-            await queue.drain()
+            let run = await transport.run(Call(server.url))
+
+            let error = try #require(run.error)
+            #expect(error.code == fault.code, "\(error), \(String(describing: error.underlying))")
+            #expect(error.response?.status == fault.status)
+            #expect(error.request?.url == server.url)
+            #expect(error.attempts.count == 1)
+            #expect(run.durationOfTransfer < .seconds(30))
+            #expect(server.requests.count == 1)
+            // What was opened is closed: nothing is left that waits for more.
+            if fault.code != .unacceptableStatus { try await server.awaitConnections(open: 0) }
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func nobodyListens(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer()
             server.stop()
 
-            let events = tap.events
-            #expect(events.filter { $0.hasPrefix("end") }.count == 1, "\(fault.testDescription): \(events)")
-            #expect(events.last?.hasPrefix("end") == true, "\(fault.testDescription): \(events)")
-            #expect(events.filter { $0.hasPrefix("head") }.count <= 1, "\(fault.testDescription): \(events)")
+            let run = await transport.run(Call(server.url))
+
+            #expect(run.error?.code == .cannotConnect)
+            #expect(run.error?.phase == .sending)
+            #expect(run.durationOfTransfer < .seconds(30))
+        }
+
+        @Test(arguments: TransportUnderTest.all, [HTTPStatus.notFound, .badRequest, .serviceUnavailable])
+        func unacceptableStatusKeepsTheAnswer(_ transport: TransportUnderTest, _ status: HTTPStatus) async throws {
+            let server = try MockServer { _ in .text("why", status: status, headers: ["X-Why": "because"]) }
+
+            let run = await transport.run(Call(server.url))
+
+            #expect(run.error?.code == .unacceptableStatus)
+            #expect(run.error?.response?.status == status)
+            #expect(run.error?.response?["X-Why"] == "because")
+            #expect(run.error?.body == Data("why".utf8))
+            #expect(run.error?.phase == .validating)
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func contentBeyondItsLengthIsIgnoredOrAnError(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhello") }
+
+            let run = await transport.run(Call(server.url))
+
+            switch run.outcome {
+            case .success(let content): #expect(content == Data("he".utf8))
+            case .failure(let error): #expect(error.code == .badResponse)
+            case nil: Issue.record("\(run.outcomes.count) completions")
+            }
+            #expect(run.durationOfTransfer < .seconds(30))
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func contentWithoutALengthEndsWithTheConnection(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .raw("HTTP/1.1 200 OK\r\n\r\nhello") }
+
+            let run = await transport.run(Call(server.url))
+
+            #expect(run.value == Data("hello".utf8))
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func refusalDuringTheUploadIsTheAnswer(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("too much", status: .contentTooLarge).closing }
+            let body = HTTPBody.data(Data(repeating: 0, count: 1 << 20))
+
+            let run = await transport.run(Call(server.url, method: .post, body: body))
+
+            #expect(run.error?.code == .unacceptableStatus)
+            #expect(run.error?.body == Data("too much".utf8))
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func everyTransferHasOneEndAndNothingBehindIt(_ transport: TransportUnderTest) async throws {
+            for fault in Self.faults {
+                let tap = Tap(transport)
+                let server = try MockServer { _ in fault.response }
+                let queue = OperationQueue()
+
+                _ = try? await queue.fetch(Call(server.url), session: tap)
+                await queue.drain()
+                server.stop()
+
+                let events = tap.events
+                #expect(events.filter { $0.hasPrefix("end") }.count == 1, "\(fault.testDescription): \(events)")
+                #expect(events.last?.hasPrefix("end") == true, "\(fault.testDescription): \(events)")
+                #expect(events.filter { $0.hasPrefix("head") }.count <= 1, "\(fault.testDescription): \(events)")
+            }
         }
     }
 }

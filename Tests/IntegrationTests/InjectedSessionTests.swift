@@ -6,75 +6,82 @@ import Requests
 import RequestsTesting
 import Testing
 
-/// The configuration of a session that is handed in takes effect.
-@Suite(.timeLimit(.minutes(1))) struct InjectedSessionTests {
-    @Test(arguments: TransportUnderTest.configurable)
-    func additionalHeadersAreSentBehindThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .noContent }
+extension OverLoopback {
+    /// The configuration of a session that is handed in takes effect.
+    @Suite struct InjectedSessionTests {
+        @Test(arguments: TransportUnderTest.configurable)
+        func additionalHeadersAreSentBehindThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .noContent }
 
-        _ = try await transport.send(Call(server.url, headers: ["X-Both": "request"])) {
-            $0.httpAdditionalHeaders = ["X-Session": "session", "x-both": "session"]
+            _ = try await transport.send(Call(server.url, headers: ["X-Both": "request"])) {
+                $0.httpAdditionalHeaders = ["X-Session": "session", "x-both": "session"]
+            }
+
+            #expect(server.requests[0].headers[values: "X-Session"] == ["session"])
+            #expect(server.requests[0].headers[values: "X-Both"] == ["request"])
         }
 
-        #expect(server.requests[0].headers[values: "X-Session"] == ["session"])
-        #expect(server.requests[0].headers[values: "X-Both"] == ["request"])
-    }
+        @Test(arguments: TransportUnderTest.configurable)
+        func additionalHeaderThatWouldInjectAnotherIsRefused(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .noContent }
 
-    @Test(arguments: TransportUnderTest.configurable)
-    func additionalHeaderThatWouldInjectAnotherIsRefused(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .noContent }
+            await #expect(throws: RequestError.self) {
+                try await transport.send(Call(server.url)) { $0.httpAdditionalHeaders = ["X-A": "a\r\nX-Injected: b"] }
+            }
 
-        await #expect(throws: RequestError.self) {
-            try await transport.send(Call(server.url)) { $0.httpAdditionalHeaders = ["X-A": "a\r\nX-Injected: b"] }
+            #expect(server.connectionCount == 0)
         }
 
-        #expect(server.connectionCount == 0)
-    }
+        @Test(arguments: TransportUnderTest.configurable)
+        func cookiesOfTheSessionAreSentAndKept(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .status(.ok, headers: [.setCookie: "flavour=plain; Path=/"]) }
+            let queue = OperationQueue()
+            let session = transport.makeSession { configuration in
+                let cookie = HTTPCookie(properties: [.domain: "127.0.0.1", .path: "/", .name: "size", .value: "large"])
+                if let cookie { configuration.httpCookieStorage?.setCookie(cookie) }
+            }
 
-    @Test(arguments: TransportUnderTest.configurable)
-    func cookiesOfTheSessionAreSentAndKept(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .status(.ok, headers: [.setCookie: "flavour=plain; Path=/"]) }
-        let queue = OperationQueue()
-        let session = transport.makeSession { configuration in
-            let cookie = HTTPCookie(properties: [.domain: "127.0.0.1", .path: "/", .name: "size", .value: "large"])
-            if let cookie { configuration.httpCookieStorage?.setCookie(cookie) }
+            _ = try await queue.fetch(Call(server.url("/1")), session: session)
+            _ = try await queue.fetch(Call(server.url("/2")), session: session)
+            _ = try await queue.fetch(Call(server.url("/3"), headers: [.cookie: "own=1"]), session: session)
+
+            let cookies = server.requests.map { request in
+                Set((request.headers[.cookie] ?? "").components(separatedBy: "; "))
+            }
+            #expect(cookies == [["size=large"], ["size=large", "flavour=plain"], ["own=1"]])
         }
 
-        _ = try await queue.fetch(Call(server.url("/1")), session: session)
-        _ = try await queue.fetch(Call(server.url("/2")), session: session)
-        _ = try await queue.fetch(Call(server.url("/3"), headers: [.cookie: "own=1"]), session: session)
+        @Test(arguments: TransportUnderTest.configurable)
+        func protocolClassesAnswerInsteadOfTheNetwork(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("network") }
 
-        let cookies = server.requests.map { request in
-            Set((request.headers[.cookie] ?? "").components(separatedBy: "; "))
-        }
-        #expect(cookies == [["size=large"], ["size=large", "flavour=plain"], ["own=1"]])
-    }
+            let response = try await transport.send(Call(server.url)) { $0.protocolClasses = [Stub.self] }
 
-    @Test(arguments: TransportUnderTest.configurable)
-    func protocolClassesAnswerInsteadOfTheNetwork(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .text("network") }
-
-        let response = try await transport.send(Call(server.url)) { $0.protocolClasses = [Stub.self] }
-
-        #expect(response.status == .accepted)
-        #expect(response.text == "stub")
-        #expect(server.connectionCount == 0)
-    }
-
-    /// Answers everything itself.
-    private final class Stub: URLProtocol {
-        override class func canInit(with request: URLRequest) -> Bool { true }
-        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-
-        override func startLoading() {
-            guard let url = request.url,
-                let response = HTTPURLResponse(url: url, statusCode: 202, httpVersion: "HTTP/1.1", headerFields: [:])
-            else { return }
-            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-            client?.urlProtocol(self, didLoad: Data("stub".utf8))
-            client?.urlProtocolDidFinishLoading(self)
+            #expect(response.status == .accepted)
+            #expect(response.text == "stub")
+            #expect(server.connectionCount == 0)
         }
 
-        override func stopLoading() {}
+        /// Answers everything itself.
+        private final class Stub: URLProtocol {
+            override class func canInit(with request: URLRequest) -> Bool { true }
+            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+            override func startLoading() {
+                guard let url = request.url,
+                    let response = HTTPURLResponse(
+                        url: url,
+                        statusCode: 202,
+                        httpVersion: "HTTP/1.1",
+                        headerFields: [:]
+                    )
+                else { return }
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data("stub".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+
+            override func stopLoading() {}
+        }
     }
 }

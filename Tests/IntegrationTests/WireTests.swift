@@ -6,92 +6,94 @@ import Requests
 import RequestsTesting
 import Testing
 
-/// What stands on the wire, byte for byte.
-@Suite(.timeLimit(.minutes(1))) struct WireTests {
-    @Test(arguments: TransportUnderTest.all)
-    func headerValuesAreSentAsTheyAre(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .noContent }
-        let headers: HTTPHeaders = [
-            "X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "X-Text": "gr\u{FC}\u{DF}e", "X-Percent": "%0d%0a",
-        ]
+extension OverLoopback {
+    /// What stands on the wire, byte for byte.
+    @Suite struct WireTests {
+        @Test(arguments: TransportUnderTest.all)
+        func headerValuesAreSentAsTheyAre(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .noContent }
+            let headers: HTTPHeaders = [
+                "X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "X-Text": "gr\u{FC}\u{DF}e", "X-Percent": "%0d%0a",
+            ]
 
-        _ = try await transport.send(Call(server.url("/p?q=1"), headers: headers))
+            _ = try await transport.send(Call(server.url("/p?q=1"), headers: headers))
 
-        let lines = lines(of: server.requests[0])
-        #expect(lines[0] == "GET /p?q=1 HTTP/1.1")
-        #expect(lines.filter { $0.hasPrefix("Host:") } == ["Host: 127.0.0.1:\(server.port)"])
-        for field in headers {
-            #expect(lines.filter { $0.hasPrefix("\(field.name):") } == ["\(field.name): \(field.value)"])
-        }
-        #expect(lines.suffix(2) == ["", ""])
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func repeatedFieldsAllArrive(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .status(.ok, headers: ["X-A": "1", "X-A": "2", "X-B": "3"]) }
-
-        let response = try await transport.send(Call(server.url, headers: ["X-A": "1", "X-A": "2"]))
-
-        // One field of two values and two fields of one say the same (RFC 9110, 5.2).
-        #expect(server.requests[0].headers["X-A"] == "1, 2")
-        #expect(response.headers["X-A"] == "1, 2")
-        #expect(response.headers["x-b"] == "3")
-    }
-
-    @Test(arguments: TransportUnderTest.all)
-    func bodylessRequestHasNoFramingButALengthOfZero(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .noContent }
-
-        for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
-            _ = try await transport.send(Call(server.url, method: method))
+            let lines = lines(of: server.requests[0])
+            #expect(lines[0] == "GET /p?q=1 HTTP/1.1")
+            #expect(lines.filter { $0.hasPrefix("Host:") } == ["Host: 127.0.0.1:\(server.port)"])
+            for field in headers {
+                #expect(lines.filter { $0.hasPrefix("\(field.name):") } == ["\(field.name): \(field.value)"])
+            }
+            #expect(lines.suffix(2) == ["", ""])
         }
 
-        for request in server.requests {
-            #expect(!request.headers.contains(.transferEncoding))
-            #expect([[], ["0"]].contains(request.headers[values: .contentLength]))
-            #expect(!request.headers.contains(.expect))
+        @Test(arguments: TransportUnderTest.all)
+        func repeatedFieldsAllArrive(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .status(.ok, headers: ["X-A": "1", "X-A": "2", "X-B": "3"]) }
+
+            let response = try await transport.send(Call(server.url, headers: ["X-A": "1", "X-A": "2"]))
+
+            // One field of two values and two fields of one say the same (RFC 9110, 5.2).
+            #expect(server.requests[0].headers["X-A"] == "1, 2")
+            #expect(response.headers["X-A"] == "1, 2")
+            #expect(response.headers["x-b"] == "3")
         }
-        // RFC 9110, 8.6: a method that means nothing by content sends no length.
-        #expect(server.requests[0].headers[.contentLength] == nil)
-    }
 
-    @Test(arguments: TransportUnderTest.all)
-    func credentialsOfTheAddressBecomeAHeader(_ transport: TransportUnderTest) async throws {
-        let server = try MockServer { _ in .noContent }
-        let url = try #require(URL(string: "http://us%40er:pass%3Aword@127.0.0.1:\(server.port)/path"))
+        @Test(arguments: TransportUnderTest.all)
+        func bodylessRequestHasNoFramingButALengthOfZero(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .noContent }
 
-        _ = try await transport.send(Call(url))
+            for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
+                _ = try await transport.send(Call(server.url, method: method))
+            }
 
-        let request = server.requests[0]
-        let expected = "Basic " + Data("us@er:pass:word".utf8).base64EncodedString()
-        #expect(request.headers[values: .authorization] == [expected])
-        #expect(lines(of: request)[0] == "GET /path HTTP/1.1")
-        #expect(request.headers[.host] == "127.0.0.1:\(server.port)")
-    }
+            for request in server.requests {
+                #expect(!request.headers.contains(.transferEncoding))
+                #expect([[], ["0"]].contains(request.headers[values: .contentLength]))
+                #expect(!request.headers.contains(.expect))
+            }
+            // RFC 9110, 8.6: a method that means nothing by content sends no length.
+            #expect(server.requests[0].headers[.contentLength] == nil)
+        }
 
-    @Test(
-        arguments: TransportUnderTest.all,
-        [
-            Call.invalid("method") { $0.method = "GET /x HTTP/1.1\r\nX-M: y" },
-            Call.invalid("header name") { $0.headers = ["X-B\r\nX-Injected": "yes"] },
-            Call.invalid("header value") { $0.headers = ["X-A": "v\r\nX-Injected: yes"] },
-            Call.invalid("framing") { $0.headers = ["Transfer-Encoding": "chunked"] },
-            Call.invalid("length") { $0.headers = ["Content-Length": "5"] },
-        ]
-    )
-    func whatIsUnfitForTheWireIsNeverSent(_ transport: TransportUnderTest, _ change: Call.Change) async throws {
-        let server = try MockServer { _ in .noContent }
-        var call = Call(server.url)
-        change.apply(&call.http)
+        @Test(arguments: TransportUnderTest.all)
+        func credentialsOfTheAddressBecomeAHeader(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .noContent }
+            let url = try #require(URL(string: "http://us%40er:pass%3Aword@127.0.0.1:\(server.port)/path"))
 
-        let run = await transport.run(call)
+            _ = try await transport.send(Call(url))
 
-        #expect(run.error?.code == .invalidRequest)
-        #expect(server.connectionCount == 0)
-    }
+            let request = server.requests[0]
+            let expected = "Basic " + Data("us@er:pass:word".utf8).base64EncodedString()
+            #expect(request.headers[values: .authorization] == [expected])
+            #expect(lines(of: request)[0] == "GET /path HTTP/1.1")
+            #expect(request.headers[.host] == "127.0.0.1:\(server.port)")
+        }
 
-    private func lines(of request: RecordedRequest) -> [String] {
-        String(decoding: request.rawBytes, as: UTF8.self).components(separatedBy: "\r\n")
+        @Test(
+            arguments: TransportUnderTest.all,
+            [
+                Call.invalid("method") { $0.method = "GET /x HTTP/1.1\r\nX-M: y" },
+                Call.invalid("header name") { $0.headers = ["X-B\r\nX-Injected": "yes"] },
+                Call.invalid("header value") { $0.headers = ["X-A": "v\r\nX-Injected: yes"] },
+                Call.invalid("framing") { $0.headers = ["Transfer-Encoding": "chunked"] },
+                Call.invalid("length") { $0.headers = ["Content-Length": "5"] },
+            ]
+        )
+        func whatIsUnfitForTheWireIsNeverSent(_ transport: TransportUnderTest, _ change: Call.Change) async throws {
+            let server = try MockServer { _ in .noContent }
+            var call = Call(server.url)
+            change.apply(&call.http)
+
+            let run = await transport.run(call)
+
+            #expect(run.error?.code == .invalidRequest)
+            #expect(server.connectionCount == 0)
+        }
+
+        private func lines(of request: RecordedRequest) -> [String] {
+            String(decoding: request.rawBytes, as: UTF8.self).components(separatedBy: "\r\n")
+        }
     }
 }
 
