@@ -9,6 +9,8 @@ import RequestsTesting
 final class Tap: HTTPTransport {
     /// Opens when content has come.
     let content = Gate()
+    /// Opens when content has been sent.
+    let upload = Gate()
     private let base: any HTTPTransport
     private let log = Locked<[String]>([])
 
@@ -25,7 +27,11 @@ final class Tap: HTTPTransport {
         base.send(request) { [self] event in
             if let name = event.name { log.withLock { $0.append(name) } }
             receive(event)
-            if case .data = event { content.open() }
+            switch event {
+            case .data: content.open()
+            case .sent: upload.open()
+            default: break
+            }
         }
     }
 }

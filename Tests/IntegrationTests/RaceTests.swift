@@ -1,0 +1,129 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// A cancel that comes at any moment whatever leaves one completion, one end, and a process that lives.
+    ///
+    /// `REQUESTS_SOAK=1` runs a thousand iterations of each row rather than a hundred.
+    @Suite struct RaceTests {
+        static let iterations = ProcessInfo.processInfo.environment["REQUESTS_SOAK"] == "1" ? 1000 : 100
+
+        struct Answer: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let response: MockResponse
+        }
+
+        static let answers: [Answer] = [
+            Answer(testDescription: "content", response: .text("fast")),
+            Answer(testDescription: "chunks", response: .chunked([Data("a".utf8), Data("b".utf8)])),
+            Answer(testDescription: "close behind the content", response: .text("fast").closing),
+            Answer(testDescription: "redirect", response: .redirect(to: "/again")),
+            Answer(
+                testDescription: "challenge",
+                response: .text("who?", status: .unauthorized, headers: ["WWW-Authenticate": "Basic realm=\"a\""])
+            ),
+            Answer(testDescription: "close in the content", response: .partial(then: .close)),
+            Answer(testDescription: "reset", response: .reset),
+        ]
+
+        @Test(arguments: TransportUnderTest.all, answers)
+        func cancelAtAnyMomentCompletesOnce(_ transport: TransportUnderTest, _ answer: Answer) async throws {
+            let server = try MockServer { _ in answer.response }
+            let session = transport.makeSession()
+            let queue = OperationQueue()
+            let completions = DispatchQueue(label: "completions")
+            let counts = Locked([Int](repeating: 0, count: Self.iterations))
+
+            for number in 0..<Self.iterations {
+                let operation = queue.addRequest(Call(server.url), session: session, completionQueue: completions) {
+                    _ in
+                    counts.withLock { $0[number] += 1 }
+                }
+                // Within the time that an answer takes, so that it hits before, in the middle and behind.
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1500))) {
+                    operation.cancel()
+                }
+                // Alone at times, and among others at times.
+                if !number.isMultiple(of: 4) { _ = try? await operation.value() }
+            }
+            await queue.drain()
+            await completions.drain()
+
+            #expect(counts.withLock { $0 } == [Int](repeating: 1, count: Self.iterations))
+            // The session still works.
+            server.enqueue(.text("alive"))
+            #expect(try await queue.fetch(Call(server.url("/alive")), session: session) == Data("alive".utf8))
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func cancelOfTheTaskAtAnyMomentResumesIt(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("fast") }
+            let session = transport.makeSession()
+            let queue = OperationQueue()
+
+            for _ in 0..<Self.iterations {
+                let task = Task { try await queue.fetch(Call(server.url), session: session) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1500))) {
+                    task.cancel()
+                }
+                switch await task.result {
+                case .success(let content): #expect(content == Data("fast".utf8))
+                case .failure(let error): #expect((error as? RequestError)?.code == .cancelled)
+                }
+            }
+        }
+
+        @Test(arguments: TransportUnderTest.all)
+        func timeoutThatRacesWithTheAnswerCompletesOnce(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("just in time").delayed(by: .milliseconds(5)) }
+            let session = transport.makeSession()
+            let queue = OperationQueue()
+            let completions = DispatchQueue(label: "completions")
+            let codes = Locked<[RequestError.Code?]>([])
+
+            for number in 0..<Self.iterations {
+                let operation = queue.addRequest(
+                    Call(server.url) { $0.timeout = .microseconds(4000 + 40 * (number % 100)) },
+                    session: session,
+                    completionQueue: completions
+                ) { result in
+                    codes.withLock { $0.append(result.failure?.code) }
+                }
+                _ = try? await operation.value()
+            }
+            await queue.drain()
+            await completions.drain()
+
+            #expect(codes.withLock { $0 }.count == Self.iterations)
+            #expect(codes.withLock { $0 }.allSatisfy { $0 == nil || $0 == .timedOut })
+        }
+
+        @Test(arguments: TransportUnderTest.configurable)
+        func sessionThatIsLetGoOfAtAnyMomentStillCompletes(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("fast") }
+            let completions = DispatchQueue(label: "completions")
+            let count = Locked(0)
+
+            for number in 0..<Self.iterations {
+                let queue = OperationQueue()
+                let operation = queue.addRequest(
+                    Call(server.url),
+                    session: transport.makeSession(),
+                    completionQueue: completions
+                ) { _ in
+                    count.withLock { $0 += 1 }
+                }
+                if number.isMultiple(of: 2) { operation.cancel() }
+                _ = try? await operation.value()
+            }
+            await completions.drain()
+
+            #expect(count.withLock { $0 } == Self.iterations)
+        }
+    }
+}
