@@ -32,6 +32,26 @@ extension OverLoopback {
             #expect(server.connectionCount == 0)
         }
 
+        // On Apple platforms a session that is handed in adds its headers itself, wherever a request goes.
+        @Test(arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux })
+        func secretsOfTheSessionStayWithinTheirOrigin(_ transport: TransportUnderTest) async throws {
+            let home = try MockServer()
+            let abroad = try MockServer()
+            home.route(.get, "/a", .redirect(to: "/b"))
+            home.route(.get, "/b", .redirect(to: abroad.url("/c").absoluteString))
+            abroad.route(.get, "/c", .redirect(to: home.url("/d").absoluteString))
+            home.route(.get, "/d", .text("back"))
+
+            let response = try await transport.send(Call(home.url("/a"))) {
+                $0.httpAdditionalHeaders = ["Authorization": "Bearer secret", "X-Session": "session"]
+            }
+
+            #expect(response.text == "back")
+            #expect(home.requests.map { $0.headers[.authorization] } == ["Bearer secret", "Bearer secret", nil])
+            #expect(abroad.requests.map { $0.headers[.authorization] } == [nil])
+            #expect((home.requests + abroad.requests).allSatisfy { $0.headers["X-Session"] == "session" })
+        }
+
         @Test(arguments: TransportUnderTest.configurable)
         func cookiesOfTheSessionAreSentAndKept(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .status(.ok, headers: [.setCookie: "flavour=plain; Path=/"]) }

@@ -72,13 +72,14 @@ extension NetworkOperation {
     // MARK: Send
 
     private func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
-        let options = run.withLock { run in
+        let (options, hasLeftOrigin) = run.withLock { run in
             run.exchange.begin(transfer, sending: request, cause: cause)
-            return run.options
+            return (run.options, cause == .redirect && run.exchange.hasLeftOrigin)
         }
         let limit = options.maximumBodySize ?? environment.maximumBodySize
         let timeout = options.timeout ?? environment.timeout
-        let outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit)
+        var outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit)
+        outgoing.hasLeftOrigin = hasLeftOrigin
         let handle = transport.send(outgoing) { [self] event in receive(event, transfer: transfer, limit: limit) }
         // A cancel that came while there was no handle yet finds its way here.
         run.withLock { $0.exchange.keep({ handle.cancel() }, transfer: transfer) }?()

@@ -24,6 +24,9 @@ public struct TransportRequest: Sendable {
     public var cachePolicy: URLRequest.CachePolicy
     /// Whether a cellular network may carry the request, where the platform knows of one.
     public var allowsCellularAccess: Bool
+    /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials of
+    /// its own keeps them to itself then, as the pipeline does with those of the request.
+    var hasLeftOrigin = false
 
     /// Makes a transport request of a request that has been checked.
     ///

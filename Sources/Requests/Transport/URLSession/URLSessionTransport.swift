@@ -44,8 +44,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Makes a transport with a session of its own.
     ///
-    /// The configuration is copied. Its additional headers stand behind those of a request. A background configuration
-    /// isn't supported: its tasks outlive the process, and operations don't.
+    /// The configuration is copied. Its additional headers stand behind those of a request, and secret ones among them
+    /// don't follow a redirect to another origin. A background configuration isn't supported: its tasks outlive the
+    /// process, and operations don't.
     public init(configuration: URLSessionConfiguration) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         headers = HTTPHeaders(additional: configuration)
@@ -80,6 +81,7 @@ public final class URLSessionTransport: HTTPTransport {
         var request = request
         if !headers.isEmpty {
             var merged = headers
+            if request.hasLeftOrigin { merged.removeAll { $0.name.isSecret } }
             merged.merge(request.headers)
             request.headers = merged
         }
