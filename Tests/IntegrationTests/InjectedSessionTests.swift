@@ -33,7 +33,9 @@ extension OverLoopback {
         }
 
         // On Apple platforms a session that is handed in adds its headers itself, wherever a request goes.
-        @Test(arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux })
+        @Test(
+            arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux }
+        )
         func secretsOfTheSessionStayWithinTheirOrigin(_ transport: TransportUnderTest) async throws {
             let home = try MockServer()
             let abroad = try MockServer()
