@@ -14,7 +14,9 @@ let package = Package(
     ],
     dependencies: [],
     targets: [
-        .target(name: "Requests", swiftSettings: settings),
+        // libcurl, loaded at run time; empty off Linux.
+        .target(name: "CCurl"),
+        .target(name: "Requests", dependencies: ["CCurl"], swiftSettings: settings),
         .target(name: "RequestsTesting", dependencies: ["Requests"], swiftSettings: settings),
         .executableTarget(
             name: "requests-demo",

@@ -16,6 +16,7 @@ public struct HTTPResponseHead: Sendable {
     private enum Source: Sendable {
         case fields(HTTPHeaders)
         case foundation(HTTPURLResponse)
+        case raw([UInt8])
     }
 
     /// Makes a head of its parts.
@@ -32,13 +33,21 @@ public struct HTTPResponseHead: Sendable {
         source = .foundation(response)
     }
 
+    /// Makes a head of its bytes, from the status line to the empty line; they are parsed when the headers are asked for.
+    init(status: HTTPStatus, raw: [UInt8], url: URL) {
+        self.status = status
+        self.url = url
+        source = .raw(raw)
+    }
+
     /// The header fields.
     ///
-    /// - Complexity: O(n) in the number of fields where they come from Foundation: keep them rather than ask again.
+    /// - Complexity: O(n) in the size of the head, unless it was made of fields: keep them rather than ask again.
     public var headers: HTTPHeaders {
         switch source {
         case .fields(let headers): headers
         case .foundation(let response): HTTPHeaders(response)
+        case .raw(let bytes): HTTPHeaders(rawHead: bytes)
         }
     }
 
@@ -47,6 +56,7 @@ public struct HTTPResponseHead: Sendable {
         switch source {
         case .fields(let headers): headers[name]
         case .foundation(let response): response.value(forHTTPHeaderField: name.rawValue)
+        case .raw(let bytes): HTTPHeaders(rawHead: bytes)[name]
         }
     }
 
@@ -55,8 +65,9 @@ public struct HTTPResponseHead: Sendable {
         switch source {
         case .foundation(let response):
             return response
-        case .fields(let headers):
+        case .fields, .raw:
             guard let url else { return nil }
+            let headers = headers
             let fields = Dictionary(headers.map { ($0.name.rawValue, headers[$0.name] ?? "") }) { first, _ in first }
             return HTTPURLResponse(url: url, statusCode: status.code, httpVersion: nil, headerFields: fields)
         }

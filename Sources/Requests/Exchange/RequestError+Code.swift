@@ -54,6 +54,8 @@ extension RequestError {
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.
         public static let dependencyCycle = Code("dependencyCycle")
+        /// The transport was closed.
+        public static let closed = Code("closed")
         /// The transport can't do what the request asks for.
         public static let unsupported = Code("unsupported")
         /// Something else, told by the underlying error.

@@ -5,15 +5,28 @@ import Foundation
 
 /// The transport of requests that name none: the best that the platform has.
 ///
-/// On Apple platforms that is `URLSession.shared`. On Linux it is a session of the library's own, set up so that none of
-/// the faults that can be kept out are there; ``URLSessionTransport`` lists them.
+/// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; where libcurl can't be loaded, as in
+/// statically linked programs, it is a ``URLSessionTransport``, whose documentation lists what is worse there.
 public enum DefaultTransport {
     /// The one of the process.
     public static let shared: any HTTPTransport = {
         #if canImport(FoundationNetworking)
-        URLSessionTransport(configuration: .ephemeral)
+        if let transport = CurlTransport.shared { return transport }
+        return URLSessionTransport(configuration: .private)
         #else
-        URLSession.shared
+        return URLSession.shared
         #endif
     }()
 }
+
+#if canImport(FoundationNetworking)
+extension URLSessionConfiguration {
+    /// Nothing that is kept or shared: no cookies, no cache, no credentials.
+    fileprivate static var `private`: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        configuration.httpShouldSetCookies = false
+        return configuration
+    }
+}
+#endif

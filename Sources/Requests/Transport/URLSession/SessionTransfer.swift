@@ -103,11 +103,6 @@ final class SessionTransfer: Transfer {
     }
 }
 
-/// A transfer that couldn't begin.
-private final class EndedTransfer: Transfer {
-    func cancel() {}
-}
-
 extension URLSession {
     /// - Throws: A ``RequestError`` where the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {

@@ -1,0 +1,343 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#ifdef __linux__
+
+#define _GNU_SOURCE
+
+#include "CCurl.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+// MARK: Declarations of libcurl's ABI, which hasn't changed since 2006
+
+typedef int64_t curl_off;
+
+struct version_info {
+    int age;
+    const char *version;
+    unsigned int version_num;
+    const char *host;
+    int features;
+    // More follows, which isn't used.
+};
+
+struct message {
+    int kind;
+    void *easy;
+    union {
+        void *whatever;
+        int result;
+    } data;
+};
+
+struct blob {
+    void *data;
+    size_t length;
+    unsigned int flags;
+};
+
+struct address {
+    int family;
+    int socktype;
+    int protocol;
+    // More follows, which isn't used.
+};
+
+enum {
+    OLDEST_VERSION = 0x074400,  // 7.68: what is used of it is older, and distributions have nothing older any more
+    GLOBAL_ALL = 3,
+    VERSION_NOW = 3,
+    MESSAGE_DONE = 1,
+    BLOB_COPY = 1,
+    PROTOCOL_HTTP_AND_HTTPS = 3,
+    HTTP_VERSION_2_TLS = 4,
+    SEEK_OK = 0,
+    SOCKET_BAD = -1,
+
+    OPT_WRITEDATA = 10001,
+    OPT_READDATA = 10009,
+    OPT_ERRORBUFFER = 10010,
+    OPT_WRITEFUNCTION = 20011,
+    OPT_READFUNCTION = 20012,
+    OPT_HTTPHEADER = 10023,
+    OPT_HEADERDATA = 10029,
+    OPT_HEADERFUNCTION = 20079,
+    OPT_INFILESIZE_LARGE = 30115,
+    OPT_OPENSOCKETFUNCTION = 20163,
+    OPT_OPENSOCKETDATA = 10164,
+    OPT_SEEKFUNCTION = 20167,
+    OPT_SEEKDATA = 10168,
+    OPT_CLOSESOCKETFUNCTION = 20208,
+    OPT_CLOSESOCKETDATA = 10209,
+
+    MOPT_SOCKETFUNCTION = 20001,
+    MOPT_SOCKETDATA = 10002,
+    MOPT_TIMERFUNCTION = 20004,
+    MOPT_TIMERDATA = 10005,
+};
+
+// MARK: The functions, found once
+
+static struct {
+    int (*global_init)(long);
+    struct version_info *(*version_info)(int);
+    void *(*easy_init)(void);
+    void (*easy_cleanup)(void *);
+    void (*easy_reset)(void *);
+    int (*easy_setopt)(void *, int, ...);
+    int (*easy_getinfo)(void *, int, ...);
+    int (*easy_pause)(void *, int);
+    const char *(*easy_strerror)(int);
+    void *(*slist_append)(void *, const char *);
+    void (*slist_free_all)(void *);
+    void *(*multi_init)(void);
+    int (*multi_cleanup)(void *);
+    int (*multi_setopt)(void *, int, ...);
+    int (*multi_add_handle)(void *, void *);
+    int (*multi_remove_handle)(void *, void *);
+    int (*multi_socket_action)(void *, int, int, int *);
+    struct message *(*multi_info_read)(void *, int *);
+} curl;
+
+static uint32_t version;
+static uint32_t features;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool find_all(void *library) {
+    struct {
+        void **slot;
+        const char *name;
+    } functions[] = {
+        {(void **)&curl.global_init, "curl_global_init"},
+        {(void **)&curl.version_info, "curl_version_info"},
+        {(void **)&curl.easy_init, "curl_easy_init"},
+        {(void **)&curl.easy_cleanup, "curl_easy_cleanup"},
+        {(void **)&curl.easy_reset, "curl_easy_reset"},
+        {(void **)&curl.easy_setopt, "curl_easy_setopt"},
+        {(void **)&curl.easy_getinfo, "curl_easy_getinfo"},
+        {(void **)&curl.easy_pause, "curl_easy_pause"},
+        {(void **)&curl.easy_strerror, "curl_easy_strerror"},
+        {(void **)&curl.slist_append, "curl_slist_append"},
+        {(void **)&curl.slist_free_all, "curl_slist_free_all"},
+        {(void **)&curl.multi_init, "curl_multi_init"},
+        {(void **)&curl.multi_cleanup, "curl_multi_cleanup"},
+        {(void **)&curl.multi_setopt, "curl_multi_setopt"},
+        {(void **)&curl.multi_add_handle, "curl_multi_add_handle"},
+        {(void **)&curl.multi_remove_handle, "curl_multi_remove_handle"},
+        {(void **)&curl.multi_socket_action, "curl_multi_socket_action"},
+        {(void **)&curl.multi_info_read, "curl_multi_info_read"},
+    };
+    for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+        *functions[i].slot = dlsym(library, functions[i].name);
+        if (*functions[i].slot == NULL) return false;
+    }
+    return true;
+}
+
+static void load(void) {
+    // Never closed: its threads and exit handlers may outlive any user of it.
+    void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (library == NULL || !find_all(library)) return;
+    struct version_info *info = curl.version_info(VERSION_NOW);
+    if (info == NULL || info->version_num < OLDEST_VERSION) return;
+    // Before 7.84 this isn't safe beside another thread that does the same; Foundation's does it once, at its first use.
+    if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
+    version = info->version_num;
+    features = (uint32_t)info->features;
+}
+
+bool ccurl_load(void) {
+    pthread_once(&once, load);
+    return version != 0;
+}
+
+uint32_t ccurl_version(void) { return ccurl_load() ? version : 0; }
+uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
+
+// MARK: Easy handles
+
+CCurlEasy *ccurl_easy_new(void) { return curl.easy_init(); }
+void ccurl_easy_free(CCurlEasy *easy) { curl.easy_cleanup(easy); }
+void ccurl_easy_reset(CCurlEasy *easy) { curl.easy_reset(easy); }
+int ccurl_easy_pause(CCurlEasy *easy, int bits) { return curl.easy_pause(easy, bits); }
+const char *ccurl_error_text(int code) { return curl.easy_strerror(code); }
+
+int ccurl_easy_set_long(CCurlEasy *easy, enum CCurlLongOption option, long value) {
+    return curl.easy_setopt(easy, (int)option, value);
+}
+
+int ccurl_easy_set_text(CCurlEasy *easy, enum CCurlTextOption option, const char *value) {
+    return curl.easy_setopt(easy, (int)option, value);
+}
+
+int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void *bytes, size_t count) {
+    struct blob blob = {(void *)bytes, count, BLOB_COPY};
+    return curl.easy_setopt(easy, (int)option, &blob);
+}
+
+int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length) {
+    return curl.easy_setopt(easy, OPT_INFILESIZE_LARGE, (curl_off)length);
+}
+
+int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers) {
+    return curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
+}
+
+long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info) {
+    long value = 0;
+    return curl.easy_getinfo(easy, (int)info, &value) == CCURL_OK ? value : 0;
+}
+
+int64_t ccurl_easy_offset(CCurlEasy *easy, enum CCurlOffsetInfo info) {
+    curl_off value = 0;
+    return curl.easy_getinfo(easy, (int)info, &value) == CCURL_OK ? value : 0;
+}
+
+static int open_socket(void *context, int purpose, struct address *address) {
+    (void)purpose;
+    const CCurlCallbacks *callbacks = context;
+    int opened = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+    if (opened >= 0) callbacks->opened(callbacks->loop, opened);
+    return opened;
+}
+
+static int close_socket(void *context, int closing) {
+    const CCurlCallbacks *callbacks = context;
+    callbacks->closes(callbacks->loop, closing);
+    return close(closing);
+}
+
+int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text) {
+    int failure = 0;
+    failure |= curl.easy_setopt(easy, OPT_HEADERFUNCTION, callbacks->head);
+    failure |= curl.easy_setopt(easy, OPT_HEADERDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_WRITEFUNCTION, callbacks->body);
+    failure |= curl.easy_setopt(easy, OPT_WRITEDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_READFUNCTION, callbacks->read);
+    failure |= curl.easy_setopt(easy, OPT_READDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_SEEKFUNCTION, callbacks->seek);
+    failure |= curl.easy_setopt(easy, OPT_SEEKDATA, context);
+    failure |= curl.easy_setopt(easy, OPT_ERRORBUFFER, error_text);
+    failure |= curl.easy_setopt(easy, OPT_OPENSOCKETFUNCTION, open_socket);
+    failure |= curl.easy_setopt(easy, OPT_OPENSOCKETDATA, callbacks);
+    failure |= curl.easy_setopt(easy, OPT_CLOSESOCKETFUNCTION, close_socket);
+    failure |= curl.easy_setopt(easy, OPT_CLOSESOCKETDATA, callbacks);
+    failure |= curl.easy_setopt(easy, (int)CCURL_PROTOCOLS, (long)PROTOCOL_HTTP_AND_HTTPS);
+    failure |= curl.easy_setopt(easy, (int)CCURL_REDIR_PROTOCOLS, (long)PROTOCOL_HTTP_AND_HTTPS);
+    failure |= curl.easy_setopt(easy, (int)CCURL_NOSIGNAL, 1L);
+    failure |= curl.easy_setopt(easy, (int)CCURL_TCP_NODELAY, 1L);
+    failure |= curl.easy_setopt(easy, (int)CCURL_PATH_AS_IS, 1L);
+    failure |= curl.easy_setopt(easy, (int)CCURL_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (features & CCURL_FEATURE_HTTP2) {
+        failure |= curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
+    }
+    if (version >= 0x075700) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
+    return failure;
+}
+
+CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.slist_append(list, text); }
+void ccurl_list_free(CCurlList *list) { curl.slist_free_all(list); }
+
+// MARK: The multi handle
+
+CCurlMulti *ccurl_multi_new(CCurlSocketCallback on_socket, CCurlTimerCallback on_timer, void *context) {
+    void *multi = curl.multi_init();
+    if (multi == NULL) return NULL;
+    curl.multi_setopt(multi, MOPT_SOCKETFUNCTION, on_socket);
+    curl.multi_setopt(multi, MOPT_SOCKETDATA, context);
+    curl.multi_setopt(multi, MOPT_TIMERFUNCTION, on_timer);
+    curl.multi_setopt(multi, MOPT_TIMERDATA, context);
+    return multi;
+}
+
+void ccurl_multi_free(CCurlMulti *multi) { curl.multi_cleanup(multi); }
+int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy) { return curl.multi_add_handle(multi, easy); }
+int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy) { return curl.multi_remove_handle(multi, easy); }
+
+int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long value) {
+    return curl.multi_setopt(multi, (int)option, value);
+}
+
+int ccurl_multi_act(CCurlMulti *multi, int socket, int bits) {
+    int running = 0;
+    return curl.multi_socket_action(multi, socket, bits, &running);
+}
+
+CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result) {
+    int left = 0;
+    struct message *message;
+    while ((message = curl.multi_info_read(multi, &left)) != NULL) {
+        if (message->kind != MESSAGE_DONE) continue;
+        *result = message->data.result;
+        return message->easy;
+    }
+    return NULL;
+}
+
+// MARK: Waiting
+
+int ccurl_poll_new(void) { return epoll_create1(EPOLL_CLOEXEC); }
+int ccurl_wake_new(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+void ccurl_wake(int descriptor) {
+    uint64_t one = 1;
+    while (write(descriptor, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+void ccurl_wake_clear(int descriptor) {
+    uint64_t count;
+    while (read(descriptor, &count, sizeof count) < 0 && errno == EINTR) {}
+}
+
+bool ccurl_poll_set(int poll, int socket, int bits) {
+    struct epoll_event event = {0};
+    event.data.fd = socket;
+    if (bits & 1) event.events |= EPOLLIN;
+    if (bits & 2) event.events |= EPOLLOUT;
+    if (epoll_ctl(poll, EPOLL_CTL_MOD, socket, &event) == 0) return true;
+    return errno == ENOENT && epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) == 0;
+}
+
+void ccurl_poll_remove(int poll, int socket) {
+    struct epoll_event event = {0};
+    epoll_ctl(poll, EPOLL_CTL_DEL, socket, &event);
+}
+
+int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds) {
+    enum { MOST = 64 };
+    struct epoll_event events[MOST];
+    if (count > MOST) count = MOST;
+    int found = epoll_wait(poll, events, count, milliseconds);
+    for (int i = 0; i < found; i++) {
+        ready[i].socket = events[i].data.fd;
+        ready[i].bits = 0;
+        if (events[i].events & EPOLLIN) ready[i].bits |= 1;
+        if (events[i].events & EPOLLOUT) ready[i].bits |= 2;
+        if (events[i].events & (EPOLLERR | EPOLLHUP)) ready[i].bits |= 4;
+    }
+    return found < 0 ? 0 : found;
+}
+
+void ccurl_block_broken_pipe(void) {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &signals, NULL);
+}
+
+#else
+
+// A translation unit must not be empty.
+typedef int ccurl_is_empty_here;
+
+#endif

@@ -1,0 +1,198 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+// libcurl, found when it is needed: the part of its stable ABI that the library uses, declared here, so that nothing has
+// to be installed to build, and nothing is linked. Empty on every system but Linux.
+
+#ifndef CCURL_H
+#define CCURL_H
+
+#ifdef __linux__
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// Opaque to us, as they are to every user of libcurl.
+typedef struct CCurlEasy CCurlEasy;
+typedef struct CCurlMulti CCurlMulti;
+typedef struct CCurlList CCurlList;
+
+/// Loads libcurl, once for the process. Safe from any thread. False where there is none, or an older one than 7.68.
+bool ccurl_load(void);
+
+/// The version of the libcurl that was loaded, as 0xMMmmpp; 0 where none was found.
+uint32_t ccurl_version(void);
+
+/// The features of the libcurl that was loaded, as CCURL_FEATURE bits.
+uint32_t ccurl_features(void);
+
+enum {
+    CCURL_FEATURE_IPV6 = 1 << 0,
+    CCURL_FEATURE_TLS = 1 << 2,
+    CCURL_FEATURE_GZIP = 1 << 3,
+    CCURL_FEATURE_HTTP2 = 1 << 16,
+    CCURL_FEATURE_UNIX_SOCKETS = 1 << 19,
+    CCURL_FEATURE_BROTLI = 1 << 23,
+    CCURL_FEATURE_ZSTD = 1 << 26,
+};
+
+// MARK: Options, by the type of their value. The numbers are libcurl's own.
+
+enum CCurlLongOption {
+    CCURL_NOBODY = 44,
+    CCURL_UPLOAD = 46,
+    CCURL_SSLVERSION = 32,
+    CCURL_SSL_VERIFYPEER = 64,
+    CCURL_HTTPGET = 80,
+    CCURL_SSL_VERIFYHOST = 81,
+    CCURL_HTTP_VERSION = 84,
+    CCURL_BUFFERSIZE = 98,
+    CCURL_NOSIGNAL = 99,
+    CCURL_TCP_NODELAY = 121,
+    CCURL_CONNECTTIMEOUT_MS = 156,
+    CCURL_HTTP_CONTENT_DECODING = 158,
+    CCURL_PROTOCOLS = 181,
+    CCURL_REDIR_PROTOCOLS = 182,
+    CCURL_PATH_AS_IS = 234,
+    CCURL_PIPEWAIT = 237,
+    CCURL_SUPPRESS_CONNECT_HEADERS = 265,
+    CCURL_UPLOAD_BUFFERSIZE = 280,
+    CCURL_QUICK_EXIT = 322,  // 7.87
+};
+
+enum CCurlTextOption {
+    CCURL_URL = 10002,
+    CCURL_PROXY = 10004,
+    CCURL_SSLCERT = 10025,
+    CCURL_KEYPASSWD = 10026,
+    CCURL_CUSTOMREQUEST = 10036,
+    CCURL_CAINFO = 10065,
+    CCURL_SSLCERTTYPE = 10086,
+    CCURL_SSLKEY = 10087,
+    CCURL_SSLKEYTYPE = 10088,
+    CCURL_CAPATH = 10097,
+    CCURL_ACCEPT_ENCODING = 10102,
+    CCURL_NOPROXY = 10177,
+    CCURL_PINNEDPUBLICKEY = 10230,
+    CCURL_UNIX_SOCKET_PATH = 10231,
+};
+
+enum CCurlBlobOption {
+    CCURL_SSLCERT_BLOB = 40291,  // 7.71
+    CCURL_SSLKEY_BLOB = 40292,   // 7.71
+    CCURL_CAINFO_BLOB = 40309,   // 7.77
+};
+
+enum CCurlMultiOption {
+    CCURLM_PIPELINING = 3,
+    CCURLM_MAXCONNECTS = 6,
+    CCURLM_MAX_HOST_CONNECTIONS = 7,
+    CCURLM_MAX_TOTAL_CONNECTIONS = 13,
+};
+
+enum CCurlLongInfo {
+    CCURL_INFO_RESPONSE_CODE = 0x200000 + 2,
+    CCURL_INFO_SSL_VERIFYRESULT = 0x200000 + 13,
+    CCURL_INFO_OS_ERRNO = 0x200000 + 25,
+    CCURL_INFO_NUM_CONNECTS = 0x200000 + 26,
+    CCURL_INFO_HTTP_VERSION = 0x200000 + 46,
+};
+
+/// Microseconds since the transfer began, and bytes.
+enum CCurlOffsetInfo {
+    CCURL_INFO_SIZE_UPLOAD = 0x600000 + 7,
+    CCURL_INFO_SIZE_DOWNLOAD = 0x600000 + 8,
+    CCURL_INFO_TOTAL_TIME = 0x600000 + 50,
+    CCURL_INFO_NAMELOOKUP_TIME = 0x600000 + 51,
+    CCURL_INFO_CONNECT_TIME = 0x600000 + 52,
+    CCURL_INFO_PRETRANSFER_TIME = 0x600000 + 53,
+    CCURL_INFO_STARTTRANSFER_TIME = 0x600000 + 54,
+    CCURL_INFO_APPCONNECT_TIME = 0x600000 + 56,
+};
+
+enum {
+    CCURL_OK = 0,
+    CCURL_PAUSE_RECEIVING = 1 << 0,
+    CCURL_PAUSE_SENDING = 1 << 2,
+    CCURL_WRITEFUNC_PAUSE = 0x10000001,
+    CCURL_READFUNC_ABORT = 0x10000000,
+    CCURL_READFUNC_PAUSE = 0x10000001,
+};
+
+// MARK: Easy handles. All calls but the first two belong to the thread of the multi handle.
+
+CCurlEasy *ccurl_easy_new(void);
+void ccurl_easy_free(CCurlEasy *easy);
+void ccurl_easy_reset(CCurlEasy *easy);
+int ccurl_easy_set_long(CCurlEasy *easy, enum CCurlLongOption option, long value);
+int ccurl_easy_set_text(CCurlEasy *easy, enum CCurlTextOption option, const char *value);
+int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void *bytes, size_t count);
+int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
+int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
+int ccurl_easy_pause(CCurlEasy *easy, int bits);
+long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
+int64_t ccurl_easy_offset(CCurlEasy *easy, enum CCurlOffsetInfo info);
+const char *ccurl_error_text(int code);
+
+/// What an easy handle calls, with the context that it was given; each on the thread of the multi handle. The last two
+/// get the context of the loop, since a socket may live longer than the transfer that it was opened for.
+typedef struct {
+    size_t (*head)(char *bytes, size_t size, size_t count, void *context);
+    size_t (*body)(char *bytes, size_t size, size_t count, void *context);
+    size_t (*read)(char *bytes, size_t size, size_t count, void *context);
+    int (*seek)(void *context, int64_t offset, int origin);
+    void (*opened)(void *loop, int socket);
+    void (*closes)(void *loop, int socket);
+    void *loop;
+} CCurlCallbacks;
+
+/// Sets the callbacks, which must live as long as the multi handle, and their context, the text of errors, and what every
+/// transfer has in common: only http and https, no signals, sockets that close with an exec.
+int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text);
+
+CCurlList *ccurl_list_append(CCurlList *list, const char *text);
+void ccurl_list_free(CCurlList *list);
+
+// MARK: The multi handle, driven by sockets and one timer.
+
+/// `what` is 0 for none, 1 for reading, 2 for writing, 3 for both, 4 for "forget the socket".
+typedef int (*CCurlSocketCallback)(CCurlEasy *easy, int socket, int what, void *context, void *socket_context);
+typedef int (*CCurlTimerCallback)(CCurlMulti *multi, long milliseconds, void *context);
+
+CCurlMulti *ccurl_multi_new(CCurlSocketCallback on_socket, CCurlTimerCallback on_timer, void *context);
+void ccurl_multi_free(CCurlMulti *multi);
+int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long value);
+int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
+int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
+
+/// Lets curl act on a socket; bits are 1 readable, 2 writable, 4 in error. A socket of -1 is the timer.
+int ccurl_multi_act(CCurlMulti *multi, int socket, int bits);
+
+/// Takes the next transfer that ended, and its result; null where there is none.
+CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result);
+
+// MARK: Waiting for sockets: epoll and an eventfd, which Swift's Glibc module has only in part.
+
+typedef struct {
+    int socket;
+    int bits;
+} CCurlReady;
+
+int ccurl_poll_new(void);
+int ccurl_wake_new(void);
+void ccurl_wake(int descriptor);
+void ccurl_wake_clear(int descriptor);
+
+/// Watches a socket for `bits` (1 reading, 2 writing), whether or not it was watched before. False on failure.
+bool ccurl_poll_set(int poll, int socket, int bits);
+void ccurl_poll_remove(int poll, int socket);
+
+/// Waits for sockets, at most so many milliseconds, or for ever for -1. Gives the number of those that are ready.
+int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds);
+
+/// Keeps the broken pipes of this thread from ending the process: with its signals off, curl doesn't guard against them.
+void ccurl_block_broken_pipe(void);
+
+#endif
+#endif

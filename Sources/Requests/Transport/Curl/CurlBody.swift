@@ -1,0 +1,108 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Glibc
+
+/// What libcurl reads the content of a request from; belongs to the loop's thread.
+struct CurlBody {
+    /// What a read gives.
+    enum Chunk {
+        /// So many bytes, 0 at the end.
+        case bytes(Int)
+        /// None yet; the reader is told when there are.
+        case later
+        /// None ever.
+        case failed
+    }
+
+    private enum Source {
+        case data(Data)
+        case file(FileHandle)
+        case stream(CurlBodyPump)
+    }
+
+    private let source: Source
+    private var offset: Int64 = 0
+    /// How many bytes there are, or nil where the content is sent in chunks.
+    let length: Int64?
+
+    /// Opens the content of a request; nil where there is none.
+    ///
+    /// - Throws: ``InvalidRequest`` where a file can't be read; what the opening of a stream throws.
+    init?(_ body: HTTPBody, whenReadable: @escaping @Sendable () -> Void) throws {
+        switch body.content {
+        case .none:
+            return nil
+        case .data(let data):
+            source = .data(data)
+            length = Int64(data.count)
+        case .file(let url):
+            let (handle, length) = try Self.open(url)
+            source = .file(handle)
+            self.length = length
+        case .stream(let stream):
+            source = .stream(try CurlBodyPump(stream, whenReadable: whenReadable))
+            length = stream.length
+        }
+    }
+
+    private static func open(_ url: URL) throws -> (FileHandle, Int64) {
+        guard let handle = try? FileHandle(forReadingFrom: url) else {
+            throw InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+        }
+        var status = stat()
+        guard fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+        }
+        return (handle, Int64(status.st_size))
+    }
+
+    /// How many bytes were given so far.
+    var sent: Int64 { offset }
+
+    /// Fills a buffer.
+    mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
+        // A file may have grown, and a stream may have lied: what was announced is what is sent.
+        let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
+        guard wanted > 0 else { return .bytes(0) }
+        let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)
+        guard case .bytes(let count) = chunk else { return chunk }
+        offset += Int64(count)
+        // Less than announced can't be made good any more; libcurl would wait for the rest.
+        return count == 0 && length != nil ? .failed : chunk
+    }
+
+    private func read(into buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Chunk {
+        switch source {
+        case .data(let data):
+            let start = data.startIndex + Int(offset)
+            data.copyBytes(to: buffer, from: start..<start + buffer.count)
+            return .bytes(buffer.count)
+        case .file(let handle):
+            let count = pread(handle.fileDescriptor, buffer.baseAddress, buffer.count, off_t(offset))
+            return count < 0 ? .failed : .bytes(count)
+        case .stream(let pump):
+            return pump.read(into: buffer)
+        }
+    }
+
+    /// Goes back to the beginning, or to a place behind it; false where that isn't possible.
+    mutating func seek(to offset: Int64) -> Bool {
+        if case .stream = source { return offset == self.offset }
+        guard offset >= 0, offset <= length ?? 0 else { return false }
+        self.offset = offset
+        return true
+    }
+
+    /// Lets go of what is open.
+    func close() {
+        switch source {
+        case .data: break
+        case .file(let handle): try? handle.close()
+        case .stream(let pump): pump.close()
+        }
+    }
+}
+#endif

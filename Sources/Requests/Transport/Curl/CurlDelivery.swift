@@ -1,0 +1,83 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+
+/// Calls the receivers of events, off the loop's thread: as many at a time as there are processors, and more when those
+/// are held up.
+///
+/// A receiver decodes, and may take its time or even wait for something. Workers that get on are enough at one for each
+/// processor: another would only cost a wake-up. When none has got on since the loop last looked, all may be waiting, and
+/// there is one more, so that a receiver that waits holds up nobody but itself.
+final class CurlDelivery: Sendable {
+    private struct State {
+        var ready: [CurlTransfer] = []
+        var next = 0
+        var workers = 0
+        var idle: [DispatchQueue] = []
+        var made = 0
+        var progress = 0
+        var progressSeen = -1
+
+        var backlog: Int { ready.count - next }
+
+        mutating func pop() -> CurlTransfer? {
+            guard next < ready.count else {
+                ready.removeAll(keepingCapacity: true)
+                next = 0
+                return nil
+            }
+            progress &+= 1
+            next += 1
+            return ready[next - 1]
+        }
+
+        /// A worker's queue, where one more worker is called for.
+        mutating func hire(atMost limit: Int) -> DispatchQueue? {
+            guard backlog > 0 else { return nil }
+            let isStuck = progress == progressSeen
+            progressSeen = progress
+            guard workers < CurlDelivery.processors || isStuck && workers < limit else { return nil }
+            workers += 1
+            if let queue = idle.popLast() { return queue }
+            made += 1
+            // A queue of its own gets a thread whenever it needs one; those of the global queues are few.
+            return DispatchQueue(label: "Requests.CurlDelivery.\(made)")
+        }
+    }
+
+    private static let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
+    private static let mostWorkers = 64
+
+    private let state = Locked(State())
+
+    /// Has the receivers of transfers called that have something in their mailbox.
+    func schedule(_ transfers: [CurlTransfer]) {
+        state.withLock { $0.ready += transfers }
+        attend()
+    }
+
+    /// Sees to it that the workers get on; to be called again while ``hasBacklog``.
+    func attend() {
+        guard let queue = state.withLock({ $0.hire(atMost: Self.mostWorkers) }) else { return }
+        queue.async { [self] in work(on: queue) }
+    }
+
+    /// Whether a transfer waits for a worker.
+    var hasBacklog: Bool { state.withLock { $0.backlog > 0 } }
+
+    private func work(on queue: DispatchQueue) {
+        while true {
+            let transfer = state.withLock { state -> CurlTransfer? in
+                if let transfer = state.pop() { return transfer }
+                state.workers -= 1
+                state.idle.append(queue)
+                return nil
+            }
+            guard let transfer else { return }
+            transfer.deliver()
+        }
+    }
+}
+#endif

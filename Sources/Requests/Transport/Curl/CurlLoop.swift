@@ -1,0 +1,349 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+import Foundation
+import Glibc
+
+/// The thread that owns libcurl's handles: the only one that calls libcurl about a transfer under way.
+///
+/// Other threads hand over commands through one locked inbox, and wake the loop only if it sleeps. A turn of the loop
+/// takes the commands, waits for sockets or a timer, lets libcurl act, and then has all that happened delivered in one go.
+/// No receiver is ever called on this thread, and libcurl is never called from any other.
+// Sendable: the libcurl loop. What isn't constant is touched by its own thread alone; the inbox and the pool have locks.
+final class CurlLoop: @unchecked Sendable {
+    enum Command: Sendable {
+        case start(CurlTransfer)
+        case stop(CurlTransfer, CurlTransferState.Stop)
+        case pause(CurlTransfer)
+        case resume(CurlTransfer)
+        case resumeSending(CurlTransfer)
+        case mailboxEmptied(CurlTransfer)
+    }
+
+    private struct Inbox: Sendable {
+        enum Phase: Sendable {
+            /// No thread yet.
+            case idle
+            /// The thread runs.
+            case running
+            /// It ends when nothing runs any more.
+            case finishing
+            /// It cancels what runs, and ends.
+            case closing
+            /// It has ended.
+            case ended
+        }
+
+        var phase = Phase.idle
+        var commands: [Command] = []
+        var sleeps = false
+    }
+
+    let callbacks: UnsafeMutablePointer<CCurlCallbacks>
+    private let configuration: CurlTransport.Configuration
+    private let inbox = Locked(Inbox())
+    private let pool = CurlHandlePool()
+    private let delivery = CurlDelivery()
+    private let ended = DispatchGroup()
+    private let wakeUp = ccurl_wake_new()
+
+    // The loop's own.
+    private var multi: OpaquePointer?
+    private var sockets = CurlSockets()
+    private var active: [OpaquePointer: CurlTransfer] = [:]
+    private var touched: [CurlTransfer] = []
+    private var timeouts = IdleTimeouts<ObjectIdentifier>()
+    private var idleCheck: UInt64?
+    private var curlTimer: UInt64?
+    private var now: UInt64 = 0
+
+    init(_ configuration: CurlTransport.Configuration) {
+        self.configuration = configuration
+        callbacks = .allocate(capacity: 1)
+        callbacks.initialize(to: CCurlCallbacks(loop: self))
+    }
+
+    deinit {
+        Glibc.close(wakeUp)
+        callbacks.deallocate()
+    }
+
+    // MARK: From any thread
+
+    func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        do {
+            guard let easy = pool.take() else { throw RequestError(.other, phase: .sending, reason: "out of memory") }
+            do {
+                let transfer = try CurlTransfer(
+                    request,
+                    easy: easy,
+                    loop: self,
+                    configuration: configuration,
+                    receive: receive
+                )
+                guard submit(.start(transfer)) else {
+                    throw RequestError(.closed, phase: .sending, reason: "the transport was closed")
+                }
+                return transfer
+            } catch {
+                pool.put(easy)
+                throw error
+            }
+        } catch {
+            receive(.end(RequestError(error)))
+            return EndedTransfer()
+        }
+    }
+
+    /// Hands a command to the loop; false where that has ended, and will never take it.
+    @discardableResult
+    func submit(_ command: Command) -> Bool {
+        let (accepted, startsThread, wakes) = inbox.withLock { inbox -> (Bool, Bool, Bool) in
+            switch inbox.phase {
+            case .closing where command.isStart, .ended: return (false, false, false)
+            default: break
+            }
+            inbox.commands.append(command)
+            defer { inbox.sleeps = false }
+            guard inbox.phase == .idle else { return (true, false, inbox.sleeps) }
+            inbox.phase = .running
+            return (true, true, false)
+        }
+        if startsThread { startThread() }
+        if wakes { ccurl_wake(wakeUp) }
+        return accepted
+    }
+
+    /// Ends the thread when nothing runs any more.
+    func finish() {
+        end(as: .finishing)
+    }
+
+    /// Cancels what runs, ends the thread, and waits for that.
+    func close() {
+        end(as: .closing)
+        ended.wait()
+    }
+
+    private func end(as phase: Inbox.Phase) {
+        let wakes = inbox.withLock { inbox in
+            switch inbox.phase {
+            case .idle: inbox.phase = .ended
+            case .running, .finishing: inbox.phase = phase
+            case .closing, .ended: break
+            }
+            defer { inbox.sleeps = false }
+            return inbox.sleeps
+        }
+        if wakes { ccurl_wake(wakeUp) }
+    }
+
+    private func startThread() {
+        ended.enter()
+        let thread = Thread { [self] in
+            run()
+            ended.leave()
+        }
+        thread.name = "Requests.CurlLoop"
+        thread.start()
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        ccurl_block_broken_pipe()
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        multi = ccurl_multi_new(
+            { _, socket, what, context, _ in
+                CurlLoop.at(context)?.sockets.watch(socket, what)
+                return 0
+            },
+            { _, milliseconds, context in
+                CurlLoop.at(context)?.setTimer(milliseconds)
+                return 0
+            },
+            context
+        )
+        sockets.open(wakeUp: wakeUp)
+        if let limit = configuration.maximumConnectionsPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, limit) }
+        if let limit = configuration.maximumConnections { set(CCURLM_MAX_TOTAL_CONNECTIONS, limit) }
+        set(CCURLM_MAXCONNECTS, 256)
+
+        while turn() {}
+
+        pool.close()
+        if let multi { ccurl_multi_free(multi) }
+        multi = nil
+        sockets.close()
+    }
+
+    private func set(_ option: CCurlMultiOption, _ value: Int) {
+        if let multi { _ = ccurl_multi_set_long(multi, option, value) }
+    }
+
+    /// One turn; false when it was the last.
+    private func turn() -> Bool {
+        now = DispatchTime.now().uptimeNanoseconds
+        let (commands, phase) = inbox.withLock { inbox in
+            defer { inbox.commands = [] }
+            return (inbox.commands, inbox.phase)
+        }
+        for command in commands { obey(command) }
+        if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
+        publish()
+        if active.isEmpty, phase != .running, endIfIdle() { return false }
+
+        let mayWait = inbox.withLock { inbox in
+            inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase
+            return inbox.sleeps
+        }
+        let ready = sockets.wait(milliseconds: mayWait ? pause() : 0)
+        if mayWait { inbox.withLock { $0.sleeps = false } }
+        now = DispatchTime.now().uptimeNanoseconds
+        for socket in ready { act(socket.socket, socket.bits) }
+        if let due = curlTimer, due <= now {
+            curlTimer = nil
+            act(-1, 0)
+        }
+        checkIdle()
+        takeEnded()
+        publish()
+        if delivery.hasBacklog { delivery.attend() }
+        return true
+    }
+
+    private func endIfIdle() -> Bool {
+        inbox.withLock { inbox in
+            guard inbox.commands.isEmpty else { return false }
+            inbox.phase = .ended
+            return true
+        }
+    }
+
+    /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after.
+    private func pause() -> Int32 {
+        var due = min(curlTimer ?? .max, idleCheck ?? .max)
+        if delivery.hasBacklog { due = min(due, now &+ 5_000_000) }
+        guard due != .max else { return -1 }
+        return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
+    }
+
+    private func act(_ socket: Int32, _ bits: Int32) {
+        if let multi { _ = ccurl_multi_act(multi, socket, bits) }
+    }
+
+    // MARK: Commands
+
+    private func obey(_ command: Command) {
+        switch command {
+        case .start(let transfer):
+            start(transfer)
+        case .stop(let transfer, let reason):
+            stop(transfer, reason)
+        case .pause(let transfer):
+            if isActive(transfer) { transfer.setPausedByCaller(true) }
+        case .resume(let transfer):
+            resume(transfer) { $0.setPausedByCaller(false) }
+        case .resumeSending(let transfer):
+            resume(transfer) { $0.resumeSending() }
+        case .mailboxEmptied(let transfer):
+            resume(transfer) { $0.mailboxEmptied() }
+        }
+    }
+
+    private func isActive(_ transfer: CurlTransfer) -> Bool {
+        active[transfer.easy] === transfer
+    }
+
+    private func start(_ transfer: CurlTransfer) {
+        active[transfer.easy] = transfer
+        watchIdle(transfer)
+        guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }
+    }
+
+    private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Void) {
+        guard isActive(transfer) else { return }
+        change(transfer)
+        touched.append(transfer)
+        if !transfer.isPaused { watchIdle(transfer) }
+    }
+
+    private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
+        guard isActive(transfer), transfer.stop(reason) else { return }
+        end(transfer, code: 42)
+    }
+
+    // MARK: Ends
+
+    private func takeEnded() {
+        guard let multi else { return }
+        var code: Int32 = 0
+        while let easy = ccurl_multi_take_ended(multi, &code) {
+            if let transfer = active[easy] { end(transfer, code: code) }
+        }
+    }
+
+    private func end(_ transfer: CurlTransfer, code: Int32) {
+        if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
+        active[transfer.easy] = nil
+        timeouts.remove(ObjectIdentifier(transfer))
+        transfer.end(code)
+        pool.put(transfer.easy)
+        touched.append(transfer)
+    }
+
+    /// Has delivered what has happened since the last time.
+    private func publish() {
+        guard !touched.isEmpty else { return }
+        let ready = touched.filter { $0.publish() }
+        touched.removeAll(keepingCapacity: true)
+        if !ready.isEmpty { delivery.schedule(ready) }
+    }
+
+    // MARK: Timers
+
+    private func setTimer(_ milliseconds: Int) {
+        curlTimer = milliseconds < 0 ? nil : now &+ UInt64(milliseconds) &* 1_000_000
+    }
+
+    private func watchIdle(_ transfer: CurlTransfer) {
+        let nanoseconds = UInt64(max(0, min(transfer.timeout / .nanoseconds(1), 1e18)))
+        if let check = timeouts.add(ObjectIdentifier(transfer), timeout: nanoseconds, now: now) { idleCheck = check }
+    }
+
+    /// A sign of life, and the reason to publish: called by a transfer whenever libcurl calls it.
+    func noteActivity(_ transfer: CurlTransfer) {
+        timeouts.touch(ObjectIdentifier(transfer), now: now)
+        if touched.last !== transfer { touched.append(transfer) }
+    }
+
+    private func checkIdle() {
+        guard let due = idleCheck, due <= now else { return }
+        let (expired, next) = timeouts.check(now: now)
+        idleCheck = next
+        guard !expired.isEmpty else { return }
+        let silent = Set(expired)
+        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) && !transfer.isPaused {
+            stop(transfer, .timedOut)
+        }
+    }
+
+    // MARK: Sockets
+
+    func opened(_ socket: Int32) { sockets.opened(socket) }
+    func closes(_ socket: Int32) { sockets.closes(socket) }
+
+    // The thread holds the loop for as long as it runs, and libcurl calls back on that thread only.
+    static func at(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+        context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension CurlLoop.Command {
+    fileprivate var isStart: Bool {
+        if case .start = self { true } else { false }
+    }
+}
+#endif

@@ -1,0 +1,48 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+/// The events of one transfer that its receiver hasn't taken yet, and how far the transfer is ahead of it.
+///
+/// A receiver that is slower than the network has the transfer paused when so much content waits, and resumed when most
+/// of it is taken: memory stays flat, and the peer's socket fills up instead.
+struct CurlMailbox: Sendable {
+    /// How many bytes may wait before the transfer pauses.
+    static let highWater = 1024 * 1024
+    /// How few must be left before it goes on.
+    static let lowWater = 256 * 1024
+
+    private var events: [TransferEvent] = []
+    private var waiting = 0
+    private var isScheduled = false
+    private var isFull = false
+
+    /// Puts events in; says whether the receiver has to be called, and whether the transfer has to pause.
+    mutating func put(_ new: [TransferEvent]) -> (schedule: Bool, pause: Bool) {
+        if events.isEmpty { events = new } else { events += new }
+        for case .data(let data) in new { waiting += data.count }
+        let pauses = !isFull && waiting > Self.highWater
+        isFull = isFull || pauses
+        defer { isScheduled = true }
+        return (!isScheduled, pauses)
+    }
+
+    /// Takes all that is there; nil where there is nothing, and the receiver isn't called until there is.
+    mutating func take() -> [TransferEvent]? {
+        guard !events.isEmpty else {
+            isScheduled = false
+            return nil
+        }
+        defer { events = [] }
+        return events
+    }
+
+    /// Notes that the receiver is done with so many bytes; says whether the transfer may go on.
+    mutating func release(_ count: Int) -> Bool {
+        waiting -= count
+        guard isFull, waiting <= Self.lowWater else { return false }
+        isFull = false
+        return true
+    }
+}
+#endif

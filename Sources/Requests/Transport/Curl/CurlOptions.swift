@@ -1,0 +1,101 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+import Foundation
+
+/// The options of one handle: what a request asks for, in libcurl's words. Holds what they point to.
+final class CurlOptions {
+    private let request: TransportRequest
+    private let headers: OpaquePointer?
+    private let errorText: UnsafeMutablePointer<CChar>
+    private static let errorTextSize = 256
+
+    init(_ request: TransportRequest) {
+        self.request = request
+        headers = Self.headers(of: request)
+        errorText = .allocate(capacity: Self.errorTextSize)
+        errorText.initialize(repeating: 0, count: Self.errorTextSize)
+    }
+
+    deinit {
+        ccurl_list_free(headers)
+        errorText.deallocate()
+    }
+
+    /// Sets everything; false where this libcurl doesn't know an option that can't be done without.
+    func apply(
+        to easy: OpaquePointer,
+        context: UnsafeMutableRawPointer,
+        body: CurlBody?,
+        _ configuration: CurlTransport.Configuration,
+        callbacks: UnsafePointer<CCurlCallbacks>
+    ) -> Bool {
+        var failure = ccurl_easy_prepare(easy, callbacks, context, errorText)
+        func set(_ option: CCurlLongOption, _ value: Int) { failure |= ccurl_easy_set_long(easy, option, value) }
+        func set(_ option: CCurlTextOption, _ value: String) { failure |= ccurl_easy_set_text(easy, option, value) }
+
+        set(CCURL_URL, request.url.absoluteString)
+        set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min(request.timeout / .milliseconds(1), 1e9))))
+        if request.url.scheme?.lowercased() == "https" { set(CCURL_PIPEWAIT, 1) }
+        setMethod(body, set, set)
+        if let body, let length = body.length { failure |= ccurl_easy_set_body_length(easy, length) }
+        if configuration.decodesContent {
+            // An empty list is all that this libcurl can decode. The caller's own is sent instead, and decoded likewise.
+            set(CCURL_ACCEPT_ENCODING, request.headers[.acceptEncoding] ?? "")
+        } else {
+            set(CCURL_HTTP_CONTENT_DECODING, 0)
+        }
+        if let proxy = configuration.proxy { set(CCURL_PROXY, proxy) }
+        if let path = configuration.unixSocketPath { set(CCURL_UNIX_SOCKET_PATH, path) }
+        set(CCURL_SSLVERSION, Self.atLeastTLS12)
+        failure |= ccurl_easy_set_headers(easy, headers)
+        return failure == 0
+    }
+
+    private static let atLeastTLS12 = 6
+
+    // HTTPGET is what a handle does anyway. POST and PUT say their length even when it is 0 (RFC 9110, 8.6).
+    private func setMethod(
+        _ body: CurlBody?,
+        _ setLong: (CCurlLongOption, Int) -> Void,
+        _ setText: (CCurlTextOption, String) -> Void
+    ) {
+        if body != nil {
+            setLong(CCURL_UPLOAD, 1)
+            setLong(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
+        } else if request.method == .head {
+            return setLong(CCURL_NOBODY, 1)
+        }
+        if request.method != .get || body != nil { setText(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+    }
+
+    /// The header lines; null for none.
+    private static func headers(of request: TransportRequest) -> OpaquePointer? {
+        var list: OpaquePointer?
+        func append(_ line: String) {
+            // Null where memory is short; the list before it is still good.
+            list = ccurl_list_append(list, line) ?? list
+        }
+        for field in request.headers where field.name != .acceptEncoding {
+            // A name with a semicolon is libcurl's way to say "with an empty value".
+            append(field.value.isEmpty ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
+        }
+        // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
+        if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
+        switch request.method {
+        case .post, .put, .patch: if request.body.isEmpty { append("Content-Length: 0") }
+        default: break
+        }
+        return list
+    }
+
+    /// The result of a transfer, with libcurl's text for it.
+    func result(_ code: Int32) -> CurlResult {
+        guard code != 0 else { return CurlResult(code: 0, text: "") }
+        let own = String(cString: errorText)
+        return CurlResult(code: code, text: own.isEmpty ? String(cString: ccurl_error_text(code)) : own)
+    }
+}
+#endif

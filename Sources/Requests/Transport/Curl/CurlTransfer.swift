@@ -1,0 +1,199 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+import Foundation
+
+/// One transfer over libcurl: an easy handle, what it has received, and the mailbox between the loop and the receiver.
+// Sendable: a part of the libcurl loop. What isn't constant is touched only by the thread that makes the transfer until
+// it is handed to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
+final class CurlTransfer: Transfer, @unchecked Sendable {
+    let timeout: Duration
+    let easy: OpaquePointer
+    private let loop: CurlLoop
+    private let receive: @Sendable (TransferEvent) -> Void
+    private let mailbox = Locked(CurlMailbox())
+    private let options: CurlOptions
+
+    private var state: CurlTransferState
+    private var body: CurlBody?
+    private var events: [TransferEvent] = []
+    private var paused: Pauses = []
+
+    /// Why a transfer doesn't go on.
+    private struct Pauses: OptionSet {
+        let rawValue: Int
+        static let caller = Pauses(rawValue: 1)
+        static let mailbox = Pauses(rawValue: 2)
+        static let body = Pauses(rawValue: 4)
+    }
+
+    /// Makes a transfer with a handle, which is ready for the loop when this returns.
+    ///
+    /// - Throws: What keeps the request from being sent.
+    init(
+        _ request: TransportRequest,
+        easy: OpaquePointer,
+        loop: CurlLoop,
+        configuration: CurlTransport.Configuration,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) throws {
+        self.easy = easy
+        self.loop = loop
+        self.receive = receive
+        timeout = request.timeout
+        var limits = configuration.limits
+        limits.body = request.maximumBodySize
+        state = CurlTransferState(url: request.url, limits: limits)
+        options = CurlOptions(request)
+        body = try CurlBody(request.body) { [weak self] in
+            if let self { loop.submit(.resumeSending(self)) }
+        }
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        guard options.apply(to: easy, context: context, body: body, configuration, callbacks: loop.callbacks) else {
+            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl lacks an option that is needed")
+        }
+    }
+
+    deinit {
+        body?.close()
+    }
+
+    // MARK: From any thread
+
+    func cancel() {
+        loop.submit(.stop(self, .cancelled))
+    }
+
+    func pause() {
+        loop.submit(.pause(self))
+    }
+
+    func resume() {
+        loop.submit(.resume(self))
+    }
+
+    /// Calls the receiver with what is in the mailbox; from one worker at a time.
+    func deliver() {
+        while let events = mailbox.withLock({ $0.take() }) {
+            for event in events {
+                receive(event)
+                guard case .data(let data) = event else { continue }
+                if mailbox.withLock({ $0.release(data.count) }) { loop.submit(.mailboxEmptied(self)) }
+            }
+        }
+    }
+
+    // MARK: From the loop's thread
+
+    /// Ends the transfer from this side; false where it is ending already.
+    func stop(_ reason: CurlTransferState.Stop) -> Bool {
+        state.stop(reason)
+    }
+
+    /// Takes the result; what it means is told with the next ``publish()``.
+    func end(_ code: Int32) {
+        if let event = state.end(options.result(code)) { events.append(event) }
+    }
+
+    /// Puts what has happened into the mailbox; says whether the receiver has to be called.
+    func publish() -> Bool {
+        guard !events.isEmpty else { return false }
+        let new = events
+        events = []
+        let (schedule, pause) = mailbox.withLock { $0.put(new) }
+        if pause { setPaused(.mailbox, true) }
+        return schedule
+    }
+
+    func setPausedByCaller(_ isPaused: Bool) { setPaused(.caller, isPaused) }
+    func mailboxEmptied() { setPaused(.mailbox, false) }
+    func resumeSending() { setPaused(.body, false) }
+
+    private func setPaused(_ pause: Pauses, _ isPaused: Bool) {
+        let before = paused
+        if isPaused { paused.insert(pause) } else { paused.remove(pause) }
+        guard paused != before else { return }
+        var bits: Int32 = 0
+        if !paused.isDisjoint(with: [.caller, .mailbox]) { bits |= Int32(CCURL_PAUSE_RECEIVING) }
+        if paused.contains(.body) { bits |= Int32(CCURL_PAUSE_SENDING) }
+        _ = ccurl_easy_pause(easy, bits)
+    }
+
+    /// Whether the peer may be silent because this side asked it to be.
+    var isPaused: Bool { !paused.isEmpty }
+
+    // MARK: What libcurl calls
+
+    fileprivate func receiveLine(_ bytes: UnsafeRawBufferPointer) -> Int {
+        loop.noteActivity(self)
+        switch state.receiveLine(bytes) {
+        case .more:
+            return bytes.count
+        case .event(let event):
+            events.append(event)
+            return bytes.count
+        case .abort:
+            return 0
+        }
+    }
+
+    fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        loop.noteActivity(self)
+        guard state.receiveBody(bytes.count) else { return 0 }
+        if !bytes.isEmpty { events.append(.data(Data(bytes))) }
+        return bytes.count
+    }
+
+    fileprivate func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        loop.noteActivity(self)
+        switch body?.read(into: buffer) {
+        case .bytes(let count):
+            if let body, count > 0 { events.append(.sent(body.sent, of: body.length)) }
+            return count
+        case .later:
+            paused.insert(.body)
+            return Int(CCURL_READFUNC_PAUSE)
+        case .failed, nil:
+            return Int(CCURL_READFUNC_ABORT)
+        }
+    }
+
+    fileprivate func seekBody(to offset: Int64) -> Bool {
+        body?.seek(to: offset) ?? (offset == 0)
+    }
+}
+
+extension CCurlCallbacks {
+    /// The callbacks of every transfer; the context of each call is its transfer, or the loop for the last two.
+    init(loop: CurlLoop) {
+        self.init(
+            head: { bytes, size, count, context in
+                CurlTransfer.at(context)?.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+            },
+            body: { bytes, size, count, context in
+                CurlTransfer.at(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+            },
+            read: { bytes, size, count, context in
+                CurlTransfer.at(context)?.readBody(
+                    into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+                ) ?? Int(CCURL_READFUNC_ABORT)
+            },
+            seek: { context, offset, origin in
+                origin == SEEK_SET && CurlTransfer.at(context)?.seekBody(to: offset) == true ? 0 : 1
+            },
+            opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
+            closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
+            loop: Unmanaged.passUnretained(loop).toOpaque()
+        )
+    }
+}
+
+extension CurlTransfer {
+    // The loop holds a transfer for as long as its handle is in the multi handle, which is as long as it is called.
+    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
+        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+#endif

@@ -1,0 +1,96 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+import Foundation
+
+/// A transport over the libcurl of the system: the default on Linux.
+///
+/// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs; it is found at
+/// run time, and nothing has to be installed or linked for it. One thread drives all transfers of a transport. It gives
+/// what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of known length
+/// from streams, Unix sockets, and survival of anything that a peer answers.
+///
+/// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
+/// pipeline does what has to be done, the same over every transport.
+public final class CurlTransport: HTTPTransport {
+    /// What a transport is made of.
+    public struct Configuration: Sendable {
+        /// How many connections to one host there may be at a time; nil, the default, is as many as there are transfers.
+        public var maximumConnectionsPerHost: Int?
+        /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
+        public var maximumConnections: Int?
+        /// The proxy to use, such as `http://proxy.example:3128`; nil, the default, is the one that the environment
+        /// variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, and an empty one is none at all.
+        public var proxy: String?
+        /// The Unix socket to connect to, whatever host a request names.
+        public var unixSocketPath: String?
+        /// Whether compressed content is asked for, and decoded; true by default.
+        public var decodesContent = true
+        /// How many bytes the head of a response may have; 256 KiB by default.
+        public var maximumHeadSize = 256 * 1024
+        /// How many lines the head of a response may have; 1,000 by default.
+        public var maximumHeadLines = 1_000
+
+        /// Makes a configuration with the defaults.
+        public init() {}
+
+        var limits: CurlTransferState.Limits {
+            var limits = CurlTransferState.Limits()
+            limits.head = maximumHeadSize
+            limits.headLines = maximumHeadLines
+            return limits
+        }
+    }
+
+    private let configuration: Configuration
+    private let loop: CurlLoop
+
+    /// Makes a transport.
+    ///
+    /// Its thread starts with the first request, and ends when the transport is closed or gone.
+    ///
+    /// - Returns: Nil where libcurl can't be loaded, as in statically linked programs, or is older than 7.68.
+    public init?(configuration: Configuration = Configuration()) {
+        guard ccurl_load() else { return nil }
+        self.configuration = configuration
+        loop = CurlLoop(configuration)
+    }
+
+    deinit {
+        loop.finish()
+    }
+
+    /// Everything that there is.
+    public var capabilities: TransportCapabilities {
+        [.concurrentDelivery, .pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+    }
+
+    /// Starts a transfer, as ``HTTPTransport`` says.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        loop.start(request, receive: receive)
+    }
+
+    /// Cancels what runs, and waits until its thread has ended.
+    ///
+    /// Every transfer has had its end reported, or is about to, when this returns. A request that comes later ends with an
+    /// error of code `closed`. Safe from any thread but those that events are delivered on, and more than once.
+    public func close() {
+        loop.close()
+    }
+}
+
+extension HTTPTransport where Self == CurlTransport {
+    /// The libcurl transport of the process; nil where libcurl can't be loaded.
+    public static var curl: CurlTransport? { CurlTransport.shared }
+}
+
+extension CurlTransport {
+    /// The one of the process, never closed; nil where libcurl can't be loaded.
+    static let shared = CurlTransport()
+}
+#endif
