@@ -20,6 +20,8 @@ struct SendableAudit {
         "DecodableOperation": "an operation",
         "NoContentOperation": "an operation",
         "SessionDelegate": "the delegate of a URLSession",
+        "CurlLoop": "the libcurl loop",
+        "CurlTransfer": "a part of the libcurl loop",
     ])
 
     let unchecked: [String: String]

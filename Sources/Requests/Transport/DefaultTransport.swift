@@ -10,8 +10,8 @@ import Foundation
 public enum DefaultTransport {
     /// The one of the process.
     public static let shared: any HTTPTransport = {
-        #if canImport(FoundationNetworking)
-        if let transport = CurlTransport.shared { return transport }
+        #if os(Linux)
+        if CurlTransport.isAvailable { return CurlTransport.shared }
         return URLSessionTransport(configuration: .private)
         #else
         return URLSession.shared
@@ -19,7 +19,7 @@ public enum DefaultTransport {
     }()
 }
 
-#if canImport(FoundationNetworking)
+#if os(Linux)
 extension URLSessionConfiguration {
     /// Nothing that is kept or shared: no cookies, no cache, no credentials.
     fileprivate static var `private`: URLSessionConfiguration {

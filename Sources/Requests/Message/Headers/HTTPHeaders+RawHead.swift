@@ -30,13 +30,17 @@ extension UInt8 {
 
 extension ArraySlice<UInt8> {
     fileprivate var trimmed: ArraySlice<UInt8> {
-        guard let start = firstIndex(where: { !$0.isBlank }), let end = lastIndex(where: { !$0.isBlank }) else { return [] }
+        guard let start = firstIndex(where: { !$0.isBlank }), let end = lastIndex(where: { !$0.isBlank }) else {
+            return []
+        }
         return self[start...end]
     }
 }
 
 extension String {
     fileprivate init(lenient bytes: ArraySlice<UInt8>) {
-        self = String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        self =
+            String(validating: bytes, as: UTF8.self)
+            ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }

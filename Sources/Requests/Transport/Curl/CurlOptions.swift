@@ -5,7 +5,9 @@
 import CCurl
 import Foundation
 
-/// The options of one handle: what a request asks for, in libcurl's words. Holds what they point to.
+/// The options of one handle: what a request asks for, in libcurl's words.
+///
+/// Holds what they point to.
 final class CurlOptions {
     private let request: TransportRequest
     private let headers: OpaquePointer?

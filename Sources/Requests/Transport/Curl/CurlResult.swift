@@ -14,7 +14,9 @@ struct CurlResult: Sendable, Hashable {
     /// The error, or nil for success.
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
-        let (code, urlCode) = Self.codes[self.code] ?? (.other, .unknown)
+        // A broken chunk has no code of its own before libcurl 8.
+        let isBadChunk = self.code == 56 && text.contains("chunk")
+        let (code, urlCode) = Self.codes[isBadChunk ? 8 : self.code] ?? (.other, .unknown)
         let underlying = URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(self.code)])
         return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: underlying)
     }

@@ -44,17 +44,16 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
-    private let configuration: Configuration
+    /// Whether libcurl can be loaded: not in statically linked programs, and not where it is older than 7.68.
+    public static var isAvailable: Bool { ccurl_load() }
+
     private let loop: CurlLoop
 
     /// Makes a transport.
     ///
-    /// Its thread starts with the first request, and ends when the transport is closed or gone.
-    ///
-    /// - Returns: Nil where libcurl can't be loaded, as in statically linked programs, or is older than 7.68.
-    public init?(configuration: Configuration = Configuration()) {
-        guard ccurl_load() else { return nil }
-        self.configuration = configuration
+    /// Its thread starts with the first request, and ends when the transport is closed or gone. Where libcurl isn't
+    /// available, every request ends with an error of code `unsupported`; ``isAvailable`` tells beforehand.
+    public init(configuration: Configuration = Configuration()) {
         loop = CurlLoop(configuration)
     }
 
@@ -72,7 +71,11 @@ public final class CurlTransport: HTTPTransport {
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
-        loop.start(request, receive: receive)
+        guard Self.isAvailable else {
+            receive(.end(RequestError(.unsupported, phase: .sending, reason: "libcurl can't be loaded, or is too old")))
+            return EndedTransfer()
+        }
+        return loop.start(request, receive: receive)
     }
 
     /// Cancels what runs, and waits until its thread has ended.
@@ -85,12 +88,12 @@ public final class CurlTransport: HTTPTransport {
 }
 
 extension HTTPTransport where Self == CurlTransport {
-    /// The libcurl transport of the process; nil where libcurl can't be loaded.
-    public static var curl: CurlTransport? { CurlTransport.shared }
+    /// The libcurl transport of the process.
+    public static var curl: CurlTransport { CurlTransport.shared }
 }
 
 extension CurlTransport {
-    /// The one of the process, never closed; nil where libcurl can't be loaded.
+    /// The one of the process, never closed.
     static let shared = CurlTransport()
 }
 #endif
