@@ -31,7 +31,7 @@ struct CurlBody {
     /// Opens the content of a request; nil where there is none.
     ///
     /// - Throws: ``InvalidRequest`` where a file can't be read; what the opening of a stream throws.
-    init?(_ body: HTTPBody, whenReadable: @escaping @Sendable () -> Void) throws {
+    init?(_ body: HTTPBody, whenReadable: @autoclosure () -> @Sendable () -> Void) throws {
         switch body.content {
         case .none:
             return nil
@@ -43,7 +43,7 @@ struct CurlBody {
             source = .file(handle)
             self.length = length
         case .stream(let stream):
-            source = .stream(try CurlBodyPump(stream, whenReadable: whenReadable))
+            source = .stream(try CurlBodyPump(stream, whenReadable: whenReadable()))
             length = stream.length
         }
     }

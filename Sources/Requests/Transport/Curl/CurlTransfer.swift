@@ -47,9 +47,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         limits.body = request.maximumBodySize
         state = CurlTransferState(url: request.url, limits: limits)
         options = CurlOptions(request)
-        body = try CurlBody(request.body) { [weak self] in
-            if let self { loop.submit(.resumeSending(self)) }
-        }
+        body = try CurlBody(request.body, whenReadable: resumesSending)
         let context = Unmanaged.passUnretained(self).toOpaque()
         guard options.apply(to: easy, context: context, body: body, configuration, callbacks: loop.callbacks) else {
             throw RequestError(.unsupported, phase: .sending, reason: "this libcurl lacks an option that is needed")
@@ -105,6 +103,13 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { setPaused(.mailbox, true) }
         return schedule
+    }
+
+    // Weak, since the body belongs to the transfer; made only for streams, since a weak reference makes every other slow.
+    private var resumesSending: @Sendable () -> Void {
+        { [weak self] in
+            if let self { loop.submit(.resumeSending(self)) }
+        }
     }
 
     func setPausedByCaller(_ isPaused: Bool) { setPaused(.caller, isPaused) }

@@ -121,12 +121,50 @@ struct Measurement: Sendable {
 
     private static let loopback: [Measurement] = [1, 8, 64].flatMap { width in
         [
-            Measurement(name: "loopback-session-bare-\(width)") {
-                try LoopbackServer.measure(width, runner: .bareSession)
+            Measurement(name: "session-bare-\(width)") {
+                let session = BareSession()
+                session.open()
+                return try Load(width: width, count: 4_000).measure(session.get)
             },
-            Measurement(name: "loopback-session-\(width)") {
-                try LoopbackServer.measure(width, runner: .injectedSession)
+            Measurement(name: "session-requests-\(width)") {
+                let session = URLSession(configuration: BareSession.configuration)
+                return try Load(width: width, count: 4_000).measure(requests(width, session))
+            },
+            Measurement(name: "default-requests-\(width)") {
+                try Load(width: width, count: 40_000).measure(requests(width, nil))
+            },
+            Measurement(name: "default-decoded-\(width)") {
+                try Load(width: width, count: 40_000).measure { url, done in
+                    collect(url) { data in done((try? JSONDecoder().decode(Todo.self, from: data)) != nil) }
+                }
+            },
+            Measurement(name: "default-transport-\(width)") {
+                try Load(width: width, count: 40_000).measure { url, done in
+                    collect(url) { data in done(!data.isEmpty) }
+                }
             },
         ]
+    }
+
+    /// The full path: a request, an operation, a queue of that width, a completion.
+    private static func requests(_ width: Int, _ session: (any HTTPTransport)?) -> Load.Get {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = width
+        return { url, done in
+            queue.addRequest(TodoRequest(url: url), session: session) { result in done((try? result.get()) != nil) }
+        }
+    }
+
+    /// The default transport alone: no operation, no queue.
+    private static func collect(_ url: URL, _ done: @escaping @Sendable (Data) -> Void) {
+        let content = Guarded(Data())
+        _ = DefaultTransport.shared.send(TransportRequest(HTTPRequest(url: url))) { event in
+            switch event {
+            case .data(let data): content.withLock { $0.append(data) }
+            case .end(nil): done(content.withLock { $0 })
+            case .end: done(Data())
+            case .informational, .sent, .head: break
+            }
+        }
     }
 }

@@ -8,13 +8,18 @@ struct Usage: Codable, Sendable {
     var seconds = 0.0
     var cpuSeconds = 0.0
     var bytes = 0
+    /// How many pieces of work that was.
+    var count = 1
 
-    static func measure(_ work: () throws -> Void) rethrows -> Usage {
+    var secondsEach: Double { seconds / Double(count) }
+    var cpuSecondsEach: Double { cpuSeconds / Double(count) }
+
+    static func measure(count: Int = 1, _ work: () throws -> Void) rethrows -> Usage {
         let cpu = processorTime()
         let start = ContinuousClock.now
         try work()
         let elapsed = ContinuousClock.now - start
-        return Usage(seconds: elapsed / .seconds(1), cpuSeconds: processorTime() - cpu, bytes: 0)
+        return Usage(seconds: elapsed / .seconds(1), cpuSeconds: processorTime() - cpu, count: count)
     }
 
     /// User and system time of the process, in seconds.
