@@ -1,0 +1,56 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+/// Counts the living: what is to go away holds a ``Life``, and a test waits for the last of them to end.
+///
+/// A weak reference tells that something is gone; only a deinitialiser tells when.
+final class Census: Sendable {
+    private struct State {
+        var born = 0
+        var gone = 0
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    final class Life: Sendable {
+        private let census: Census
+
+        fileprivate init(_ census: Census) {
+            self.census = census
+        }
+
+        deinit {
+            census.bury()
+        }
+    }
+
+    private let state = Locked(State())
+
+    func life() -> Life {
+        state.withLock { $0.born += 1 }
+        return Life(self)
+    }
+
+    /// Returns when all that was born is gone. What leaks is reported by the suite's time limit.
+    func extinction() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.born == state.gone { return true }
+                state.waiter = continuation
+                return false
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func bury() {
+        let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.gone += 1
+            guard state.born == state.gone else { return nil }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+}
