@@ -25,6 +25,7 @@ struct Exchange: Sendable {
     private(set) var body = Data()
     var redirects = RedirectMachine(policy: .refuse)
     private var transfer = 0
+    private var work = 0
     private var isOpen = false
     private var isAbandoned = false
     private var cancellation: Cancellation?
@@ -32,20 +33,21 @@ struct Exchange: Sendable {
     /// What was sent last.
     var request: HTTPRequest? { attempts.last?.request }
 
-    /// Whether the present chain of redirects has been at another origin than the one where it began.
-    var hasLeftOrigin: Bool {
-        guard let start = attempts.lastIndex(where: { $0.cause != .redirect }) else { return false }
-        let origin = Origin(attempts[start].request.url)
-        return attempts[start...].contains { Origin($0.request.url) != origin }
-    }
-
-    /// Begins a transfer.
-    mutating func begin(_ transfer: Int, sending request: HTTPRequest, cause: Attempt.Cause) {
+    /// Begins a transfer, and gives its number as a piece of work.
+    mutating func begin(_ transfer: Int, sending request: HTTPRequest, cause: Attempt.Cause) -> Int {
         self.transfer = transfer
         isOpen = true
         head = nil
         body = Data()
         attempts.append(Attempt(cause: cause, request: request))
+        return beginWork()
+    }
+
+    /// Numbers a piece of work that is about to begin; what cancels the one before is forgotten.
+    mutating func beginWork() -> Int {
+        work += 1
+        cancellation = nil
+        return work
     }
 
     mutating func receive(_ head: HTTPResponseHead, transfer: Int) {
@@ -64,13 +66,16 @@ struct Exchange: Sendable {
     mutating func end(_ transfer: Int, error: RequestError?) {
         guard transfer == self.transfer, isOpen else { return }
         isOpen = false
-        cancellation = nil
+        _ = beginWork()
         attempts[attempts.endIndex - 1].error = error
     }
 
-    /// Keeps what cancels the work that has just begun, or gives it back where that work is no longer wanted.
-    mutating func keep(_ cancellation: @escaping Cancellation, transfer: Int? = nil) -> Cancellation? {
-        if let transfer, transfer != self.transfer || !isOpen { return nil }
+    /// Keeps what cancels a piece of work, or gives it back where that work is no longer wanted.
+    ///
+    /// Whoever begins work has its cancellation only afterwards, when the work may be done, and its thread may have begun
+    /// the next piece, whose cancellation must stay: hence the number.
+    mutating func keep(_ cancellation: @escaping Cancellation, of work: Int) -> Cancellation? {
+        guard work == self.work else { return nil }
         guard !isAbandoned else { return cancellation }
         self.cancellation = cancellation
         return nil

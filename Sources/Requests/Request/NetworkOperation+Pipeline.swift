@@ -72,9 +72,8 @@ extension NetworkOperation {
     // MARK: Send
 
     private func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
-        let (options, hasLeftOrigin) = run.withLock { run in
-            run.exchange.begin(transfer, sending: request, cause: cause)
-            return (run.options, cause == .redirect && run.exchange.hasLeftOrigin)
+        let (options, work) = run.withLock { run in
+            (run.options, run.exchange.begin(transfer, sending: request, cause: cause))
         }
         let limit = options.maximumBodySize ?? environment.maximumBodySize
         let timeout = options.timeout ?? environment.timeout
@@ -82,7 +81,7 @@ extension NetworkOperation {
         outgoing.hasLeftOrigin = hasLeftOrigin
         let handle = transport.send(outgoing) { [self] event in receive(event, transfer: transfer, limit: limit) }
         // A cancel that came while there was no handle yet finds its way here.
-        run.withLock { $0.exchange.keep({ handle.cancel() }, transfer: transfer) }?()
+        run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()
     }
 
     private func receive(_ event: TransferEvent, transfer: Int, limit: Int) {
@@ -171,8 +170,9 @@ extension NetworkOperation {
     private func retry(after delay: Duration) {
         guard case .wait(let attempt) = transition(.retry) else { return }
         guard delay > .zero else { return advance(.elapsed(attempt: attempt)) }
+        let work = run.withLock { $0.exchange.beginWork() }
         let timer = Timer(after: delay, on: environment.clock) { self.advance(.elapsed(attempt: attempt)) }
-        run.withLock { $0.exchange.keep { timer.cancel() } }?()
+        run.withLock { $0.exchange.keep({ timer.cancel() }, of: work) }?()
     }
 
     // MARK: Decode
@@ -216,9 +216,10 @@ extension NetworkOperation {
     }
 
     /// Runs asynchronous work that a settlement cancels.
-    private func background(_ work: @escaping @Sendable () async -> Void) {
-        let task = Task.detached { await work() }
-        run.withLock { $0.exchange.keep { task.cancel() } }?()
+    private func background(_ body: @escaping @Sendable () async -> Void) {
+        let work = run.withLock { $0.exchange.beginWork() }
+        let task = Task.detached { await body() }
+        run.withLock { $0.exchange.keep({ task.cancel() }, of: work) }?()
     }
 
     // MARK: Follow another operation
@@ -228,7 +229,10 @@ extension NetworkOperation {
         run.withLock { $0.role = .alone }
         guard transition(.join) == .attach else { return shared.leave() }
         let leave: Exchange.Cancellation = { shared.leave() }
-        run.withLock { $0.exchange.keep(leave) }?()
+        run.withLock { run in
+            let work = run.exchange.beginWork()
+            return run.exchange.keep(leave, of: work)
+        }?()
         shared.attach(self)
     }
 
