@@ -145,6 +145,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     }
 
     override func deliver() {
+        // `finish()` is everybody's, and knows of no result: an operation that it ends is one that was called off.
+        if result == nil { storeCancellation() }
         let (result, completions, observers) = state.withLock { state in
             defer {
                 state.completions = []

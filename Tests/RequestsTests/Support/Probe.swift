@@ -1,0 +1,37 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// An operation with a completion whose calls are counted.
+final class Probe<R: NetworkRequest>: Sendable {
+    let operation: R.OperationType
+    let results = Recorder<Result<R.Success, R.Failure>>()
+    private let completionQueue = DispatchQueue(label: "completions")
+
+    init(_ request: R, on queue: TestQueue, coalescing: Bool = false) {
+        let (results, completionQueue) = (results, completionQueue)
+        operation = queue.makeOperation(for: request, completionQueue: completionQueue, coalescing: coalescing) {
+            results.record($0)
+        }
+    }
+
+    /// Adds the operation to a queue.
+    func run(on queue: TestQueue) -> Self {
+        queue.addOperation(operation)
+        return self
+    }
+
+    /// All calls of the completion until now, when those that are enqueued have been made.
+    func completions() async -> [Result<R.Success, R.Failure>] {
+        await completionQueue.drain()
+        return results.elements
+    }
+
+    /// All calls of the completion, when the operation is finished.
+    func ended() async -> [Result<R.Success, R.Failure>] {
+        await operation.end()
+        return await completions()
+    }
+}

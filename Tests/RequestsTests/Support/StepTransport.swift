@@ -1,0 +1,33 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+/// A transport whose transfers do what a test tells them, event by event.
+final class StepTransport: HTTPTransport {
+    final class StepTransfer: Transfer {
+        let request: TransportRequest
+        let receive: @Sendable (TransferEvent) -> Void
+        let cancels = Recorder<Void>()
+
+        init(_ request: TransportRequest, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
+            self.request = request
+            self.receive = receive
+        }
+
+        func cancel() { cancels.record(()) }
+    }
+
+    let capabilities: TransportCapabilities
+    let transfers = Recorder<StepTransfer>()
+
+    init(_ capabilities: TransportCapabilities = .concurrentDelivery) {
+        self.capabilities = capabilities
+    }
+
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        let transfer = StepTransfer(request, receive)
+        transfers.record(transfer)
+        return transfer
+    }
+}
