@@ -10,7 +10,9 @@ extension NetworkOperation {
     func build(_ attempt: Int) {
         if case .follower(let shared) = run.withLock({ $0.role }) { return join(shared) }
         do {
+            let isDeferred = self.request == nil
             guard let request = try resolveRequest() else { return }
+            if isDeferred, let deadline = request.options.deadline { startDeadline(deadline) }
             let reply = BuildReply { result in self.built(result, attempt: attempt) }
             request.makeHTTPRequest(in: environment) { reply($0) }
         } catch {

@@ -97,12 +97,6 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     override func makeCancellation() -> RequestError {
         let exchange = run.withLock { $0.exchange }
-        let phase: RequestError.Phase =
-            switch (exchange.request, exchange.head) {
-            case (nil, _): .waiting
-            case (_, nil): .sending
-            case (_, _?): .receiving
-            }
         return RequestError(
             .cancelled,
             phase: phase,
@@ -110,6 +104,16 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             response: exchange.head,
             attempts: exchange.attempts
         )
+    }
+
+    /// How far the operation has come, for the errors of an end that comes from outside.
+    private var phase: RequestError.Phase {
+        let (hasRequest, hasResponse) = run.withLock { ($0.exchange.request != nil, $0.exchange.head != nil) }
+        return switch (hasRequest, hasResponse) {
+        case (false, _): isExecuting ? .building : .waiting
+        case (true, false): .sending
+        case (true, true): .receiving
+        }
     }
 
     override func deliver() {
@@ -126,10 +130,17 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         if case .follower(let shared) = role { shared.leave() }
     }
 
-    private func startDeadline(_ deadline: Duration) {
+    /// Has the operation fail after a while, and no longer after the while that was set before.
+    final func startDeadline(_ deadline: Duration) {
         let timer = Timer(after: deadline, on: environment.clock) { [weak self] in
-            self?.fail(RequestError(.deadlineExceeded, phase: .waiting), in: .waiting)
+            guard let self else { return }
+            let phase = self.phase
+            fail(RequestError(.deadlineExceeded, phase: phase), in: phase)
         }
-        run.withLock { $0.deadline = timer }
+        let former = run.withLock { run in
+            defer { run.deadline = timer }
+            return run.deadline
+        }
+        former?.cancel()
     }
 }
