@@ -25,6 +25,11 @@ final class Recorder<Element: Sendable>: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
+    /// Lets go of what happened, which may hold on to what is to go away.
+    func forget() {
+        state.withLock { $0.elements = [] }
+    }
+
     /// What happened, once there are so many things.
     @discardableResult
     func first(_ count: Int) async -> [Element] {

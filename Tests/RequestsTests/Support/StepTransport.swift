@@ -7,12 +7,21 @@ import Requests
 final class StepTransport: HTTPTransport {
     final class StepTransfer: Transfer {
         let request: TransportRequest
-        let receive: @Sendable (TransferEvent) -> Void
         let cancels = Recorder<Void>()
+        private let receiver: Locked<(@Sendable (TransferEvent) -> Void)?>
 
         init(_ request: TransportRequest, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
             self.request = request
-            self.receive = receive
+            receiver = Locked(receive)
+        }
+
+        /// Reports an event; behind the end of a transfer nobody is held on to.
+        func receive(_ event: TransferEvent) {
+            let receive = receiver.withLock { receiver in
+                defer { if case .end = event { receiver = nil } }
+                return receiver
+            }
+            receive?(event)
         }
 
         func cancel() { cancels.record(()) }

@@ -1,0 +1,179 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+/// What two threads do to one operation at the same time. Each race is run a thousand times; each time there is one
+/// completion, the operation ends, and nothing of it stays.
+@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct RequestRaceTests {
+    private let census = Census()
+
+    /// Runs one race after the other, and waits for what is left of all of them to go away.
+    private func race(_ body: (TextRequest) async -> Int) async {
+        var completions: [Int: Int] = [:]
+        for _ in 0..<Scale.races {
+            completions[await body(TextRequest(life: census.life())), default: 0] += 1
+        }
+        #expect(completions == [1: Scale.races])
+        await census.extinction()
+    }
+
+    @Test func cancelAgainstStart() async {
+        await race { request in
+            let queue = TestQueue()
+            let probe = Probe(request, on: queue)
+            simultaneously { queue.addOperation(probe.operation) } and: { probe.operation.cancel() }
+            return await probe.ended().count
+        }
+    }
+
+    @Test func cancelAgainstTheResumingOfTheQueue() async {
+        await race { request in
+            let queue = TestQueue(isSuspended: true)
+            let probe = Probe(request, on: queue).run(on: queue)
+            simultaneously { queue.base.isSuspended = false } and: { probe.operation.cancel() }
+            return await probe.ended().count
+        }
+    }
+
+    @Test func cancelAgainstCancel() async {
+        await race { request in
+            let queue = TestQueue()
+            let probe = Probe(request, on: queue).run(on: queue)
+            simultaneously { probe.operation.cancel() } and: { probe.operation.cancel() }
+            return await probe.ended().count
+        }
+    }
+
+    @Test func cancelAgainstTheEndOfTheTransfer() async {
+        await race { request in
+            let transport = StepTransport()
+            let queue = TestQueue(transport)
+            let probe = Probe(request, on: queue).run(on: queue)
+            let transfer = await transport.transfers.first(1)[0]
+            transfer.receive(.head(HTTPResponseHead(status: .ok)))
+            simultaneously { transfer.receive(.end(nil)) } and: { probe.operation.cancel() }
+            return await probe.ended().count
+        }
+    }
+
+    @Test func cancelAgainstTheRequestThatIsMade() async {
+        await race { request in
+            var request = request
+            let replies = Recorder<BuildCompletion>()
+            request.make = { replies.record($0) }
+            let queue = TestQueue()
+            let probe = Probe(request, on: queue).run(on: queue)
+            let reply = await replies.first(1)[0]
+            replies.forget()
+            simultaneously { reply(.success(URLRequest(url: home))) } and: { probe.operation.cancel() }
+            return await probe.ended().count
+        }
+    }
+
+    @Test func twoCallsWithTheRequestThatIsMade() async {
+        await race { request in
+            var request = request
+            let replies = Recorder<BuildCompletion>()
+            request.make = { replies.record($0) }
+            let queue = TestQueue()
+            let probe = Probe(request, on: queue).run(on: queue)
+            let reply = await replies.first(1)[0]
+            replies.forget()
+            simultaneously { reply(.success(URLRequest(url: home))) } and: { reply(.failure(SampleError())) }
+            return await probe.ended().count
+        }
+    }
+
+    // The cancellation of an interceptor's task, stored late, took the place of that of the transfer; then nobody ended
+    // the silent transfer.
+    @Test func cancelAgainstATransferThatAnInterceptorLetThrough() async {
+        let sent = Recorder<TransportRequest>()
+        let queue = TestQueue(InMemoryTransport.silent(sent)) { $0.interceptors = [ClosureInterceptor()] }
+        var number = 0
+        await race { request in
+            number += 1
+            let probe = Probe(request, on: queue).run(on: queue)
+            await sent.first(number)
+            probe.operation.cancel()
+            return await probe.ended().count
+        }
+    }
+
+    @Test func cancelAgainstARetry() async {
+        let clock = TestClock()
+        let retry = ClosureInterceptor(retry: { _, context in
+            context.attempt < 3 ? .retry(after: .seconds(1)) : .fail
+        })
+        let queue = TestQueue(InMemoryTransport { _ in .status(503) }) {
+            $0.clock = clock
+            $0.interceptors = [retry]
+        }
+        var sleeps = 0
+        await race { request in
+            let probe = Probe(request, on: queue).run(on: queue)
+            sleeps += 1
+            await clock.sleeps.first(sleeps)
+            simultaneously { clock.advance(by: .seconds(1)) } and: { probe.operation.cancel() }
+            let count = await probe.ended().count
+            sleeps = clock.sleeps.count
+            return count
+        }
+    }
+
+    @Test func deadlineAgainstTheEndOfTheTransfer() async {
+        let clock = TestClock()
+        var number = 0
+        await race { request in
+            number += 1
+            let transport = StepTransport()
+            let queue = TestQueue(transport) {
+                $0.clock = clock
+                $0.deadline = .seconds(1)
+            }
+            let probe = Probe(request, on: queue).run(on: queue)
+            let transfer = await transport.transfers.first(1)[0]
+            await clock.sleeps.first(number)
+            transfer.receive(.head(HTTPResponseHead(status: .ok)))
+            simultaneously { clock.advance(by: .seconds(1)) } and: { transfer.receive(.end(nil)) }
+            return await probe.ended().count
+        }
+    }
+
+    @Test func lettingGoOfTheQueueAgainstItsWork() async {
+        await race { request in
+            var queue: TestQueue? = TestQueue(width: 1)
+            let probe = Probe(request, on: queue!)
+            queue?.addOperation(probe.operation)
+            queue = nil
+            return await probe.ended().count
+        }
+    }
+
+    @Test func addingACompletionAgainstTheEnd() async {
+        await race { request in
+            let queue = TestQueue()
+            let probe = Probe(request, on: queue)
+            let late = Recorder<Bool>()
+            simultaneously { queue.addOperation(probe.operation) } and: {
+                probe.operation.addCompletion(on: .global()) { late.record($0.value != nil) }
+            }
+            await late.first(1)
+            return await probe.ended().count
+        }
+    }
+
+    @Test func cancellingTheTaskAgainstItsFetch() async {
+        let queue = TestQueue()
+        await race { request in
+            let task = Task { try? await queue.fetch(request) }
+            simultaneously { task.cancel() } and: { queue.base.isSuspended = false }
+            _ = await task.value
+            return 1
+        }
+    }
+}
