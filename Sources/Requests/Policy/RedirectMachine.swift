@@ -34,7 +34,7 @@ struct RedirectMachine: Sendable {
             return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
         }
         guard let target = Self.resolve(location, against: request.url) else {
-            return .fail(.badRedirect, reason: "the location “\(location.withoutQuery.shortened())” is no web address")
+            return .fail(.badRedirect, reason: "the location “\(location.redactedLocation)” is no web address")
         }
         var next = Self.rewrite(request, for: response.status)
         if !next.body.isReplayable {
@@ -86,7 +86,9 @@ struct RedirectMachine: Sendable {
 }
 
 extension String {
-    fileprivate var withoutQuery: String {
-        String(prefix { $0 != "?" && $0 != "#" })
+    /// The beginning of a location, without credentials, query and fragment; it may be no address at all.
+    fileprivate var redactedLocation: String {
+        let path = prefix { $0 != "?" && $0 != "#" }
+        return (path.lastIndex(of: "@").map { "…" + path[path.index(after: $0)...] } ?? String(path)).shortened()
     }
 }
