@@ -212,7 +212,7 @@ extension NetworkOperation {
             phase: phase,
             request: exchange.request,
             response: exchange.head,
-            body: exchange.body.prefix(environment.maximumErrorBodySize),
+            body: exchange.body.prefix(max(0, environment.maximumErrorBodySize)),
             attempts: exchange.attempts
         )
     }
