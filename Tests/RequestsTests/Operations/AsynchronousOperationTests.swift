@@ -1,0 +1,81 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct AsynchronousOperationTests {
+    final class Held: AsynchronousOperation, @unchecked Sendable {
+        let entries = Recorder<Void>()
+        override func execute() { entries.record(()) }
+    }
+
+    private let queue = OperationQueue()
+
+    @Test func itRunsUntilItSaysSo() async {
+        let operation = Held()
+        #expect(operation.isAsynchronous && operation.isReady && !operation.isExecuting)
+        queue.addOperation(operation)
+        await operation.entries.first(1)
+        #expect(operation.isExecuting && !operation.isFinished)
+
+        operation.finish()
+        operation.finish()
+
+        await operation.end()
+        #expect(operation.isFinished && !operation.isExecuting && operation.entries.count == 1)
+    }
+
+    @Test func aCancelledOneDoesNotRun() async {
+        let operation = Held()
+
+        operation.cancel()
+        #expect(operation.isCancelled && !operation.isFinished)
+        queue.addOperation(operation)
+
+        await operation.end()
+        #expect(operation.entries.count == 0)
+    }
+
+    @Test func oneThatIsFinishedEarlyEndsWithItsStart() async {
+        let operation = Held()
+
+        operation.finish()
+        #expect(!operation.isFinished)
+        operation.start()
+        operation.start()
+
+        #expect(operation.isFinished && operation.entries.count == 0)
+    }
+
+    @Test func theBaseClassFinishesAtOnce() async {
+        let operation = AsynchronousOperation()
+        queue.addOperation(operation)
+        await operation.end()
+        #expect(operation.isFinished && !operation.isCancelled)
+    }
+
+    final class Mortal: AsynchronousOperation, @unchecked Sendable {
+        private let life: Census.Life
+        init(_ life: Census.Life) { self.life = life }
+    }
+
+    @Test func whatWasWaitedForIsLetGoOf() async {
+        let census = Census()
+        let last = AsynchronousOperation()
+        do {
+            let first = Mortal(census.life())
+            last.addDependency(first)
+            queue.addOperation(first)
+        }
+
+        queue.addOperation(last)
+
+        await last.end()
+        await census.extinction()
+        withExtendedLifetime(last) {}
+    }
+}
