@@ -20,7 +20,8 @@ extension HTTPRequest {
         } else if let stream = request.httpBodyStream {
             body = .stream(BodyStream(stream))
         }
-        timeout = request.timeoutInterval == 60 ? nil : .seconds(max(0, request.timeoutInterval))
+        // Infinity is how Foundation's callers say "for ever", and a Duration traps on it; thirty years are as good.
+        timeout = request.timeoutInterval == 60 ? nil : .seconds(min(max(0, request.timeoutInterval), 1e9))
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
     }

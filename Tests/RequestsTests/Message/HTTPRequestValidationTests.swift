@@ -1,0 +1,119 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPRequestValidationTests {
+    private func failure(_ request: HTTPRequest) -> InvalidRequest? {
+        var request = request
+        do throws(InvalidRequest) {
+            try request.validate()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: ["", "GE T", "GET\r\nX: y", "GET\n", "G\0T", "GÉT", "GET:", "a/b"]) func aMethodIsAToken(_ method: String) {
+        #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method)))?.piece == .method)
+    }
+
+    @Test(arguments: ["GET", "PURGE", "get", "M-SEARCH", "a!#$%&'*+-.^_`|~1"]) func anyTokenIsAMethod(_ method: String) {
+        #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method))) == nil)
+    }
+
+    @Test(arguments: ["", "X A", "X\r\nB", "X:", "X\0", "Ä", "X\t", "(X)"]) func aHeaderNameIsAToken(_ name: String) {
+        let request = HTTPRequest(url: home, headers: [HTTPField(HTTPField.Name(name), "v")])
+
+        #expect(failure(request)?.piece == .headerName)
+    }
+
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}"]) func aHeaderValueHasNoControlCharacter(
+        _ value: String
+    ) {
+        let error = failure(HTTPRequest(url: home, headers: [.authorization: "secret" + value]))
+
+        #expect(error?.piece == .headerValue)
+        #expect(error.map { !"\($0)".contains("secret") } == true)
+    }
+
+    @Test(arguments: ["", "a b", "a\tb", "grün", "\u{80}"]) func anyOtherValueIsFine(_ value: String) {
+        #expect(failure(HTTPRequest(url: home, headers: ["X-A": value])) == nil)
+    }
+
+    @Test(arguments: ["file:///etc/passwd", "ftp://host/", "javascript:alert(1)", "/relative", "http:///x", "http://a%2Fb/", "data:,x"])
+    func anAddressIsOfTheWeb(_ address: String) throws {
+        #expect(failure(HTTPRequest(url: try #require(URL(string: address))))?.piece == .url)
+    }
+
+    @Test(arguments: ["http://host", "HTTPS://host/a?b#c", "http://[::1]:8080/", "http://127.0.0.1/"])
+    func theseAddressesAre(_ address: String) throws {
+        #expect(failure(HTTPRequest(url: try #require(URL(string: address)))) == nil)
+    }
+
+    @Test func credentialsMoveFromTheAddressToTheirField() throws {
+        var request = HTTPRequest(url: try #require(URL(string: "https://us%40er:p%3Ass@example.com/a?b=c")))
+
+        try request.validate()
+
+        #expect(request.url.absoluteString == "https://example.com/a?b=c")
+        #expect(request.headers[.authorization] == "Basic " + Data("us@er:p:ss".utf8).base64EncodedString())
+    }
+
+    @Test func theFieldOfTheRequestComesBeforeTheCredentialsOfTheAddress() throws {
+        var request = HTTPRequest(
+            url: try #require(URL(string: "https://user:pass@example.com/")), headers: [.authorization: "Bearer t"]
+        )
+
+        try request.validate()
+
+        #expect(request.url.absoluteString == "https://example.com/")
+        #expect(request.headers[values: .authorization] == ["Bearer t"])
+    }
+
+    @Test(arguments: [("4", true), ("5", false), ("-4", false), ("x", false), ("", false), ("4, 4", false)])
+    func aLengthSaysWhatTheBodySays(length: String, isFine: Bool) throws {
+        var request = HTTPRequest(
+            url: home, method: .post, headers: [.contentLength: length], body: .data(Data("body".utf8))
+        )
+        #expect((failure(request) == nil) == isFine)
+        guard isFine else { return }
+
+        try request.validate()
+
+        #expect(!request.headers.contains(.contentLength))
+    }
+
+    @Test func twoLengthsAreRefused() {
+        let headers: HTTPHeaders = [.contentLength: "4", "content-length": "5"]
+        let request = HTTPRequest(url: home, method: .post, headers: headers, body: .data(Data("body".utf8)))
+
+        #expect(failure(request)?.piece == .headerValue)
+    }
+
+    @Test func aStreamTakesTheLengthThatIsDeclared() throws {
+        let stream = BodyStream(opening: { InputStream(data: Data("body".utf8)) })
+        var request = HTTPRequest(url: home, method: .post, headers: [.contentLength: "4"], body: .stream(stream))
+
+        try request.validate()
+
+        #expect(request.body.length == 4)
+        #expect(request.body.isReplayable)
+    }
+
+    @Test(arguments: ["chunked", "identity", ""]) func theTransportAloneFramesTheBody(_ coding: String) {
+        #expect(failure(HTTPRequest(url: home, headers: ["transfer-encoding": coding]))?.piece == .headerName)
+    }
+
+    @Test(arguments: [(60, nil), (0.25, .milliseconds(250)), (-1, .zero), (.infinity, .seconds(1_000_000_000)), (1e300, .seconds(1_000_000_000))]
+        as [(TimeInterval, Duration?)])
+    func anyTimeoutOfFoundationIsTakenOver(interval: TimeInterval, timeout: Duration?) throws {
+        var request = URLRequest(url: home)
+        request.timeoutInterval = interval
+
+        #expect(try HTTPRequest(request).timeout == timeout)
+    }
+}
