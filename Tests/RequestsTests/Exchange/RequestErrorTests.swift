@@ -1,0 +1,59 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct RequestErrorTests {
+    @Test func theDescriptionTellsTheStoryInALine() {
+        let error = RequestError(
+            .unacceptableStatus, phase: .validating, request: HTTPRequest(url: home),
+            response: HTTPResponseHead(status: .notFound)
+        )
+
+        #expect(error.description == "unacceptableStatus (404 Not Found) for GET https://example.com/recipes/1")
+        #expect(error.shortDescription == "unacceptableStatus")
+        #expect(error.localizedDescription == error.description)
+    }
+
+    @Test func noDescriptionShowsASecret() throws {
+        let url = try #require(URL(string: "https://user:hush@example.com/a?token=hush#hush"))
+        let request = HTTPRequest(
+            url: url, headers: [.authorization: "hush", .cookie: "hush"], body: .data(Data("hush".utf8))
+        )
+        let head = HTTPResponseHead(status: .unauthorized, headers: [.setCookie: "hush"], url: url)
+        let cause = RequestError(.decoding, phase: .decoding, reason: "hush", request: request)
+        let error = RequestError(
+            .dependencyFailed, phase: .sending, request: request, response: head, body: Data("hush".utf8),
+            attempts: [Attempt(cause: .initial, request: request, response: head)], underlying: cause
+        )
+
+        let texts = [
+            error.description, error.shortDescription, error.localizedDescription, "\(error)", "\(request)",
+            String(reflecting: error), "\(Result<Int, RequestError>.failure(error))", "\(request.headers)",
+        ]
+        for text in texts { #expect(!text.contains("hush")) }
+    }
+
+    @Test func everyKnownErrorHasItsCode() {
+        let errors: [(any Error, RequestError.Code)] = [
+            (RequestError(.offline, phase: .sending), .offline), (URLError(.timedOut), .timedOut),
+            (InvalidRequest(.url, "is missing"), .invalidRequest), (BodyStream.AlreadyRead(), .bodyNotReplayable),
+            (DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "")), .decoding),
+            (CancellationError(), .cancelled), (SampleError(), .other),
+        ]
+        for (error, code) in errors { #expect(RequestError(error).code == code) }
+    }
+
+    @Test(arguments: [
+        (URLError.Code.cancelled, RequestError.Code.cancelled), (.notConnectedToInternet, .offline),
+        (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect), (.dnsLookupFailed, .cannotConnect),
+        (.networkConnectionLost, .connectionLost), (.badServerResponse, .badResponse),
+        (.serverCertificateUntrusted, .untrusted), (.badURL, .invalidRequest),
+    ]) func theCodesOfFoundationAreTheLibrarysOwn(foundation: URLError.Code, code: RequestError.Code) {
+        #expect(RequestError(URLError(foundation)).code == code)
+        #expect(RequestError(URLError(foundation)).underlying is URLError)
+    }
+}

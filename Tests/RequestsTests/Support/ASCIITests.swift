@@ -1,0 +1,28 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct ASCIITests {
+    @Test func tokenCharactersAreThoseOfTheStandard() {
+        // RFC 9110, 5.6.2.
+        let token = Set("!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz".utf8)
+
+        for byte in UInt8.min...UInt8.max { #expect(ASCII.isToken(byte) == token.contains(byte)) }
+    }
+
+    @Test func onlyUpperCaseLettersAreLowered() {
+        for byte in UInt8.min...UInt8.max {
+            let isUpper = (65...90).contains(byte)
+            #expect(ASCII.lowercased(byte) == (isUpper ? byte + 32 : byte))
+        }
+    }
+
+    @Test func messagesAboutHostileTextAreShortAndOneLine() {
+        #expect("a\r\n\0b".shortened() == "a\\r\\n\\0b" || !"a\r\n\0b".shortened().contains("\n"))
+        #expect(String(repeating: "a", count: 100).shortened(to: 3) == "aaa…")
+        #expect("abc".shortened(to: 3) == "abc")
+    }
+}
