@@ -9,7 +9,9 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct RequestErrorTests {
     @Test func theDescriptionTellsTheStoryInALine() {
         let error = RequestError(
-            .unacceptableStatus, phase: .validating, request: HTTPRequest(url: home),
+            .unacceptableStatus,
+            phase: .validating,
+            request: HTTPRequest(url: home),
             response: HTTPResponseHead(status: .notFound)
         )
 
@@ -21,13 +23,20 @@ import Testing
     @Test func noDescriptionShowsASecret() throws {
         let url = try #require(URL(string: "https://user:hush@example.com/a?token=hush#hush"))
         let request = HTTPRequest(
-            url: url, headers: [.authorization: "hush", .cookie: "hush"], body: .data(Data("hush".utf8))
+            url: url,
+            headers: [.authorization: "hush", .cookie: "hush"],
+            body: .data(Data("hush".utf8))
         )
         let head = HTTPResponseHead(status: .unauthorized, headers: [.setCookie: "hush"], url: url)
         let cause = RequestError(.decoding, phase: .decoding, reason: "hush", request: request)
         let error = RequestError(
-            .dependencyFailed, phase: .sending, request: request, response: head, body: Data("hush".utf8),
-            attempts: [Attempt(cause: .initial, request: request, response: head)], underlying: cause
+            .dependencyFailed,
+            phase: .sending,
+            request: request,
+            response: head,
+            body: Data("hush".utf8),
+            attempts: [Attempt(cause: .initial, request: request, response: head)],
+            underlying: cause
         )
 
         let texts = [

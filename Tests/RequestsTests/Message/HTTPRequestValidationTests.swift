@@ -17,11 +17,14 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "GE T", "GET\r\nX: y", "GET\n", "G\0T", "GÉT", "GET:", "a/b"]) func aMethodIsAToken(_ method: String) {
+    @Test(arguments: ["", "GE T", "GET\r\nX: y", "GET\n", "G\0T", "GÉT", "GET:", "a/b"]) func aMethodIsAToken(
+        _ method: String
+    ) {
         #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method)))?.piece == .method)
     }
 
-    @Test(arguments: ["GET", "PURGE", "get", "M-SEARCH", "a!#$%&'*+-.^_`|~1"]) func anyTokenIsAMethod(_ method: String) {
+    @Test(arguments: ["GET", "PURGE", "get", "M-SEARCH", "a!#$%&'*+-.^_`|~1"]) func anyTokenIsAMethod(_ method: String)
+    {
         #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method))) == nil)
     }
 
@@ -31,7 +34,8 @@ import Testing
         #expect(failure(request)?.piece == .headerName)
     }
 
-    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}"]) func aHeaderValueHasNoControlCharacter(
+    @Test(arguments: ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\0b", "a\u{1}", "a\u{7F}"])
+    func aHeaderValueHasNoControlCharacter(
         _ value: String
     ) {
         let error = failure(HTTPRequest(url: home, headers: [.authorization: "secret" + value]))
@@ -44,7 +48,10 @@ import Testing
         #expect(failure(HTTPRequest(url: home, headers: ["X-A": value])) == nil)
     }
 
-    @Test(arguments: ["file:///etc/passwd", "ftp://host/", "javascript:alert(1)", "/relative", "http:///x", "http://a%2Fb/", "data:,x"])
+    @Test(arguments: [
+        "file:///etc/passwd", "ftp://host/", "javascript:alert(1)", "/relative", "http:///x", "http://a%2Fb/",
+        "data:,x",
+    ])
     func anAddressIsOfTheWeb(_ address: String) throws {
         #expect(failure(HTTPRequest(url: try #require(URL(string: address))))?.piece == .url)
     }
@@ -65,7 +72,8 @@ import Testing
 
     @Test func theFieldOfTheRequestComesBeforeTheCredentialsOfTheAddress() throws {
         var request = HTTPRequest(
-            url: try #require(URL(string: "https://user:pass@example.com/")), headers: [.authorization: "Bearer t"]
+            url: try #require(URL(string: "https://user:pass@example.com/")),
+            headers: [.authorization: "Bearer t"]
         )
 
         try request.validate()
@@ -77,7 +85,10 @@ import Testing
     @Test(arguments: [("4", true), ("5", false), ("-4", false), ("x", false), ("", false), ("4, 4", false)])
     func aLengthSaysWhatTheBodySays(length: String, isFine: Bool) throws {
         var request = HTTPRequest(
-            url: home, method: .post, headers: [.contentLength: length], body: .data(Data("body".utf8))
+            url: home,
+            method: .post,
+            headers: [.contentLength: length],
+            body: .data(Data("body".utf8))
         )
         #expect((failure(request) == nil) == isFine)
         guard isFine else { return }
@@ -108,8 +119,13 @@ import Testing
         #expect(failure(HTTPRequest(url: home, headers: ["transfer-encoding": coding]))?.piece == .headerName)
     }
 
-    @Test(arguments: [(60, nil), (0.25, .milliseconds(250)), (-1, .zero), (.infinity, .seconds(1_000_000_000)), (1e300, .seconds(1_000_000_000))]
-        as [(TimeInterval, Duration?)])
+    @Test(
+        arguments: [
+            (60, nil), (0.25, .milliseconds(250)), (-1, .zero), (.infinity, .seconds(1_000_000_000)),
+            (1e300, .seconds(1_000_000_000)),
+        ]
+            as [(TimeInterval, Duration?)]
+    )
     func anyTimeoutOfFoundationIsTakenOver(interval: TimeInterval, timeout: Duration?) throws {
         var request = URLRequest(url: home)
         request.timeoutInterval = interval

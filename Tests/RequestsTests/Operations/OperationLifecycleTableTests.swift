@@ -71,12 +71,14 @@ import Testing
     // and those of 1 are right only where a row says so.
     static let table: [Row] = [
         Row(
-            .ready, by: [],
+            .ready,
+            by: [],
             [(.start, .announce, .starting), (.settle, .deliver, .delivering(then: .start))],
             ignored: [.announced, .join, .part] + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .starting, by: [.start],
+            .starting,
+            by: [.start],
             [
                 (.announced, .build(attempt: 1), .building),
                 (.settle, .deliver, .delivering(then: .announcement)),
@@ -84,7 +86,8 @@ import Testing
             ignored: [.start, .join, .part] + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .building, by: toBuilding,
+            .building,
+            by: toBuilding,
             [
                 (.join, .attach, .joined), (.built(attempt: 2), .adapt(attempt: 2), .adapting),
                 (.settle, .deliver, .delivering(then: nil)),
@@ -95,12 +98,14 @@ import Testing
             ] + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .joined, by: [.start, .announced, .join],
+            .joined,
+            by: [.start, .announced, .join],
             [(.part, .build(attempt: 1), .building), (.settle, .deliver, .delivering(then: nil))],
             ignored: [.start, .announced, .join] + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .adapting, by: toBuilding + [.built(attempt: 2)],
+            .adapting,
+            by: toBuilding + [.built(attempt: 2)],
             [(.adapted(attempt: 2), .send(transfer: 2), .sending), (.settle, .deliver, .delivering(then: nil))],
             ignored: [
                 .built(attempt: 1), .built(attempt: 2), .adapted(attempt: 1), .elapsed(attempt: 1),
@@ -108,7 +113,8 @@ import Testing
             ] + entering + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .sending, by: toSending,
+            .sending,
+            by: toSending,
             [
                 (.responded(transfer: 2), .none, .receiving), (.ended(transfer: 2), .judge, .judging),
                 (.settle, .deliver, .delivering(then: .transfer)),
@@ -116,13 +122,15 @@ import Testing
             ignored: [.responded(transfer: 1), .ended(transfer: 1)] + entering + numbersOfAttempts + verdicts + ending
         ),
         Row(
-            .receiving, by: toSending + [.responded(transfer: 2)],
+            .receiving,
+            by: toSending + [.responded(transfer: 2)],
             [(.ended(transfer: 2), .judge, .judging), (.settle, .deliver, .delivering(then: .transfer))],
             ignored: [.responded(transfer: 1), .responded(transfer: 2), .ended(transfer: 1)] + entering
                 + numbersOfAttempts + verdicts + ending
         ),
         Row(
-            .judging, by: toJudging,
+            .judging,
+            by: toJudging,
             [
                 (.accepted, .decode, .decoding), (.redirected, .send(transfer: 3), .sending),
                 (.retry, .wait(attempt: 3), .waiting), (.settle, .deliver, .delivering(then: nil)),
@@ -130,7 +138,8 @@ import Testing
             ignored: entering + numbersOfAttempts + numbersOfTransfers + ending
         ),
         Row(
-            .waiting, by: toWaiting,
+            .waiting,
+            by: toWaiting,
             [(.elapsed(attempt: 2), .build(attempt: 2), .building), (.settle, .deliver, .delivering(then: nil))],
             ignored: [
                 .built(attempt: 1), .built(attempt: 2), .adapted(attempt: 1), .adapted(attempt: 2),
@@ -138,54 +147,64 @@ import Testing
             ] + entering + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .decoding, by: toJudging + [.accepted],
+            .decoding,
+            by: toJudging + [.accepted],
             [(.settle, .deliver, .delivering(then: nil))],
             ignored: entering + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .delivering(then: .start), by: [.settle],
+            .delivering(then: .start),
+            by: [.settle],
             [(.start, .none, .delivering(then: nil)), (.delivered, .none, .settled(.start))],
             ignored: [.announced, .join, .part, .settle, .finished] + numbersOfAttempts + numbersOfTransfers + verdicts
         ),
         Row(
-            .delivering(then: .announcement), by: [.start, .settle],
+            .delivering(then: .announcement),
+            by: [.start, .settle],
             [(.announced, .none, .delivering(then: nil)), (.delivered, .none, .settled(.announcement))],
             ignored: [.start, .join, .part, .settle, .finished] + numbersOfAttempts + numbersOfTransfers + verdicts
         ),
         Row(
-            .delivering(then: .transfer), by: toSending + [.settle],
+            .delivering(then: .transfer),
+            by: toSending + [.settle],
             [(.ended(transfer: 2), .none, .delivering(then: nil)), (.delivered, .none, .settled(.transfer))],
             ignored: [.responded(transfer: 1), .responded(transfer: 2), .ended(transfer: 1), .settle, .finished]
                 + entering + numbersOfAttempts + verdicts
         ),
         Row(
-            .delivering(then: nil), by: toJudging + [.settle],
+            .delivering(then: nil),
+            by: toJudging + [.settle],
             [(.delivered, .finish, .finishing)],
             ignored: [.settle, .finished] + entering + numbersOfAttempts + numbersOfTransfers + verdicts
         ),
         Row(
-            .settled(.start), by: [.settle, .delivered],
+            .settled(.start),
+            by: [.settle, .delivered],
             [(.start, .finish, .finishing)],
             ignored: [.announced, .join, .part, .settle] + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .settled(.announcement), by: [.start, .settle, .delivered],
+            .settled(.announcement),
+            by: [.start, .settle, .delivered],
             [(.announced, .finish, .finishing)],
             ignored: [.start, .join, .part, .settle] + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),
         Row(
-            .settled(.transfer), by: toSending + [.settle, .delivered],
+            .settled(.transfer),
+            by: toSending + [.settle, .delivered],
             [(.ended(transfer: 2), .finish, .finishing)],
             ignored: [.responded(transfer: 1), .responded(transfer: 2), .ended(transfer: 1), .settle] + entering
                 + numbersOfAttempts + verdicts + ending
         ),
         Row(
-            .finishing, by: toJudging + [.settle, .delivered],
+            .finishing,
+            by: toJudging + [.settle, .delivered],
             [(.finished, .none, .finished)],
             ignored: [.settle, .delivered] + entering + numbersOfAttempts + numbersOfTransfers + verdicts
         ),
         Row(
-            .finished, by: toJudging + [.settle, .delivered, .finished],
+            .finished,
+            by: toJudging + [.settle, .delivered, .finished],
             [],
             ignored: [.settle] + entering + numbersOfAttempts + numbersOfTransfers + verdicts + ending
         ),

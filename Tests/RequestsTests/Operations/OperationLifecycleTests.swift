@@ -56,7 +56,8 @@ import Testing
         Transcript(
             description: "cancel while the start is announced",
             steps: [
-                (.start, .announce), (.settle, .deliver), (.delivered, .none), (.announced, .finish), (.finished, .none),
+                (.start, .announce), (.settle, .deliver), (.delivered, .none), (.announced, .finish),
+                (.finished, .none),
             ]
         ),
         Transcript(

@@ -55,7 +55,10 @@ import Testing
         let headers: HTTPHeaders = [.contentType: "text/plain", "Content-Language": "en", .accept: "*/*"]
         let hasBody = row.method == .post || row.method == .put
         let request = HTTPRequest(
-            url: home, method: row.method, headers: headers, body: hasBody ? Self.data : .none
+            url: home,
+            method: row.method,
+            headers: headers,
+            body: hasBody ? Self.data : .none
         )
 
         let next = try #require(follow(request, row.status, to: "/new"))
@@ -68,7 +71,9 @@ import Testing
         #expect(next.headers[.accept] == "*/*")
     }
 
-    @Test(arguments: [(301, HTTPMethod.post, true), (302, .post, true), (303, .put, true), (307, .post, false), (308, .put, false)])
+    @Test(arguments: [
+        (301, HTTPMethod.post, true), (302, .post, true), (303, .put, true), (307, .post, false), (308, .put, false),
+    ])
     func aStreamIsNeverSentTwice(status: Int, method: HTTPMethod, isFollowed: Bool) {
         var machine = RedirectMachine(policy: .follow())
         let request = HTTPRequest(url: home, method: method, body: Self.stream())
@@ -183,18 +188,25 @@ import Testing
         #expect(outcomes == ["follow", "follow", "tooManyRedirects"])
     }
 
-    @Test(arguments: [
-        (RedirectPolicy.refuse, 302, "/x"), (.follow(), 200, "/x"), (.follow(), 300, "/x"), (.follow(), 304, "/x"),
-        (.follow(), 305, "/x"), (.follow(), 404, "/x"), (.follow(), 302, nil),
-    ] as [(RedirectPolicy, Int, String?)]) func whatIsNoRedirectIsDelivered(
-        policy: RedirectPolicy, status: Int, location: String?
+    @Test(
+        arguments: [
+            (RedirectPolicy.refuse, 302, "/x"), (.follow(), 200, "/x"), (.follow(), 300, "/x"), (.follow(), 304, "/x"),
+            (.follow(), 305, "/x"), (.follow(), 404, "/x"), (.follow(), 302, nil),
+        ] as [(RedirectPolicy, Int, String?)]
+    ) func whatIsNoRedirectIsDelivered(
+        policy: RedirectPolicy,
+        status: Int,
+        location: String?
     ) {
         var machine = RedirectMachine(policy: policy)
         let headers: HTTPHeaders = location.map { [.location: $0] } ?? []
 
-        guard case .deliver = machine.handle(
-            HTTPResponseHead(status: HTTPStatus(status), headers: headers), to: HTTPRequest(url: home)
-        ) else {
+        guard
+            case .deliver = machine.handle(
+                HTTPResponseHead(status: HTTPStatus(status), headers: headers),
+                to: HTTPRequest(url: home)
+            )
+        else {
             Issue.record("not delivered")
             return
         }

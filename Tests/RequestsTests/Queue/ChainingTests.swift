@@ -71,9 +71,13 @@ import Testing
 
         let typed = queue.addRequest(after: first) { _ throws -> TextRequest in throw SampleError() }
         let untyped = queue.addRequest(after: first) { _ throws -> UntypedRequest in throw SampleError() }
-        let custom = queue.addRequest(after: first, mapError: { error in
-            .sample((error as? SampleError)?.name ?? "?")
-        }, make: { _ throws -> CustomFailureRequest in throw SampleError() })
+        let custom = queue.addRequest(
+            after: first,
+            mapError: { error in
+                .sample((error as? SampleError)?.name ?? "?")
+            },
+            make: { _ throws -> CustomFailureRequest in throw SampleError() }
+        )
         for operation in [typed, untyped, custom] as [Operation] { await operation.end() }
 
         #expect(typed.result?.error?.underlying as? SampleError == SampleError())

@@ -18,7 +18,9 @@ import Testing
             let request = TextRequest(life: census.life())
             let second = Recorder<Probe<TextRequest>>()
 
-            simultaneously { first.operation.cancel() } and: {
+            simultaneously {
+                first.operation.cancel()
+            } and: {
                 second.record(Probe(request, on: queue, coalescing: true).run(on: queue))
             }
             gate.open()
@@ -37,7 +39,11 @@ import Testing
                 Probe(TextRequest(life: census.life()), on: queue, coalescing: true).run(on: queue)
             }
 
-            simultaneously { probes[0].operation.cancel() } and: { probes[1].operation.cancel() }
+            simultaneously {
+                probes[0].operation.cancel()
+            } and: {
+                probes[1].operation.cancel()
+            }
 
             for probe in probes { #expect(await probe.ended().map(\.error?.code) == [.cancelled]) }
         }
@@ -54,7 +60,9 @@ import Testing
             let request = TextRequest(life: census.life())
             let second = Recorder<Probe<TextRequest>>()
 
-            simultaneously { gate.open() } and: {
+            simultaneously {
+                gate.open()
+            } and: {
                 second.record(Probe(request, on: queue, coalescing: true).run(on: queue))
             }
 
@@ -76,7 +84,11 @@ import Testing
             let transfer = await transport.transfers.first(1)[0]
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
 
-            simultaneously { transfer.receive(.end(nil)) } and: { for probe in probes { probe.operation.cancel() } }
+            simultaneously {
+                transfer.receive(.end(nil))
+            } and: {
+                for probe in probes { probe.operation.cancel() }
+            }
 
             for probe in probes { #expect(await probe.ended().count == 1) }
             #expect(transport.transfers.count == 1)

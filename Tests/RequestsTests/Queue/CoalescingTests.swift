@@ -78,10 +78,12 @@ import Testing
 
     @Test func whoComesAfterAFailureStartsAnew() async {
         let answers = Recorder<Void>()
-        let queue = TestQueue(InMemoryTransport { _ in
-            answers.record(())
-            return answers.count == 1 ? .status(500) : .status(.ok)
-        })
+        let queue = TestQueue(
+            InMemoryTransport { _ in
+                answers.record(())
+                return answers.count == 1 ? .status(500) : .status(.ok)
+            }
+        )
 
         let first = await join(TextRequest(), queue, 1)[0].ended()
         let second = await join(TextRequest(), queue, 1)[0].ended()
@@ -108,7 +110,8 @@ import Testing
         let (queue, second) = (TestQueue(one), TestQueue(one))
         let third = TestQueue(other)
 
-        let probes = join(TextRequest(), queue, 1) + join(TextRequest(), second, 1) + join(TextRequest(), third, 1)
+        let probes =
+            join(TextRequest(), queue, 1) + join(TextRequest(), second, 1) + join(TextRequest(), third, 1)
             + join(TextRequest(identifier: "other"), queue, 1)
         let wire = join(WireRequest(identifier: "text"), queue, 1)[0]
         gate.open()

@@ -26,7 +26,11 @@ import Testing
         await race { request in
             let queue = TestQueue()
             let probe = Probe(request, on: queue)
-            simultaneously { queue.addOperation(probe.operation) } and: { probe.operation.cancel() }
+            simultaneously {
+                queue.addOperation(probe.operation)
+            } and: {
+                probe.operation.cancel()
+            }
             return await probe.ended().count
         }
     }
@@ -35,7 +39,11 @@ import Testing
         await race { request in
             let queue = TestQueue(isSuspended: true)
             let probe = Probe(request, on: queue).run(on: queue)
-            simultaneously { queue.base.isSuspended = false } and: { probe.operation.cancel() }
+            simultaneously {
+                queue.base.isSuspended = false
+            } and: {
+                probe.operation.cancel()
+            }
             return await probe.ended().count
         }
     }
@@ -44,7 +52,11 @@ import Testing
         await race { request in
             let queue = TestQueue()
             let probe = Probe(request, on: queue).run(on: queue)
-            simultaneously { probe.operation.cancel() } and: { probe.operation.cancel() }
+            simultaneously {
+                probe.operation.cancel()
+            } and: {
+                probe.operation.cancel()
+            }
             return await probe.ended().count
         }
     }
@@ -56,7 +68,11 @@ import Testing
             let probe = Probe(request, on: queue).run(on: queue)
             let transfer = await transport.transfers.first(1)[0]
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
-            simultaneously { transfer.receive(.end(nil)) } and: { probe.operation.cancel() }
+            simultaneously {
+                transfer.receive(.end(nil))
+            } and: {
+                probe.operation.cancel()
+            }
             return await probe.ended().count
         }
     }
@@ -70,7 +86,11 @@ import Testing
             let probe = Probe(request, on: queue).run(on: queue)
             let reply = await replies.first(1)[0]
             replies.forget()
-            simultaneously { reply(.success(URLRequest(url: home))) } and: { probe.operation.cancel() }
+            simultaneously {
+                reply(.success(URLRequest(url: home)))
+            } and: {
+                probe.operation.cancel()
+            }
             return await probe.ended().count
         }
     }
@@ -84,7 +104,11 @@ import Testing
             let probe = Probe(request, on: queue).run(on: queue)
             let reply = await replies.first(1)[0]
             replies.forget()
-            simultaneously { reply(.success(URLRequest(url: home))) } and: { reply(.failure(SampleError())) }
+            simultaneously {
+                reply(.success(URLRequest(url: home)))
+            } and: {
+                reply(.failure(SampleError()))
+            }
             return await probe.ended().count
         }
     }
@@ -118,7 +142,11 @@ import Testing
             let probe = Probe(request, on: queue).run(on: queue)
             sleeps += 1
             await clock.sleeps.first(sleeps)
-            simultaneously { clock.advance(by: .seconds(1)) } and: { probe.operation.cancel() }
+            simultaneously {
+                clock.advance(by: .seconds(1))
+            } and: {
+                probe.operation.cancel()
+            }
             let count = await probe.ended().count
             sleeps = clock.sleeps.count
             return count
@@ -139,7 +167,11 @@ import Testing
             let transfer = await transport.transfers.first(1)[0]
             await clock.sleeps.first(number)
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
-            simultaneously { clock.advance(by: .seconds(1)) } and: { transfer.receive(.end(nil)) }
+            simultaneously {
+                clock.advance(by: .seconds(1))
+            } and: {
+                transfer.receive(.end(nil))
+            }
             return await probe.ended().count
         }
     }
@@ -159,7 +191,9 @@ import Testing
             let queue = TestQueue()
             let probe = Probe(request, on: queue)
             let late = Recorder<Bool>()
-            simultaneously { queue.addOperation(probe.operation) } and: {
+            simultaneously {
+                queue.addOperation(probe.operation)
+            } and: {
                 probe.operation.addCompletion(on: .global()) { late.record($0.value != nil) }
             }
             await late.first(1)
@@ -171,7 +205,11 @@ import Testing
         let queue = TestQueue()
         await race { request in
             let task = Task { try? await queue.fetch(request) }
-            simultaneously { task.cancel() } and: { queue.base.isSuspended = false }
+            simultaneously {
+                task.cancel()
+            } and: {
+                queue.base.isSuspended = false
+            }
             _ = await task.value
             return 1
         }

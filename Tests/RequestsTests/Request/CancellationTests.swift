@@ -74,11 +74,13 @@ import Testing
         let entered = Recorder<Void>()
         let gate = Gate()
         let queue = TestQueue(transport) {
-            $0.interceptors = [ClosureInterceptor(adapt: { _, _ in
-                entered.record(())
-                // A cancelled wait says so: the task of the interceptor is cancelled too.
-                if await !gate.wait() { throw CancellationError() }
-            })]
+            $0.interceptors = [
+                ClosureInterceptor(adapt: { _, _ in
+                    entered.record(())
+                    // A cancelled wait says so: the task of the interceptor is cancelled too.
+                    if await !gate.wait() { throw CancellationError() }
+                })
+            ]
         }
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         await entered.first(1)

@@ -37,28 +37,52 @@ import Testing
     }
 
     static let buildings = [
-        Building(description: "later, on another thread", make: { reply in
-            DispatchQueue.global().async { reply(.success(URLRequest(url: home))) }
-        }, code: nil),
-        Building(description: "twice", make: { reply in
-            for _ in 0..<2 { reply(.success(URLRequest(url: home))) }
-        }, code: nil),
-        Building(description: "a success, then a failure", make: { reply in
-            reply(.success(URLRequest(url: home)))
-            reply(.failure(SampleError()))
-        }, code: nil),
-        Building(description: "a failure, then a success", make: { reply in
-            reply(.failure(SampleError()))
-            reply(.success(URLRequest(url: home)))
-        }, code: .other),
+        Building(
+            description: "later, on another thread",
+            make: { reply in
+                DispatchQueue.global().async { reply(.success(URLRequest(url: home))) }
+            },
+            code: nil
+        ),
+        Building(
+            description: "twice",
+            make: { reply in
+                for _ in 0..<2 { reply(.success(URLRequest(url: home))) }
+            },
+            code: nil
+        ),
+        Building(
+            description: "a success, then a failure",
+            make: { reply in
+                reply(.success(URLRequest(url: home)))
+                reply(.failure(SampleError()))
+            },
+            code: nil
+        ),
+        Building(
+            description: "a failure, then a success",
+            make: { reply in
+                reply(.failure(SampleError()))
+                reply(.success(URLRequest(url: home)))
+            },
+            code: .other
+        ),
         Building(description: "a failure", make: { $0(.failure(SampleError())) }, code: .other),
         Building(description: "never", make: { _ in }, code: .invalidRequest),
-        Building(description: "never, let go of later", make: { reply in
-            DispatchQueue.global().async { _ = reply }
-        }, code: .invalidRequest),
-        Building(description: "an address that is none", make: { reply in
-            reply(.success(URLRequest(url: URL(string: "file:///etc/passwd")!)))
-        }, code: .invalidRequest),
+        Building(
+            description: "never, let go of later",
+            make: { reply in
+                DispatchQueue.global().async { _ = reply }
+            },
+            code: .invalidRequest
+        ),
+        Building(
+            description: "an address that is none",
+            make: { reply in
+                reply(.success(URLRequest(url: URL(string: "file:///etc/passwd")!)))
+            },
+            code: .invalidRequest
+        ),
     ]
 
     @Test(arguments: buildings) func howeverTheRequestIsMadeThereIsOneCompletion(_ building: Building) async {

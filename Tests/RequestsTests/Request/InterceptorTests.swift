@@ -21,9 +21,11 @@ import Testing
 
         let error = await Probe(TextRequest(), on: queue).run(on: queue).ended().first?.error
 
-        #expect(transport.requests.map { $0.headers[values: "X-Trace"] } == [
-            ["a text 1", "b text 1"], ["a text 2", "b text 2"],
-        ])
+        #expect(
+            transport.requests.map { $0.headers[values: "X-Trace"] } == [
+                ["a text 1", "b text 1"], ["a text 2", "b text 2"],
+            ]
+        )
         #expect(error?.code == .unacceptableStatus)
         #expect(error?.attempts.map(\.cause) == [.initial, .retry])
         #expect(error?.attempts.map(\.response?.status) == [503, 503])
@@ -41,9 +43,12 @@ import Testing
         #expect(error?.phase == .building && transport.requests.isEmpty)
     }
 
-    @Test(arguments: [
-        ([.pass, .retry, .fail], 2), ([.pass, .fail, .retry], 1), ([.fail, .retry], 1), ([.retry, .fail], 2), ([.pass], 1),
-    ] as [([RetryDecision], Int)]) func theFirstDecisionCounts(decisions: [RetryDecision], transfers: Int) async {
+    @Test(
+        arguments: [
+            ([.pass, .retry, .fail], 2), ([.pass, .fail, .retry], 1), ([.fail, .retry], 1), ([.retry, .fail], 2),
+            ([.pass], 1),
+        ] as [([RetryDecision], Int)]
+    ) func theFirstDecisionCounts(decisions: [RetryDecision], transfers: Int) async {
         let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
         let queue = TestQueue(transport) {
             $0.interceptors = decisions.map { decision in
@@ -92,10 +97,12 @@ import Testing
     @Test func contentThatDoesNotDecodeIsNotAskedAbout() async {
         let asked = Recorder<Void>()
         let queue = TestQueue {
-            $0.interceptors = [ClosureInterceptor(retry: { _, _ in
-                asked.record(())
-                return .retry
-            })]
+            $0.interceptors = [
+                ClosureInterceptor(retry: { _, _ in
+                    asked.record(())
+                    return .retry
+                })
+            ]
         }
 
         _ = await Probe(TextRequest(process: { _ in throw SampleError() }), on: queue).run(on: queue).ended()
@@ -105,7 +112,8 @@ import Testing
 
     @Test func redirectsAreFollowedAndRecorded() async {
         let transport = InMemoryTransport { request in
-            request.url.path == "/end" ? .status(.ok, body: Data("end".utf8))
+            request.url.path == "/end"
+                ? .status(.ok, body: Data("end".utf8))
                 : .status(.found, headers: [.location: request.url.path == "/mid" ? "/end" : "/mid"])
         }
         let queue = TestQueue(transport)
@@ -116,7 +124,9 @@ import Testing
         #expect(probe.operation.response?.url?.path == "/end" && probe.operation.urlRequest?.url?.path == "/end")
     }
 
-    @Test(arguments: [(RedirectPolicy.follow(limit: 3), RequestError.Code.tooManyRedirects, 4), (.refuse, .unacceptableStatus, 1)])
+    @Test(arguments: [
+        (RedirectPolicy.follow(limit: 3), RequestError.Code.tooManyRedirects, 4), (.refuse, .unacceptableStatus, 1),
+    ])
     func thePolicyEndsARoundOfRedirects(policy: RedirectPolicy, code: RequestError.Code, transfers: Int) async {
         let transport = InMemoryTransport { _ in .status(.found, headers: [.location: "/again"]) }
         let queue = TestQueue(transport) { $0.redirect = policy }

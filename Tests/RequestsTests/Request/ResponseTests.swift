@@ -16,9 +16,11 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    @Test(arguments: [
-        (true, "", nil), (true, "x", RequestError.Code.unexpectedBody), (false, "", nil), (false, "x", nil),
-    ] as [(Bool, String, RequestError.Code?)])
+    @Test(
+        arguments: [
+            (true, "", nil), (true, "x", RequestError.Code.unexpectedBody), (false, "", nil), (false, "x", nil),
+        ] as [(Bool, String, RequestError.Code?)]
+    )
     func aNoContentRequestIsFailedByContentAlone(enforces: Bool, body: String, code: RequestError.Code?) async {
         for status in [HTTPStatus.ok, .noContent] {
             let queue = TestQueue(InMemoryTransport { _ in .status(status, body: Data(body.utf8)) })
@@ -55,7 +57,9 @@ import Testing
 
         let recipe = try await OperationQueue().fetch(RecipeRequest(), session: transport)
 
-        #expect(recipe == Recipe(cookingTime: .infinity, madeOn: Date(timeIntervalSince1970: 60), picture: Data([1, 2])))
+        #expect(
+            recipe == Recipe(cookingTime: .infinity, madeOn: Date(timeIntervalSince1970: 60), picture: Data([1, 2]))
+        )
         #expect(transport.requests.first?.headers[.accept] == "application/json")
     }
 
@@ -134,7 +138,8 @@ import Testing
 
         let good = await Probe(TextRequest(validHTTPStatusCodes: [404]), on: queue).run(on: queue).ended()
         let bad = await Probe(TextRequest(validHTTPStatusCodes: []), on: queue).run(on: queue).ended()
-        let all = await Probe(TextRequest(options: unjudged, validHTTPStatusCodes: []), on: queue).run(on: queue).ended()
+        let all = await Probe(TextRequest(options: unjudged, validHTTPStatusCodes: []), on: queue).run(on: queue)
+            .ended()
 
         #expect(good.map(\.value) == [""])
         #expect(bad.map(\.error?.code) == [.unacceptableStatus])
@@ -168,7 +173,10 @@ import Testing
         #expect(value == "12345678")
     }
 
-    @Test(arguments: [(3, "why"), (0, ""), (2, "wh"), (-1, "")]) func anErrorKeepsABoundedBody(limit: Int, body: String) async {
+    @Test(arguments: [(3, "why"), (0, ""), (2, "wh"), (-1, "")]) func anErrorKeepsABoundedBody(
+        limit: Int,
+        body: String
+    ) async {
         let queue = TestQueue(InMemoryTransport { _ in .status(500, body: Data("why".utf8)) }) {
             $0.maximumErrorBodySize = limit
         }
@@ -195,8 +203,10 @@ import Testing
 
         #expect(await Probe(own, on: throwing).run(on: throwing).ended().map(\.error) == [.sample("own")])
         #expect(await Probe(built, on: throwing).run(on: throwing).ended().map(\.error) == [.sample("built")])
-        #expect(await Probe(CustomFailureRequest(), on: failing).run(on: failing).ended().map(\.error)
-            == [.library(.unacceptableStatus)])
+        #expect(
+            await Probe(CustomFailureRequest(), on: failing).run(on: failing).ended().map(\.error)
+                == [.library(.unacceptableStatus)]
+        )
         let untyped = UntypedRequest(process: { _ in throw SampleError(name: "any") })
         let error = await Probe(untyped, on: throwing).run(on: throwing).ended().first?.error
         #expect(error as? SampleError == SampleError(name: "any"))
