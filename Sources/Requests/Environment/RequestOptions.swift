@@ -6,7 +6,9 @@ public struct RequestOptions: Sendable {
     /// How long the transfer may stay silent.
     public var timeout: Duration?
     /// How long the operation may take in all, counted from its making: waiting in the queue, retries and back-off
-    /// included. For a request that is made from the results of other operations, it counts from when the request is.
+    /// included.
+    ///
+    /// For a request that is made from the results of other operations, it counts from when the request is.
     public var deadline: Duration?
     /// What becomes of redirects.
     public var redirect: RedirectPolicy?

@@ -6,7 +6,8 @@ import Foundation
 extension HTTPRequest {
     /// Takes over a Foundation request.
     ///
-    /// Foundation's default of 60 seconds counts as "not set", since the two can't be told apart.
+    /// Foundation's default timeout of 60 seconds counts as "not set", since the two can't be told apart, and so does one
+    /// that isn't positive.
     ///
     /// - Throws: ``InvalidRequest`` where the request has no URL. Everything else is checked when the request is sent.
     public init(_ request: URLRequest) throws(InvalidRequest) {
@@ -21,7 +22,8 @@ extension HTTPRequest {
             body = .stream(BodyStream(stream))
         }
         // Infinity is how Foundation's callers say "for ever", and a Duration traps on it; thirty years are as good.
-        timeout = request.timeoutInterval == 60 ? nil : .seconds(min(max(0, request.timeoutInterval), 1e9))
+        let seconds = request.timeoutInterval
+        timeout = seconds > 0 && seconds != 60 ? .seconds(min(seconds, 1e9)) : nil
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
     }

@@ -74,8 +74,9 @@ extension NetworkOperation {
     // MARK: Send
 
     private func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
-        let (options, work) = run.withLock { run in
-            (run.options, run.exchange.begin(transfer, sending: request, cause: cause))
+        let (options, work, hasLeftOrigin) = run.withLock { run in
+            let work = run.exchange.begin(transfer, sending: request, cause: cause)
+            return (run.options, work, cause == .redirect && run.exchange.hasLeftOrigin)
         }
         let limit = options.maximumBodySize ?? environment.maximumBodySize
         let timeout = options.timeout ?? environment.timeout
@@ -151,7 +152,9 @@ extension NetworkOperation {
 
     /// Lets the interceptors decide whether the operation fails or tries again.
     private func consider(_ error: RequestError, in phase: RequestError.Phase, having exchange: Exchange) {
-        guard !environment.interceptors.isEmpty, let request, exchange.request?.body.isReplayable == true else {
+        guard error.code != .cancelled, !environment.interceptors.isEmpty, let request,
+            exchange.request?.body.isReplayable == true
+        else {
             return fail(error, in: phase)
         }
         let error = complete(error, in: phase, with: exchange)
@@ -212,7 +215,7 @@ extension NetworkOperation {
             phase: phase,
             request: exchange.request,
             response: exchange.head,
-            body: exchange.body.prefix(max(0, environment.maximumErrorBodySize)),
+            body: Data(exchange.body.prefix(max(0, environment.maximumErrorBodySize))),
             attempts: exchange.attempts
         )
     }

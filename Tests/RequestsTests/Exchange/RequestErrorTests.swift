@@ -59,7 +59,7 @@ import Testing
     @Test(arguments: [
         (URLError.Code.cancelled, RequestError.Code.cancelled), (.notConnectedToInternet, .offline),
         (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect), (.dnsLookupFailed, .cannotConnect),
-        (.networkConnectionLost, .connectionLost), (.badServerResponse, .badResponse),
+        (.networkConnectionLost, .connectionLost), (.cannotParseResponse, .badResponse),
         (.serverCertificateUntrusted, .untrusted), (.badURL, .invalidRequest),
     ]) func theCodesOfFoundationAreTheLibrarysOwn(foundation: URLError.Code, code: RequestError.Code) {
         #expect(RequestError(URLError(foundation)).code == code)
