@@ -121,7 +121,7 @@ import Testing
 
     @Test(
         arguments: [
-            (60, nil), (0.25, .milliseconds(250)), (-1, .zero), (.infinity, .seconds(1_000_000_000)),
+            (60, nil), (0.25, .milliseconds(250)), (-1, nil), (0, nil), (.infinity, .seconds(1_000_000_000)),
             (1e300, .seconds(1_000_000_000)),
         ]
             as [(TimeInterval, Duration?)]
