@@ -1,19 +1,29 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that what it measures against never becomes a dependency of the library.
+// A package of its own, so that what the library is measured against never becomes a dependency of it.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v13)],
-    dependencies: [.package(name: "Requests", path: "../..")],
+    dependencies: [
+        .package(name: "Requests", path: "../.."),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.21.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
+    ],
     targets: [
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "CLoop",
                 .product(name: "Requests", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
-        )
+        ),
+        // libcurl's multi interface without anything around it: the limit.
+        .target(name: "CLoop"),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import CLoop
 import Foundation
 import Requests
 import RequestsTesting
@@ -129,6 +130,20 @@ struct Measurement: Sendable {
             Measurement(name: "session-requests-\(width)") {
                 let session = URLSession(configuration: BareSession.configuration)
                 return try Load(width: width, count: 4_000).measure(requests(width, session))
+            },
+            Measurement(name: "async-http-client-\(width)") {
+                try BareAsyncHTTPClient.measure(width: width, count: 20_000)
+            },
+            Measurement(name: "c-loop-\(width)") {
+                let server = try LoopbackServer()
+                defer { server.stop() }
+                let count = 40_000
+                guard cloop_run(server.url.absoluteString, Int32(width), Int32(width * 20)) == 0 else {
+                    throw URLError(.cannotConnectToHost)
+                }
+                return Usage.measure(count: count) {
+                    _ = cloop_run(server.url.absoluteString, Int32(width), Int32(count))
+                }
             },
             Measurement(name: "default-requests-\(width)") {
                 try Load(width: width, count: 40_000).measure(requests(width, nil))

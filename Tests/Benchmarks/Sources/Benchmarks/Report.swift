@@ -61,6 +61,16 @@ struct Report {
                 )
             }
         }
+        try section(
+            "rivals",
+            "JSON answers over a socket, through an OperationQueue: against AsyncHTTPClient, and the limit"
+        ) {
+            for (width, rival, limit) in [(1, 1.1, nil), (8, 1.3, 0.4), (64, 1.3, 0.5)] as [(Int, Double, Double?)] {
+                let ours = "default-requests-\(width)"
+                try rate("width \(width): AsyncHTTPClient", ours, "async-http-client-\(width)", atLeast: rival)
+                try rate("width \(width): a C loop over libcurl, no decoding", ours, "c-loop-\(width)", atLeast: limit)
+            }
+        }
     }
 
     private func section(_ name: String, _ title: String, _ rows: () throws -> Void) rethrows {
