@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Foundation
+import Glibc
 
 /// Calls the receivers of events, off the loop's thread: as many at a time as there are processors, and more when those
 /// are held up.
@@ -67,8 +68,22 @@ final class CurlDelivery: Sendable {
     /// Whether a transfer waits for a worker.
     var hasBacklog: Bool { state.withLock { $0.backlog > 0 } }
 
+    /// How often a worker that has nothing to do gives its processor to whoever wants it before it goes.
+    ///
+    /// Some ten microseconds, which is what waking a thread costs: the next answer is often that near, and a worker that
+    /// is still there takes it at once.
+    private static let patience = 40
+
+    private func linger() {
+        for _ in 0..<Self.patience {
+            if hasBacklog { return }
+            sched_yield()
+        }
+    }
+
     private func work(on queue: DispatchQueue) {
         while true {
+            linger()
             let transfer = state.withLock { state -> CurlTransfer? in
                 if let transfer = state.pop() { return transfer }
                 state.workers -= 1
