@@ -7,6 +7,9 @@
 public struct RequestEnvironment: Sendable {
     /// Header fields for every request; a request's own field of the same name takes their place.
     public var headers: HTTPHeaders = []
+    /// Header fields whose values are secrets, besides those that everybody knows for such, as `Authorization` and
+    /// `Cookie`: no description shows them, and no other origin receives them.
+    public var secretHeaders: Set<HTTPField.Name> = []
     /// How long a transfer may stay silent; 60 seconds by default.
     public var timeout: Duration = .seconds(60)
     /// How long an operation may take in all: waiting in the queue, retries and back-off included.

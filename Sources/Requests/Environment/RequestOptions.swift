@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// What one request overrides of the environment that it runs in; nil takes the environment's.
-public struct RequestOptions: Sendable {
+public struct RequestOptions: Sendable, Hashable {
     /// How long the transfer may stay silent.
     public var timeout: Duration?
     /// How long the operation may take in all, counted from its making: waiting in the queue, retries and back-off
@@ -19,7 +19,13 @@ public struct RequestOptions: Sendable {
     /// Without it the request sees every response in `process`.
     public var validatesStatus = true
     /// Whether the request joins the unfinished transfer of an equal one; false by default.
+    ///
+    /// `addRequest` tells what equal means, and when it joins.
     public var coalesce = false
+
+    /// Header fields whose values are secrets, besides those that everybody knows for such and those of the environment:
+    /// no description shows them, and no other origin receives them.
+    public var secretHeaders: Set<HTTPField.Name> = []
 
     /// Makes options that override nothing.
     public init() {}

@@ -21,10 +21,13 @@ extension RequestQueue {
     ///   - dependencies: What has to be finished, well or not, before the request starts.
     ///   - priority: How soon it starts, among those that could.
     ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue and transport, instead
-    ///     of sending it again. Each request keeps an operation of its own; the transfer is cancelled when the last one
-    ///     is. Requests with unsafe methods are sent in any case.
+    ///     of sending it again. It is joined here and now, or, where there are dependencies, when they are finished. Each
+    ///     request keeps an operation and a deadline of its own; the transfer is cancelled when the last one is. Requests
+    ///     with unsafe methods are sent in any case. Equal are requests of one type with one identifier, so whatever
+    ///     changes the answer, the user's credentials for one, has to be in the identifier.
     ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
-    ///     cancelled while it waits, and before any operation that depends on this one starts.
+    ///     cancelled while it waits. It is on its queue before any operation that depends on this one starts; one that
+    ///     runs on the same serial queue runs behind it.
     /// - Returns: The operation, typed: others can depend on it, and read its result.
     @discardableResult
     public func addRequest<R: NetworkRequest>(
@@ -36,13 +39,14 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(
-            for: request,
-            session: session,
-            completionQueue: completionQueue,
-            coalescing: coalescing,
-            completion: completion
-        )
+        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        if coalescing || request.options.coalesce {
+            if dependencies.isEmpty {
+                operation.joinSharedTransfer(of: self)
+            } else {
+                operation.joinSharedTransferAtStart(of: self, isAsked: true)
+            }
+        }
         enqueue(operation, dependencies: dependencies, priority: priority)
         return operation
     }
@@ -50,6 +54,14 @@ extension RequestQueue {
     /// Makes the operation of a request without adding it, to configure it first.
     ///
     /// Add it with `addOperation`, once. It needn't be this queue that runs it; what it inherits comes from this one.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; nil, the default, is this queue's transport.
+    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue when the operation starts.
+    ///   - completion: Takes the result, as with `addRequest`.
+    /// - Returns: The operation, on no queue yet.
     public func makeOperation<R: NetworkRequest>(
         for request: R,
         session: (any HTTPTransport)? = nil,
@@ -58,7 +70,7 @@ extension RequestQueue {
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
-        if coalescing || request.options.coalesce { share(operation, request) }
+        if coalescing || request.options.coalesce { operation.joinSharedTransferAtStart(of: self, isAsked: true) }
         return operation
     }
 
@@ -81,20 +93,5 @@ extension RequestQueue {
         for dependency in dependencies { operation.addDependency(dependency) }
         if priority != .normal { operation.queuePriority = priority }
         addOperation(operation)
-    }
-
-    private func share<R: NetworkRequest>(_ operation: NetworkOperation<R>, _ request: R) {
-        let key = Coalescer.Key(
-            queue: ObjectIdentifier(self),
-            transport: ObjectIdentifier(operation.transport),
-            type: ObjectIdentifier(R.self),
-            identifier: request.identifier
-        )
-        let configuration = OperationConfiguration(
-            source: .value(request),
-            transport: operation.transport,
-            environment: operation.environment
-        )
-        operation.follow(Coalescer.shared.join(key, or: SharedTransfer(key: key, configuration: configuration)))
     }
 }

@@ -37,8 +37,10 @@ extension RequestQueue {
     ) async throws(R.Failure) -> HTTPResponse<R.Success> {
         let operation = makeOperation(for: request, session: session)
         let value = try await value(of: operation)
-        // A subclass may finish with a value that no response was needed for.
-        let head = operation.response ?? HTTPResponseHead(status: .ok)
+        guard let head = operation.response else {
+            let reason = "the operation finished with a value that no response was needed for"
+            throw operation.mapError(RequestError(.badResponse, phase: .validating, reason: reason))
+        }
         return HTTPResponse(head: head, body: value, attempts: operation.attempts)
     }
 

@@ -12,8 +12,8 @@ extension RequestQueue {
     /// ```
     ///
     /// It starts when all of them are finished. If one failed or was cancelled, no request is made, nothing is sent, and
-    /// this operation fails with an error of code `dependencyFailed`, whose underlying error is the cause. (Plain
-    /// `dependencies` only order.)
+    /// this operation fails with an error of code `dependencyFailed`, whose underlying error is the cause: in a chain, that
+    /// of the first that failed. (Plain `dependencies` only order.)
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
@@ -38,6 +38,7 @@ extension RequestQueue {
             try make(repeat (each operations).valueOfDependency())
         }
         let operation = makeOperation(from: source, session, completionQueue, completion)
+        operation.joinSharedTransferAtStart(of: self, isAsked: false)
         var dependencies: [Operation] = []
         repeat dependencies.append(each operations)
         enqueue(operation, dependencies: dependencies, priority: priority)
@@ -94,13 +95,18 @@ extension RequestQueue {
 extension RequestOperation {
     /// The value, for an operation that depends on this one.
     ///
-    /// - Throws: An error of code `dependencyFailed`, with this operation's own behind it.
+    /// The error of a chain that fails at its head bears the error of the head, however long the chain is: a list of them
+    /// would tell nobody more, and letting go of a long one would overflow the stack.
+    ///
+    /// - Throws: An error of code `dependencyFailed`, with the first cause behind it.
     fileprivate func valueOfDependency() throws -> R.Success {
         switch result {
         case .success(let value):
             return value
         case .failure(let error):
-            throw RequestError(.dependencyFailed, phase: .waiting, underlying: error)
+            let chained = error as? RequestError
+            let cause = chained?.code == .dependencyFailed ? chained?.underlying ?? error : error
+            throw RequestError(.dependencyFailed, phase: .waiting, underlying: cause)
         case nil:
             throw RequestError(.dependencyFailed, phase: .waiting, reason: "the dependency has no result")
         }

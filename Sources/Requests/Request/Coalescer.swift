@@ -6,12 +6,29 @@
 /// Joining, leaving and closing are one step each under one lock, so nobody joins a transfer that the last one has just
 /// left, and two that come at once share one.
 final class Coalescer: Sendable {
-    /// What has to be equal for two operations to share: the queue, the transport, and the request.
+    /// The queue that operations share on.
+    typealias Queue = any AnyObject & Sendable
+
+    /// What has to be equal for two operations to share: the queue, the transport, the request, and what the request says
+    /// about how its answer is judged.
     struct Key: Sendable, Hashable {
-        let queue: ObjectIdentifier
-        let transport: ObjectIdentifier
-        let type: ObjectIdentifier
-        let identifier: String
+        private let queue: ObjectIdentifier
+        private let transport: ObjectIdentifier
+        private let type: ObjectIdentifier
+        private let identifier: String
+        private let options: RequestOptions
+
+        init<R: NetworkRequest>(queue: Queue, configuration: OperationConfiguration<R>, request: R) {
+            self.queue = ObjectIdentifier(queue)
+            transport = ObjectIdentifier(configuration.transport)
+            type = ObjectIdentifier(R.self)
+            identifier = request.identifier
+            var options = request.options
+            // Every operation has its own deadline, whoever does the work.
+            options.deadline = nil
+            options.coalesce = true
+            self.options = options
+        }
     }
 
     private struct Entry: Sendable {

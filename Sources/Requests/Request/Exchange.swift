@@ -40,8 +40,9 @@ struct Exchange: Sendable {
         return attempts[start...].contains { Origin($0.request.url) != origin }
     }
 
-    /// Begins a transfer, and gives its number as a piece of work.
-    mutating func begin(_ transfer: Int, sending request: HTTPRequest, cause: Attempt.Cause) -> Int {
+    /// Begins a transfer, and gives its number as a piece of work; nil where nobody cares any more.
+    mutating func begin(_ transfer: Int, sending request: HTTPRequest, cause: Attempt.Cause) -> Int? {
+        guard !isAbandoned else { return nil }
         self.transfer = transfer
         isOpen = true
         head = nil
@@ -88,11 +89,12 @@ struct Exchange: Sendable {
         return nil
     }
 
-    /// Stops caring: nothing that comes is kept.
+    /// Stops caring: nothing that comes is kept, and the content that came goes, since it is a value by now or an error.
     ///
     /// Gives what cancels the work that is under way.
     mutating func abandon() -> Cancellation? {
         isAbandoned = true
+        body = Data()
         defer { cancellation = nil }
         return cancellation
     }
@@ -101,11 +103,6 @@ struct Exchange: Sendable {
     mutating func adopt(_ other: Exchange) {
         attempts = other.attempts
         head = other.head
-    }
-
-    /// Lets go of the content, which has been made a value.
-    mutating func dropBody() {
-        body = Data()
     }
 
     private func accepts(_ transfer: Int) -> Bool {

@@ -8,11 +8,13 @@ extension NetworkOperation {
     // MARK: Build
 
     func build(_ attempt: Int) {
-        if case .follower(let shared) = run.withLock({ $0.role }) { return join(shared) }
         do {
             let isDeferred = self.request == nil
             guard let request = try resolveRequest() else { return }
             if isDeferred, let deadline = request.options.deadline { startDeadline(deadline) }
+            if let shared = takeSharedTransfer(for: request) { return join(shared) }
+            // The request may have been made while the operation was called off.
+            guard case .building = lifecycleState else { return }
             let reply = BuildReply { result in self.built(result, attempt: attempt) }
             request.makeHTTPRequest(in: environment) { reply($0) }
         } catch {
@@ -24,10 +26,11 @@ extension NetworkOperation {
         guard case .adapt = transition(.built(attempt: attempt)), let request else { return }
         do {
             var http = try result.get()
-            http.headers = environment.headers.overridden(by: http.headers)
-            try prepare(&http)
             let options = request.options
             run.withLock { $0.options = options }
+            http.headers = environment.headers.overridden(by: http.headers)
+            try prepare(&http)
+            http.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
             adapt(http, attempt: attempt, context: InterceptorContext(identifier: request.identifier, attempt: attempt))
         } catch {
             fail(error, in: .building)
@@ -60,10 +63,8 @@ extension NetworkOperation {
                 return cancel()
             }
             guard case .send(let transfer) = transition(.adapted(attempt: attempt)) else { return }
-            if attempt == 1 {
-                run.withLock {
-                    $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect)
-                }
+            run.withLock {
+                $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect)
             }
             send(request, transfer: transfer, cause: attempt == 1 ? .initial : .retry)
         } catch {
@@ -78,11 +79,14 @@ extension NetworkOperation {
             let work = run.exchange.begin(transfer, sending: request, cause: cause)
             return (run.options, work, cause == .redirect && run.exchange.hasLeftOrigin)
         }
+        // Called off in the meantime: then nothing is sent, and there is no transfer whose end could come.
+        guard let work else { return advance(.ended(transfer: transfer)) }
         let limit = options.maximumBodySize ?? environment.maximumBodySize
         let timeout = options.timeout ?? environment.timeout
         var outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit)
         outgoing.hasLeftOrigin = hasLeftOrigin
-        let handle = transport.send(outgoing) { [self] event in receive(event, transfer: transfer, limit: limit) }
+        let sink = EventSink { [self] event in receive(event, transfer: transfer, limit: limit) }
+        let handle = transport.send(outgoing) { sink($0) }
         // A cancel that came while there was no handle yet finds its way here.
         run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()
     }
@@ -105,7 +109,7 @@ extension NetworkOperation {
             if transport.capabilities.contains(.concurrentDelivery) {
                 judge(error)
             } else {
-                DispatchQueue.global().async { self.judge(error) }
+                DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { self.judge(error) }
             }
         }
     }
@@ -176,7 +180,7 @@ extension NetworkOperation {
         guard case .wait(let attempt) = transition(.retry) else { return }
         guard delay > .zero else { return advance(.elapsed(attempt: attempt)) }
         let work = run.withLock { $0.exchange.beginWork() }
-        let timer = Timer(after: delay, on: environment.clock) { self.advance(.elapsed(attempt: attempt)) }
+        let timer = DelayedAction(after: delay, on: environment.clock) { self.advance(.elapsed(attempt: attempt)) }
         run.withLock { $0.exchange.keep({ timer.cancel() }, of: work) }?()
     }
 
@@ -189,7 +193,6 @@ extension NetworkOperation {
         case .success(let value): finish(with: .success(value))
         case .failure(let error): fail(error, in: .decoding)
         }
-        run.withLock { $0.exchange.dropBody() }
     }
 
     // MARK: Fail
@@ -226,27 +229,6 @@ extension NetworkOperation {
         let task = Task.detached { await body() }
         run.withLock { $0.exchange.keep({ task.cancel() }, of: work) }?()
     }
-
-    // MARK: Follow another operation
-
-    private func join(_ shared: SharedTransfer<R>) {
-        // The role goes with the first start: after a parting, the operation builds again, and for itself.
-        run.withLock { $0.role = .alone }
-        guard transition(.join) == .attach else { return shared.leave() }
-        let leave: Exchange.Cancellation = { shared.leave() }
-        run.withLock { run in
-            let work = run.exchange.beginWork()
-            return run.exchange.keep(leave, of: work)
-        }?()
-        shared.attach(self)
-    }
-
-    /// Takes over the result of the operation that did the work.
-    func adopt(_ outcome: Outcome, of leader: NetworkOperation<R>) {
-        let exchange = leader.run.withLock { $0.exchange }
-        run.withLock { $0.exchange.adopt(exchange) }
-        finish(with: outcome)
-    }
 }
 
 extension HTTPHeaders {
@@ -255,6 +237,18 @@ extension HTTPHeaders {
         var merged = self
         merged.merge(others)
         return merged
+    }
+}
+
+extension QualityOfService {
+    fileprivate var dispatchQoS: DispatchQoS.QoSClass {
+        switch self {
+        case .userInteractive: .userInteractive
+        case .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        default: .default
+        }
     }
 }
 

@@ -10,20 +10,10 @@ import Foundation
 /// and name the subclass as the request's `OperationType`.
 // Sendable: Operation demands that it be restated; what is added here is constants and one lock.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
-    /// Whether the operation does its own work.
-    enum Role: Sendable {
-        /// It does.
-        case alone
-        /// It waits for the leader of a shared transfer, or works alone where the request can't be shared.
-        case follower(SharedTransfer<R>)
-        /// It works for others, and only if the method is safe.
-        case leader(SharedTransfer<R>)
-    }
-
     struct Run: Sendable {
         var exchange = Exchange()
         var options = RequestOptions()
-        var deadline: Timer?
+        var deadline: DelayedAction?
         var role = Role.alone
     }
 
@@ -44,9 +34,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     deinit {
-        let (deadline, role) = run.withLock { ($0.deadline, $0.role) }
-        deadline?.cancel()
-        if case .follower(let shared) = role { shared.leave() }
+        run.withLock { $0.deadline }?.cancel()
+        leaveSharedTransfer()
     }
 
     // MARK: What is known
@@ -77,9 +66,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         throw RequestError(.unsupported, phase: .decoding, reason: reason)
     }
 
-    /// Leaves the work to the leader of a shared transfer; before the start.
-    final func follow(_ shared: SharedTransfer<R>) {
-        run.withLock { $0.role = .follower(shared) }
+    /// The pipeline, which is what this kind of operation does; not for subclasses to change.
+    public final override func execute() {
+        build(1)
     }
 
     // MARK: The lifecycle's wishes
@@ -117,22 +106,19 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     override func deliver() {
-        let (cancellation, deadline, role) = run.withLock { run in
-            defer {
-                run.deadline = nil
-                run.role = .alone
-            }
-            return (run.exchange.abandon(), run.deadline, run.role)
+        let (cancellation, deadline) = run.withLock { run in
+            defer { run.deadline = nil }
+            return (run.exchange.abandon(), run.deadline)
         }
         super.deliver()
         deadline?.cancel()
         cancellation?()
-        if case .follower(let shared) = role { shared.leave() }
+        leaveSharedTransfer()
     }
 
     /// Has the operation fail after a while, and no longer after the while that was set before.
     final func startDeadline(_ deadline: Duration) {
-        let timer = Timer(after: deadline, on: environment.clock) { [weak self] in
+        let timer = DelayedAction(after: deadline, on: environment.clock) { [weak self] in
             guard let self else { return }
             let phase = self.phase
             fail(RequestError(.deadlineExceeded, phase: phase), in: phase)
@@ -142,5 +128,14 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             return run.deadline
         }
         former?.cancel()
+    }
+
+    /// Lets the operation take as long as it needs; for one that works for others, which have deadlines of their own.
+    final func dropDeadline() {
+        let deadline = run.withLock { run in
+            defer { run.deadline = nil }
+            return run.deadline
+        }
+        deadline?.cancel()
     }
 }

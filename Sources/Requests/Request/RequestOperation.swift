@@ -98,6 +98,14 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         settle { store(result) }
     }
 
+    /// Ends the operation with a result, and does something more before anyone can know of it, unless it has one.
+    final func finish(with result: Outcome, alongside action: () -> Void) {
+        settle {
+            action()
+            store(result)
+        }
+    }
+
     /// Ends the operation with an error, which becomes one of the request's own, unless it has a result.
     ///
     /// - Returns: Whether the error was taken.

@@ -38,11 +38,14 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
     }
 
     private let key: Coalescer.Key
+    // Held, so that no other queue comes to bear its address while somebody may join.
+    private let queue: Coalescer.Queue
     private let configuration: OperationConfiguration<R>
     private let state = Locked(State())
 
-    init(key: Coalescer.Key, configuration: OperationConfiguration<R>) {
+    init(key: Coalescer.Key, queue: Coalescer.Queue, configuration: OperationConfiguration<R>) {
         self.key = key
+        self.queue = queue
         self.configuration = configuration
     }
 
@@ -59,10 +62,8 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
                 return .none
             case .done(let outcome, let leader):
                 return .adopt(outcome, leader)
-            case .refused:
+            case .refused, .abandoned:
                 return .part
-            case .abandoned:
-                return .none  // The follower is settled: only that has everybody leave.
             }
         }
         switch action {
@@ -74,9 +75,13 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
     }
 
     /// Counts an operation out; the last one cancels the leader.
-    func leave() {
-        guard Coalescer.shared.leave(key, self) else { return }
+    ///
+    /// Called once for each that has joined.
+    func leave(_ follower: NetworkOperation<R>) {
+        let isLast = Coalescer.shared.leave(key, self)
         let leader = state.withLock { state -> Leader? in
+            state.followers.removeAll { $0 === follower }
+            guard isLast else { return nil }
             defer {
                 state.phase = .abandoned
                 state.followers = []
@@ -95,6 +100,7 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
     private func lead() {
         let leader = R.makeOperation(configuration)
         leader.run.withLock { $0.role = .leader(self) }
+        leader.dropDeadline()
         let isWanted = state.withLock { state in
             guard case .preparing = state.phase else { return false }
             state.phase = .running(leader)

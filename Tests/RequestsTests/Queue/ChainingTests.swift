@@ -49,7 +49,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func aCancelledInputIsAFailedOneAllAlongTheChain() async {
+    @Test func aCancelledInputIsTheCauseAllAlongTheChain() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport, isSuspended: true)
         let first = queue.addRequest(TextRequest())
@@ -61,7 +61,7 @@ import Testing
         await third.end()
 
         #expect(second.result?.error?.code == .dependencyFailed)
-        #expect((third.result?.error?.underlying as? RequestError)?.code == .dependencyFailed)
+        #expect((third.result?.error?.underlying as? RequestError)?.code == .cancelled)
         #expect(transport.requests.isEmpty)
     }
 

@@ -14,14 +14,14 @@ import Testing
         for _ in 0..<Scale.races {
             let gate = Gate()
             let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("shared".utf8)).held(by: gate) })
-            let first = Probe(TextRequest(life: census.life()), on: queue, coalescing: true).run(on: queue)
+            let first = Probe(adding: TextRequest(life: census.life()), to: queue, coalescing: true)
             let request = TextRequest(life: census.life())
             let second = Recorder<Probe<TextRequest>>()
 
             simultaneously {
                 first.operation.cancel()
             } and: {
-                second.record(Probe(request, on: queue, coalescing: true).run(on: queue))
+                second.record(Probe(adding: request, to: queue, coalescing: true))
             }
             gate.open()
 
@@ -36,7 +36,7 @@ import Testing
         for _ in 0..<Scale.races {
             let queue = TestQueue(InMemoryTransport { _ in .never })
             let probes = (0..<2).map { _ in
-                Probe(TextRequest(life: census.life()), on: queue, coalescing: true).run(on: queue)
+                Probe(adding: TextRequest(life: census.life()), to: queue, coalescing: true)
             }
 
             simultaneously {
@@ -56,14 +56,14 @@ import Testing
             let gate = Gate()
             let transport = InMemoryTransport { _ in .status(.ok, body: Data("shared".utf8)).held(by: gate) }
             let queue = TestQueue(transport)
-            let first = Probe(TextRequest(life: census.life()), on: queue, coalescing: true).run(on: queue)
+            let first = Probe(adding: TextRequest(life: census.life()), to: queue, coalescing: true)
             let request = TextRequest(life: census.life())
             let second = Recorder<Probe<TextRequest>>()
 
             simultaneously {
                 gate.open()
             } and: {
-                second.record(Probe(request, on: queue, coalescing: true).run(on: queue))
+                second.record(Probe(adding: request, to: queue, coalescing: true))
             }
 
             #expect(await first.ended().map(\.value) == ["shared"])
@@ -79,7 +79,7 @@ import Testing
             let transport = StepTransport()
             let queue = TestQueue(transport)
             let probes = (0..<3).map { _ in
-                Probe(TextRequest(life: census.life()), on: queue, coalescing: true).run(on: queue)
+                Probe(adding: TextRequest(life: census.life()), to: queue, coalescing: true)
             }
             let transfer = await transport.transfers.first(1)[0]
             transfer.receive(.head(HTTPResponseHead(status: .ok)))

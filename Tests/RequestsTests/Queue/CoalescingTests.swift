@@ -15,7 +15,7 @@ import Testing
     }
 
     private func join<R: NetworkRequest>(_ request: R, _ queue: TestQueue, _ count: Int) -> [Probe<R>] {
-        (0..<count).map { _ in Probe(request, on: queue, coalescing: true).run(on: queue) }
+        (0..<count).map { _ in Probe(adding: request, to: queue, coalescing: true) }
     }
 
     @Test(arguments: [1, 4, OperationQueue.defaultMaxConcurrentOperationCount])
@@ -126,7 +126,7 @@ import Testing
         options.coalesce = true
         let transport = makeTransport()
         let queue = TestQueue(transport)
-        let probes = (0..<3).map { _ in Probe(TextRequest(options: options), on: queue).run(on: queue) }
+        let probes = (0..<3).map { _ in Probe(adding: TextRequest(options: options), to: queue) }
 
         gate.open()
 

@@ -17,6 +17,14 @@ final class Probe<R: NetworkRequest>: Sendable {
         }
     }
 
+    /// Adds the request to a queue at once, as an application does.
+    init(adding request: R, to queue: TestQueue, coalescing: Bool = false) {
+        let (results, completionQueue) = (results, completionQueue)
+        operation = queue.addRequest(request, completionQueue: completionQueue, coalescing: coalescing) {
+            results.record($0)
+        }
+    }
+
     /// Adds the operation to a queue.
     func run(on queue: TestQueue) -> Self {
         queue.addOperation(operation)

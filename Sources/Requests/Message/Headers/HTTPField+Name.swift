@@ -12,10 +12,17 @@ extension HTTPField {
     public struct Name: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name in the spelling that it was given, which is the one that is sent.
         public let rawValue: String
+        fileprivate let isMarkedSecret: Bool
 
         /// Makes a name of any spelling.
-        public init(_ rawValue: String) {
+        ///
+        /// - Parameters:
+        ///   - rawValue: The name.
+        ///   - isSecret: Whether values of the field are secrets, where that isn't known of the name: ``isSecret``. The
+        ///     mark is no part of equality.
+        public init(_ rawValue: String, isSecret: Bool = false) {
             self.rawValue = rawValue
+            isMarkedSecret = isSecret
         }
 
         /// Makes a name from a literal.
@@ -110,7 +117,7 @@ extension HTTPField.Name {
     public static let wwwAuthenticate: Self = "WWW-Authenticate"
 
     /// Whether the value of the field is a secret, which no description shows and no other origin receives.
-    public var isSecret: Bool { Self.secrets.contains(self) }
+    public var isSecret: Bool { isMarkedSecret || Self.secrets.contains(self) }
 
     private static let secrets: Set<Self> = [
         .authorization, .proxyAuthorization, .cookie, .setCookie,

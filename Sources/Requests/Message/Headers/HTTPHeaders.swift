@@ -77,6 +77,14 @@ public struct HTTPHeaders: Sendable, Hashable {
         try fields.removeAll(where: condition)
     }
 
+    /// Marks the values of some fields as secrets.
+    mutating func markSecrets(_ names: Set<HTTPField.Name>) {
+        guard !names.isEmpty else { return }
+        for index in fields.indices where names.contains(fields[index].name) {
+            fields[index].name = HTTPField.Name(fields[index].name.rawValue, isSecret: true)
+        }
+    }
+
     /// Takes over the fields of other headers: each of their names replaces all fields of that name here.
     public mutating func merge(_ other: HTTPHeaders) {
         guard !other.isEmpty else { return }

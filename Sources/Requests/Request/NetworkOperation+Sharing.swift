@@ -1,0 +1,89 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// How an operation leaves its work to another, and gets it back where that can't do it.
+extension NetworkOperation {
+    /// Whether the operation does its own work.
+    enum Role: Sendable {
+        /// It does.
+        case alone
+        /// It joins a shared transfer of its queue when it starts, if it is asked to, or if the request asks for it.
+        case joining(Coalescer.Queue, isAsked: Bool)
+        /// It has joined, waits for the leader, and works alone where the request can't be shared.
+        case follower(SharedTransfer<R>)
+        /// It works for others, and only if the method is safe.
+        case leader(SharedTransfer<R>)
+    }
+
+    /// Joins the unfinished transfer of an equal request, now: the operation takes what comes of it, even if that comes
+    /// before its own turn.
+    func joinSharedTransfer(of queue: Coalescer.Queue) {
+        guard let request else { return }
+        let shared = sharedTransfer(for: request, of: queue)
+        run.withLock { $0.role = .follower(shared) }
+    }
+
+    /// Joins the unfinished transfer of an equal request when the operation starts, since only then is it known what it
+    /// may take: the request may not be made yet, and what came before a dependency was finished is too old.
+    func joinSharedTransferAtStart(of queue: Coalescer.Queue, isAsked: Bool) {
+        run.withLock { $0.role = .joining(queue, isAsked: isAsked) }
+    }
+
+    private func sharedTransfer(for request: R, of queue: Coalescer.Queue) -> SharedTransfer<R> {
+        let configuration = OperationConfiguration(
+            source: .value(request),
+            transport: transport,
+            environment: environment
+        )
+        let key = Coalescer.Key(queue: queue, configuration: configuration, request: request)
+        return Coalescer.shared.join(key, or: SharedTransfer(key: key, queue: queue, configuration: configuration))
+    }
+
+    /// Takes the transfer to join, if there is one: whoever takes it has to see to it that it is left.
+    func takeSharedTransfer(for request: R) -> SharedTransfer<R>? {
+        // One step, so that a start and a cancel at the same time don't both leave. A leader stays one.
+        let role = run.withLock { run in
+            if case .leader = run.role { return run.role }
+            defer { run.role = .alone }
+            return run.role
+        }
+        switch role {
+        case .follower(let shared):
+            return shared
+        case .joining(let queue, let isAsked):
+            return isAsked || request.options.coalesce ? sharedTransfer(for: request, of: queue) : nil
+        case .alone, .leader:
+            return nil
+        }
+    }
+
+    /// Leaves a transfer that was joined and not taken: that of an operation that ends before it starts.
+    ///
+    /// A leader lets go of the transfer, which holds on to it.
+    func leaveSharedTransfer() {
+        let role = run.withLock { run in
+            defer { run.role = .alone }
+            return run.role
+        }
+        if case .follower(let shared) = role { shared.leave(self) }
+    }
+
+    func join(_ shared: SharedTransfer<R>) {
+        guard transition(.join) == .attach else { return shared.leave(self) }
+        // Weak: the exchange is the operation's own.
+        let leave: Exchange.Cancellation = { [weak self] in
+            if let self { shared.leave(self) }
+        }
+        run.withLock { run in
+            let work = run.exchange.beginWork()
+            return run.exchange.keep(leave, of: work)
+        }?()
+        shared.attach(self)
+    }
+
+    /// Takes over the result of the operation that did the work, unless there is one already.
+    func adopt(_ outcome: Outcome, of leader: NetworkOperation<R>) {
+        let exchange = leader.run.withLock { $0.exchange }
+        finish(with: outcome) { self.run.withLock { $0.exchange.adopt(exchange) } }
+    }
+}
