@@ -1,0 +1,119 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// An X.509 certificate: an authority to trust, or the holder of a key to pin.
+///
+/// It is taken from PEM text, from DER, or from a file of either, and kept as DER, so that the same certificate is equal
+/// whatever it came from. Its outline is checked here; whether it is valid, and for whom, is found out with a connection.
+///
+/// ```swift
+/// let authority = try Certificate(contentsOf: folder.appending(path: "company-root.pem"))
+/// let trust = TrustPolicy.system.adding([authority])
+/// ```
+public struct Certificate: Sendable, Hashable {
+    /// The certificate as DER (X.690).
+    public let der: Data
+    /// The SubjectPublicKeyInfo in it (RFC 5280, 4.1.2.7), as DER: what a pin is the digest of.
+    let publicKeyInfo: Data
+
+    /// Takes a certificate as DER.
+    ///
+    /// - Throws: ``InvalidTrust`` where it isn't one.
+    public init(der: Data) throws(InvalidTrust) {
+        guard let key = Self.publicKeyInfo(in: [UInt8](der)) else {
+            throw InvalidTrust(.certificate, "isn't an X.509 certificate in DER")
+        }
+        self.der = der
+        publicKeyInfo = Data(key)
+    }
+
+    /// Takes a certificate as PEM text (RFC 7468), the only one in there.
+    ///
+    /// - Throws: ``InvalidTrust`` where there is none, several, or something else.
+    public init(pem: String) throws(InvalidTrust) {
+        self = try Self.single(Self.all(pem: pem))
+    }
+
+    /// Takes a certificate as PEM or as DER, whichever it turns out to be.
+    ///
+    /// - Throws: ``InvalidTrust`` where it is neither, or where there are several.
+    public init(_ data: Data) throws(InvalidTrust) {
+        self = try Self.single(Self.all(data))
+    }
+
+    /// Reads a certificate from a file, PEM or DER.
+    ///
+    /// - Throws: ``InvalidTrust`` where the file can't be read, is neither, or has several.
+    public init(contentsOf file: URL) throws(InvalidTrust) {
+        self = try Self.single(Self.all(contentsOf: file))
+    }
+
+    /// The certificates of a PEM text, such as a bundle of authorities.
+    ///
+    /// - Throws: ``InvalidTrust`` where there is none, or something else.
+    public static func all(pem: String) throws(InvalidTrust) -> [Certificate] {
+        var certificates: [Certificate] = []
+        for block in try PEMBlock.all(in: pem, of: .certificate) {
+            guard ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label) else {
+                throw InvalidTrust(.certificate, "comes with a PEM block of another kind: \(block.label.shortened())")
+            }
+            certificates.append(try Certificate(der: block.bytes))
+        }
+        guard !certificates.isEmpty else { throw InvalidTrust(.certificate, "isn't PEM text") }
+        return certificates
+    }
+
+    /// The certificates of a file: a bundle in PEM, or one in DER.
+    ///
+    /// - Throws: ``InvalidTrust`` where the file can't be read, or is neither.
+    public static func all(contentsOf file: URL) throws(InvalidTrust) -> [Certificate] {
+        guard file.isFileURL, let data = try? Data(contentsOf: file) else {
+            throw InvalidTrust(.certificate, "isn't in a file that can be read")
+        }
+        return try all(data)
+    }
+
+    private static func all(_ data: Data) throws(InvalidTrust) -> [Certificate] {
+        // Text never begins as a SEQUENCE of any length: PEM begins with a hyphen or words, and 0x30 is the digit 0.
+        if data.first == DERWalker.sequence, let certificate = try? Certificate(der: data) { return [certificate] }
+        return try all(pem: String(decoding: data, as: UTF8.self))
+    }
+
+    private static func single(_ certificates: [Certificate]) throws(InvalidTrust) -> Certificate {
+        guard certificates.count == 1, let certificate = certificates.first else {
+            throw InvalidTrust(.certificate, "is one of several in one place")
+        }
+        return certificate
+    }
+
+    /// The certificate as PEM text.
+    public var pem: String { PEMBlock(label: "CERTIFICATE", bytes: der).text }
+
+    /// Goes through a certificate up to its key (RFC 5280, 4.1), and sees that it has an end where it should.
+    private static func publicKeyInfo(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
+        var outer = DERWalker(bytes[...])
+        guard var certificate = outer.next(DERWalker.sequence)?.walker, outer.isAtEnd,
+            var body = certificate.next(DERWalker.sequence)?.walker,
+            certificate.next(DERWalker.sequence) != nil,  // signatureAlgorithm
+            certificate.next(DERWalker.bitString) != nil, certificate.isAtEnd
+        else { return nil }
+        _ = body.next(DERWalker.context0)  // version, which has a default
+        guard body.next(DERWalker.integer) != nil else { return nil }  // serialNumber
+        for _ in 0..<4 {  // signature, issuer, validity, subject
+            guard body.next(DERWalker.sequence) != nil else { return nil }
+        }
+        guard let key = body.next(DERWalker.sequence) else { return nil }
+        var parts = key.walker
+        guard parts.next(DERWalker.sequence) != nil, parts.next(DERWalker.bitString) != nil, parts.isAtEnd else {
+            return nil
+        }
+        return key.whole
+    }
+}
+
+extension Certificate: CustomStringConvertible {
+    /// The certificate by the pin of its key: short, and the same for every renewal with that key.
+    public var description: String { "certificate with the key \(PublicKeyPin(self))" }
+}

@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The hosts that a rule is about: one, those of one domain, or all.
+enum HostPattern: Sendable, Hashable {
+    /// The host of this name or address.
+    case host(String)
+    /// The hosts with one label before this domain: `*.example.com` is `www.example.com`, but neither `example.com` nor
+    /// `a.b.example.com`, as in a certificate (RFC 9525, 6.3).
+    case below(String)
+    /// Every host.
+    case any
+
+    /// Reads a host's name or address, or a name with `*` for its first label.
+    ///
+    /// - Throws: ``InvalidTrust`` for what no host of an address could match: a rule of that would never apply, and
+    ///   nobody would notice.
+    init(_ text: String) throws(InvalidTrust) {
+        let isWildcard = text.hasPrefix("*.")
+        let name = Self.canonical(isWildcard ? String(text.dropFirst(2)) : text)
+        let isAddress = Self.address(name) != nil
+        guard isAddress || name.isHostName else {
+            throw InvalidTrust(.host, "is no name of a host (in ASCII, without scheme and port)", excerpt: text)
+        }
+        guard !isWildcard || !isAddress else {
+            throw InvalidTrust(.host, "has a wildcard in an address", excerpt: text)
+        }
+        self = isWildcard ? .below(name) : .host(name)
+    }
+
+    /// A name as names are compared: in lower case, without the dot of the root; an address in its usual form.
+    ///
+    /// There are many ways to write `127.0.0.1`, and a pin has to hold for all that a connection is made with.
+    static func canonical(_ host: String) -> String {
+        var host = host.lowercased()[...]
+        if host.hasSuffix(".") { host = host.dropLast() }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = host.dropFirst().dropLast() }
+        return address(String(host)) ?? String(host)
+    }
+
+    private static func address(_ host: String) -> String? {
+        var (address4, address6) = (in_addr(), in6_addr())
+        var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+        let size = socklen_t(text.count)
+        if inet_pton(AF_INET6, host, &address6) == 1 {
+            inet_ntop(AF_INET6, &address6, &text, size)
+        } else if host.first?.isNumber == true, !host.contains(where: \.isWhitespace), inet_aton(host, &address4) != 0 {
+            inet_ntop(AF_INET, &address4, &text, size)
+        } else {
+            return nil
+        }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}
+
+extension Dictionary where Key == HostPattern {
+    /// What is there for a host: its own first, then that of its domain, then that of all.
+    func value(for host: String) -> Value? {
+        let host = HostPattern.canonical(host)
+        if let value = self[.host(host)] { return value }
+        if let dot = host.firstIndex(of: "."), let value = self[.below(String(host[host.index(after: dot)...]))] {
+            return value
+        }
+        return self[.any]
+    }
+}
+
+extension String {
+    /// Whether a host may have this name; in lower case.
+    fileprivate var isHostName: Bool {
+        let labels = split(separator: ".", omittingEmptySubsequences: false)
+        return utf8.count <= 253 && labels.allSatisfy { 1...63 ~= $0.utf8.count && $0.utf8.allSatisfy(\.isOfHostName) }
+    }
+}
+
+extension UInt8 {
+    // Underscores aren't for hosts (RFC 952), and yet some have them.
+    fileprivate var isOfHostName: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        case UInt8(ascii: "-"), UInt8(ascii: "_"): true
+        default: false
+        }
+    }
+}

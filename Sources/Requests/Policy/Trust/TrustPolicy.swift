@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Whom a connection trusts: whose certificates, which keys, and from which version of TLS on.
+///
+/// The default, ``system``, is right for nearly everyone: the certificate is signed by an authority of the system's, is in
+/// its time, and names the host. Change it to reach servers with an authority of your own, to pin keys, or to show a
+/// client certificate. Every rule narrows what is accepted, or adds what you name; none turns the checks of another off,
+/// but for ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
+///
+/// ```swift
+/// var environment = RequestEnvironment()
+/// environment.trust = try .system
+///     .adding([Certificate(contentsOf: folder.appending(path: "company-root.pem"))])
+///     .pinning([currentKey, nextKey], forHosts: ["api.example.com", "*.internal.example.com"])
+/// ```
+///
+/// A rule for hosts takes names and addresses, or `*` for the first label of a name: `*.example.com` is
+/// `www.example.com`, but neither `example.com` nor `a.b.example.com`. The rule of a host itself goes before that of a
+/// wildcard. Plain http has no certificates, and isn't affected.
+///
+/// A connection is used again only for requests of which the same is asked. What a transport can't do is an error of code
+/// `unsupported`, before anything is sent: `URLSession` transports do ``system`` only, on every platform for now, and
+/// ``CurlTransport`` on Linux does everything. A connection that isn't trusted is an error of code `untrusted`, with a
+/// `reason` that says why.
+public struct TrustPolicy: Sendable, Hashable {
+    /// The rules of a policy.
+    struct Rules: Sendable, Hashable {
+        var authorities = HostTrust.Authorities()
+        var pins: [HostPattern: Set<PublicKeyPin>] = [:]
+        var identities: [HostPattern: ClientIdentity] = [:]
+        var minimumVersion = TLSVersion.tls12
+        var insecureHosts: [HostPattern: Bool] = [:]
+    }
+
+    // Behind one reference, with the hash made once: a policy goes along with every request, and is looked up there.
+    private final class Storage: Sendable {
+        let rules: Rules
+        let hash: Int
+
+        init(_ rules: Rules) {
+            self.rules = rules
+            hash = rules.hashValue
+        }
+    }
+
+    private let storage: Storage?
+
+    private init(_ rules: Rules?) {
+        storage = rules == Rules() ? nil : rules.map(Storage.init)
+    }
+
+    /// The rules; nil where there are none but the system's.
+    var rules: Rules? { storage?.rules }
+
+    /// What the system trusts, under the host's name, with TLS 1.2 at least: the default.
+    public static let system = TrustPolicy(nil)
+
+    /// Trusts these authorities and no other, the system's neither.
+    ///
+    /// No certificate at all is nobody: every connection fails.
+    public static func only(_ certificates: [Certificate]) -> TrustPolicy {
+        TrustPolicy(Rules(authorities: HostTrust.Authorities(includesSystem: false, certificates: certificates)))
+    }
+
+    /// Trusts these authorities too.
+    public func adding(_ certificates: [Certificate]) -> TrustPolicy {
+        changed { rules in
+            for certificate in certificates where !rules.authorities.certificates.contains(certificate) {
+                rules.authorities.certificates.append(certificate)
+            }
+        }
+    }
+
+    /// Asks that the key of these hosts is one of these, after all other checks.
+    ///
+    /// The key is that in the host's own certificate, not those of the authorities above it. Pins for a host that has some
+    /// already are added to them.
+    ///
+    /// - Parameters:
+    ///   - pins: The pins; at least one.
+    ///   - hosts: Whose key it is: names, addresses, and names with `*` for their first label.
+    /// - Returns: A policy that asks for it.
+    /// - Throws: ``InvalidTrust`` where there is no pin or no host, or where a host isn't one.
+    public func pinning(_ pins: [PublicKeyPin], forHosts hosts: [String]) throws(InvalidTrust) -> TrustPolicy {
+        guard !pins.isEmpty else { throw InvalidTrust(.pin, "is missing") }
+        let patterns = try Self.patterns(hosts)
+        return changed { rules in
+            for pattern in patterns { rules.pins[pattern, default: []].formUnion(pins) }
+        }
+    }
+
+    /// Shows every host that asks for it a client certificate.
+    ///
+    /// A request that redirects have led to another origin goes without, as it goes without its credentials.
+    public func presenting(_ identity: ClientIdentity) -> TrustPolicy {
+        changed { $0.identities[.any] = identity }
+    }
+
+    /// Shows these hosts a client certificate, if they ask for it.
+    ///
+    /// A request that redirects have led to another origin goes without, as it goes without its credentials.
+    ///
+    /// - Throws: ``InvalidTrust`` where there is no host, or one isn't.
+    public func presenting(
+        _ identity: ClientIdentity,
+        toHosts hosts: [String]
+    ) throws(InvalidTrust) -> TrustPolicy {
+        let patterns = try Self.patterns(hosts)
+        return changed { rules in
+            for pattern in patterns { rules.identities[pattern] = identity }
+        }
+    }
+
+    /// Asks for a version of TLS, or a newer one.
+    public func requiring(_ version: TLSVersion) -> TrustPolicy {
+        changed { $0.minimumVersion = version }
+    }
+
+    /// Accepts whatever certificate these hosts show, of anyone and for anyone: whoever is in between can read and change
+    /// everything.
+    ///
+    /// For servers on a developer's machine, with certificates that they made themselves. Better make them an authority
+    /// and ``adding(_:)`` it. Pins, where there are some for these hosts, still have to be right.
+    ///
+    /// - Throws: ``InvalidTrust`` where there is no host, or one isn't.
+    public func insecurelyAcceptingAnyCertificate(
+        forHosts hosts: [String]
+    ) throws(InvalidTrust) -> TrustPolicy {
+        let patterns = try Self.patterns(hosts)
+        return changed { rules in
+            for pattern in patterns { rules.insecureHosts[pattern] = true }
+        }
+    }
+
+    private func changed(_ change: (inout Rules) -> Void) -> TrustPolicy {
+        var rules = rules ?? Rules()
+        change(&rules)
+        return TrustPolicy(rules)
+    }
+
+    private static func patterns(_ hosts: [String]) throws(InvalidTrust) -> [HostPattern] {
+        guard !hosts.isEmpty else { throw InvalidTrust(.host, "is missing") }
+        var patterns: [HostPattern] = []
+        for host in hosts { patterns.append(try HostPattern(host)) }
+        return patterns
+    }
+
+    /// Whether two policies ask the same.
+    public static func == (one: TrustPolicy, other: TrustPolicy) -> Bool {
+        one.storage === other.storage || one.storage?.hash == other.storage?.hash && one.rules == other.rules
+    }
+
+    /// Hashes the policy.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(storage?.hash)
+    }
+}
