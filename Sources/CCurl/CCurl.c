@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,6 +29,22 @@ struct version_info {
     unsigned int version_num;
     const char *host;
     int features;
+    const char *ssl_version;
+    long ssl_version_num;
+    const char *libz_version;
+    const char *const *protocols;
+    const char *ares;
+    int ares_num;
+    const char *libidn;
+    int iconv_ver_num;
+    const char *libssh_version;
+    unsigned int brotli_ver_num;
+    const char *brotli_version;
+    unsigned int nghttp2_ver_num;
+    const char *nghttp2_version;
+    const char *quic_version;
+    const char *ca_file;
+    const char *ca_folder;
     // More follows, which isn't used.
 };
 
@@ -57,6 +74,7 @@ enum {
     OLDEST_VERSION = 0x074400,  // 7.68: what is used of it is older, and distributions have nothing older any more
     GLOBAL_ALL = 3,
     VERSION_NOW = 3,
+    AGE_OF_CA_FILE = 6,  // 7.70: the age up to which the fields above are there
     MESSAGE_DONE = 1,
     BLOB_COPY = 1,
     PROTOCOL_HTTP_AND_HTTPS = 3,
@@ -111,6 +129,8 @@ static struct {
 
 static uint32_t version;
 static uint32_t features;
+static const char *ca_file;
+static const char *ca_folder;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool find_all(void *library) {
@@ -154,6 +174,10 @@ static void load(void) {
     if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
     version = info->version_num;
     features = (uint32_t)info->features;
+    if (info->age >= AGE_OF_CA_FILE) {
+        ca_file = info->ca_file;
+        ca_folder = info->ca_folder;
+    }
 }
 
 bool ccurl_load(void) {
@@ -163,6 +187,8 @@ bool ccurl_load(void) {
 
 uint32_t ccurl_version(void) { return ccurl_load() ? version : 0; }
 uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
+const char *ccurl_ca_file(void) { return ccurl_load() ? ca_file : NULL; }
+const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
 
 // MARK: Easy handles
 
@@ -326,6 +352,21 @@ int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds) {
         if (events[i].events & (EPOLLERR | EPOLLHUP)) ready[i].bits |= 4;
     }
     return found < 0 ? 0 : found;
+}
+
+int ccurl_memory_file(const void *bytes, size_t count) {
+    int file = memfd_create("certificates", MFD_CLOEXEC);
+    if (file < 0) return -1;
+    for (size_t written = 0; written < count;) {
+        ssize_t now = write(file, (const char *)bytes + written, count - written);
+        if (now < 0 && errno == EINTR) continue;
+        if (now <= 0) {
+            close(file);
+            return -1;
+        }
+        written += (size_t)now;
+    }
+    return file;
 }
 
 void ccurl_block_broken_pipe(void) {

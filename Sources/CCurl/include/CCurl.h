@@ -27,6 +27,11 @@ uint32_t ccurl_version(void);
 /// The features of the libcurl that was loaded, as CCURL_FEATURE bits.
 uint32_t ccurl_features(void);
 
+/// Where that libcurl looks for the certificates of the system's authorities: a file of them, and a folder. Null where it
+/// has none, or is too old (before 7.70) to say.
+const char *ccurl_ca_file(void);
+const char *ccurl_ca_folder(void);
+
 enum {
     CCURL_FEATURE_IPV6 = 1 << 0,
     CCURL_FEATURE_TLS = 1 << 2,
@@ -190,6 +195,9 @@ void ccurl_poll_remove(int poll, int socket);
 
 /// Waits for sockets, at most so many milliseconds, or for ever for -1. Gives the number of those that are ready.
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds);
+
+/// Makes a file that is in memory only, and this process's only: its descriptor, or -1.
+int ccurl_memory_file(const void *bytes, size_t count);
 
 /// Keeps the broken pipes of this thread from ending the process: with its signals off, curl doesn't guard against them.
 void ccurl_block_broken_pipe(void);

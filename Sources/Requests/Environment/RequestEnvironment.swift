@@ -18,6 +18,8 @@ public struct RequestEnvironment: Sendable {
     public var deadline: Duration?
     /// What becomes of redirects; by default ten are followed.
     public var redirect: RedirectPolicy = .follow()
+    /// Whom a connection trusts; by default whom the system does.
+    public var trust: TrustPolicy = .system
     /// How many bytes of content are read into memory at most, after decoding; 64 MiB by default.
     ///
     /// A larger response is an error of code `bodyTooLarge`.

@@ -12,6 +12,8 @@ public struct RequestOptions: Sendable, Hashable {
     public var deadline: Duration?
     /// What becomes of redirects.
     public var redirect: RedirectPolicy?
+    /// Whom the connection trusts.
+    public var trust: TrustPolicy?
     /// How many bytes of content are read into memory at most, after decoding.
     public var maximumBodySize: Int?
     /// Whether a status that isn't among the valid ones is a failure; true by default.

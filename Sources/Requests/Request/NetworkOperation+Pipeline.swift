@@ -83,7 +83,8 @@ extension NetworkOperation {
         guard let work else { return advance(.ended(transfer: transfer)) }
         let limit = options.maximumBodySize ?? environment.maximumBodySize
         let timeout = options.timeout ?? environment.timeout
-        var outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit)
+        let trust = options.trust ?? environment.trust
+        var outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit, trust: trust)
         outgoing.hasLeftOrigin = hasLeftOrigin
         let sink = EventSink { [self] event in receive(event, transfer: transfer, limit: limit) }
         let handle = transport.send(outgoing) { sink($0) }

@@ -24,6 +24,10 @@ public struct TransportRequest: Sendable {
     public var cachePolicy: URLRequest.CachePolicy
     /// Whether a cellular network may carry the request, where the platform knows of one.
     public var allowsCellularAccess: Bool
+    /// Whom the connection trusts.
+    ///
+    /// A transport that can't go by it refuses the request with an error of code `unsupported`, before it connects.
+    public var trust: TrustPolicy
     /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials of
     /// its own keeps them to itself then, as the pipeline does with those of the request.
     var hasLeftOrigin = false
@@ -34,13 +38,20 @@ public struct TransportRequest: Sendable {
     ///   - request: What to send.
     ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say.
     ///   - maximumBodySize: How many bytes of content are wanted at most.
-    public init(_ request: HTTPRequest, timeout: Duration = .seconds(60), maximumBodySize: Int = .max) {
+    ///   - trust: Whom the connection trusts.
+    public init(
+        _ request: HTTPRequest,
+        timeout: Duration = .seconds(60),
+        maximumBodySize: Int = .max,
+        trust: TrustPolicy = .system
+    ) {
         url = request.url
         method = request.method
         headers = request.headers
         body = request.body
         self.timeout = request.timeout ?? timeout
         self.maximumBodySize = maximumBodySize
+        self.trust = trust
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
     }

@@ -10,12 +10,17 @@ import Foundation
 /// Holds what they point to.
 final class CurlOptions {
     private let request: TransportRequest
+    private let trust: CurlTrust?
     private let headers: OpaquePointer?
     private let errorText: UnsafeMutablePointer<CChar>
     private static let errorTextSize = 256
 
-    init(_ request: TransportRequest) {
+    /// - Parameters:
+    ///   - request: What is sent.
+    ///   - trust: What its connection is asked for, where that isn't what is asked by default.
+    init(_ request: TransportRequest, trust: CurlTrust?) {
         self.request = request
+        self.trust = trust
         headers = Self.headers(of: request)
         errorText = .allocate(capacity: Self.errorTextSize)
         errorText.initialize(repeating: 0, count: Self.errorTextSize)
@@ -51,12 +56,11 @@ final class CurlOptions {
         }
         if let proxy = configuration.proxy { set(CCURL_PROXY, proxy) }
         if let path = configuration.unixSocketPath { set(CCURL_UNIX_SOCKET_PATH, path) }
-        set(CCURL_SSLVERSION, Self.atLeastTLS12)
+        set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
+        if let trust { failure |= trust.apply(to: easy) }
         failure |= ccurl_easy_set_headers(easy, headers)
         return failure == 0
     }
-
-    private static let atLeastTLS12 = 6
 
     // HTTPGET is what a handle does anyway. POST and PUT say their length even when it is 0 (RFC 9110, 8.6).
     private func setMethod(
@@ -93,11 +97,15 @@ final class CurlOptions {
         return list
     }
 
-    /// The result of a transfer, with libcurl's text for it.
-    func result(_ code: Int32) -> CurlResult {
+    /// The result of a transfer, with libcurl's text for it; before the handle goes on to another.
+    func result(_ code: Int32, of easy: OpaquePointer) -> CurlResult {
         guard code != 0 else { return CurlResult(code: 0, text: "") }
         let own = String(cString: errorText)
-        return CurlResult(code: code, text: own.isEmpty ? String(cString: ccurl_error_text(code)) : own)
+        return CurlResult(
+            code: code,
+            text: own.isEmpty ? String(cString: ccurl_error_text(code)) : own,
+            verification: ccurl_easy_long(easy, CCURL_INFO_SSL_VERIFYRESULT)
+        )
     }
 }
 #endif

@@ -10,18 +10,29 @@ struct CurlResult: Sendable, Hashable {
     let code: Int32
     /// libcurl's text, where it has one for this very failure.
     let text: String
+    /// What the verification of the certificate came to, in OpenSSL's numbers; 0 where nothing was wrong, or nothing known.
+    var verification = 0
 
     /// The error, or nil for success.
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
+        if let distrust { return error(distrust, phase: phase) }
         // A broken chunk has no code of its own before libcurl 8.
         let isBadChunk = self.code == 56 && text.contains("chunk")
         let (code, urlCode) = Self.codes[isBadChunk ? 8 : self.code] ?? (.other, .unknown)
-        let underlying = URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(self.code)])
-        return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: underlying)
+        return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: urlError(urlCode))
     }
 
-    /// libcurl's codes that an http transfer can end with; every other is `other`.
+    private func error(_ distrust: CurlDistrust, phase: RequestError.Phase) -> RequestError {
+        let reason = "\(distrust.reason): \(text) (curl \(code))"
+        return RequestError(.untrusted, phase: phase, reason: reason, underlying: urlError(distrust.urlCode))
+    }
+
+    private func urlError(_ urlCode: URLError.Code) -> URLError {
+        URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(code)])
+    }
+
+    /// libcurl's codes that an http transfer can end with, but for those of ``CurlDistrust``; every other is `other`.
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
         1: (.badResponse, .badServerResponse),  // unsupported protocol: also HTTP/0.9 and garbage
         2: (.other, .unknown),  // failed to initialise
@@ -36,25 +47,16 @@ struct CurlResult: Sendable, Hashable {
         26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback said no
         27: (.badResponse, .badServerResponse),  // out of memory: a header line without end
         28: (.timedOut, .timedOut),
-        35: (.untrusted, .secureConnectionFailed),
         42: (.cancelled, .cancelled),
         47: (.tooManyRedirects, .httpTooManyRedirects),
         52: (.connectionLost, .networkConnectionLost),  // nothing received
         55: (.connectionLost, .networkConnectionLost),
         56: (.connectionLost, .networkConnectionLost),
-        58: (.untrusted, .clientCertificateRejected),  // our own certificate is bad
-        59: (.untrusted, .secureConnectionFailed),  // no common cipher
-        60: (.untrusted, .serverCertificateUntrusted),
         61: (.badResponse, .cannotDecodeContentData),
         65: (.bodyNotReplayable, .requestBodyStreamExhausted),  // rewind failed
-        77: (.untrusted, .serverCertificateHasUnknownRoot),  // bad CA file
         80: (.connectionLost, .networkConnectionLost),
-        83: (.untrusted, .serverCertificateUntrusted),
-        90: (.untrusted, .serverCertificateUntrusted),  // pinned key doesn't match
-        91: (.untrusted, .serverCertificateUntrusted),
         92: (.connectionLost, .networkConnectionLost),  // HTTP/2 stream error
         97: (.cannotConnect, .cannotConnectToHost),  // proxy handshake
-        98: (.untrusted, .clientCertificateRequired),
     ]
 }
 #endif

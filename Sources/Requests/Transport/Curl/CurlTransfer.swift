@@ -46,7 +46,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         var limits = configuration.limits
         limits.body = request.maximumBodySize
         state = CurlTransferState(url: request.url, limits: limits)
-        options = CurlOptions(request)
+        options = CurlOptions(request, trust: try CurlTrustCache.shared.trust(for: request))
         body = try CurlBody(request.body, whenReadable: resumesSending)
         let context = Unmanaged.passUnretained(self).toOpaque()
         guard options.apply(to: easy, context: context, body: body, configuration, callbacks: loop.callbacks) else {
@@ -92,7 +92,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Takes the result; what it means is told with the next ``publish()``.
     func end(_ code: Int32) {
-        if let event = state.end(options.result(code)) { events.append(event) }
+        if let event = state.end(options.result(code, of: easy)) { events.append(event) }
     }
 
     /// Puts what has happened into the mailbox; says whether the receiver has to be called.

@@ -31,6 +31,7 @@ final class SessionTransfer: Transfer {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
         do {
+            try request.validateTrust()
             let task = try session.task(for: request)
             let transfer = SessionTransfer(task: task, delegate: delegate, body: request.body, receive: receive)
             delegate.add(transfer, for: task, timeout: request.timeout)
@@ -142,6 +143,15 @@ extension URLSession {
 }
 
 extension TransportRequest {
+    /// Refuses what a session can't be asked: a rule that it would pass over must not look as if it held.
+    ///
+    /// That goes for http too, from where a redirect may lead to https.
+    fileprivate func validateTrust() throws(RequestError) {
+        guard trust != .system else { return }
+        let reason = "a URLSession goes by the trust of the system only"
+        throw RequestError(.unsupported, phase: .sending, reason: reason)
+    }
+
     /// The pipeline has checked its own fields; those of a session's configuration are seen here for the first time.
     fileprivate func validateSessionHeaders() throws(InvalidRequest) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
