@@ -1,0 +1,154 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import Testing
+
+extension OverLoopback {
+    /// Which requests share a connection with nginx, and which must not.
+    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    struct InteropConnectionTests {
+        let servers: InteropServers
+
+        init() throws {
+            servers = try #require(InteropServers.current)
+        }
+
+        @Test func manyRequestsShareAConnectionOfHTTP2() async throws {
+            let (queue, transport) = (OperationQueue(), CurlTransport())
+            let url = try servers.url(.trusted)
+            let trust = try servers.extra
+            queue.maxConcurrentOperationCount = 100
+
+            let operations = (0..<100).map { _ in queue.addRequest(Call(url) { $0.trust = trust }, session: transport) }
+            await queue.drain()
+
+            let answers = try operations.map {
+                InteropAnswer(String(decoding: try #require($0.result).get(), as: UTF8.self))
+            }
+            #expect(Set(answers.map(\.version)) == ["HTTP/2.0"])
+            #expect(Set(answers.map(\.connection)).count <= 3)
+        }
+
+        /// Policies under which the server is to be trusted, no two of which ask the same.
+        private var policies: [TrustPolicy] {
+            get throws {
+                let authority = try servers.authority
+                let (text, encrypted) = (try servers.text("client.pem"), try servers.text("client-encrypted.key"))
+                let container = try Data(contentsOf: servers.file("client.p12"))
+                let (pin, other) = (try servers.pin("server"), try servers.pin("elsewhere"))
+                return [
+                    authority, try servers.extra, authority.requiring(.tls13),
+                    authority.adding([try servers.certificate("stranger")]),
+                    try authority.pinning([pin], forHosts: ["localhost"]),
+                    try authority.pinning([pin, other], forHosts: ["localhost"]),
+                    try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"]),
+                    authority.presenting(try servers.identity("client")),
+                    authority.presenting(try ClientIdentity(pem: text + encrypted, password: "secret")),
+                    authority.presenting(try ClientIdentity(pkcs12: container, password: "secret")),
+                ]
+            }
+        }
+
+        /// Policies under which the server isn't to be trusted, or can't be talked to, each a neighbour of one that is.
+        private var refusals: [TrustPolicy] {
+            get throws {
+                let authority = try servers.authority
+                let (text, encrypted) = (try servers.text("client.pem"), try servers.text("client-encrypted.key"))
+                let container = try Data(contentsOf: servers.file("client.p12"))
+                // A letter of the other case is all that is wrong here, which libcurl wouldn't notice.
+                let pin = try servers.pin("server").description.dropFirst("sha256/".count)
+                let flipped = try PublicKeyPin(
+                    "sha256/"
+                        + pin.replacing(/[a-zA-Z]/, maxReplacements: 1) {
+                            let letter = String($0.output)
+                            return letter == letter.lowercased() ? letter.uppercased() : letter.lowercased()
+                        }
+                )
+                return [
+                    .system, .only([]), .only([try servers.certificate("stranger")]),
+                    try authority.pinning([servers.pin("elsewhere")], forHosts: ["localhost"]),
+                    try authority.pinning([flipped], forHosts: ["localhost"]),
+                    authority.presenting(try ClientIdentity(pem: text + servers.text("intruder.key"))),
+                    authority.presenting(try ClientIdentity(pem: text + encrypted, password: "wrong")),
+                    authority.presenting(try ClientIdentity(pem: text + encrypted)),
+                    authority.presenting(try ClientIdentity(pkcs12: container, password: "wrong")),
+                ]
+            }
+        }
+
+        @Test func connectionServesRequestsOfItsPolicyOnly() async throws {
+            let transport = CurlTransport()
+            let policies = try policies
+
+            var first: [String] = []
+            for trust in policies {
+                first.append(try await servers.ask(.clients, trust: trust, over: transport).connection)
+            }
+            var second: [String] = []
+            for trust in policies {
+                second.append(try await servers.ask(.clients, trust: trust, over: transport).connection)
+            }
+
+            #expect(Set(first).count == policies.count)
+            #expect(second == first)
+            for (index, trust) in try refusals.enumerated() {
+                let error = try await servers.refusal(.clients, trust: trust, over: transport)
+                #expect(error?.code == .untrusted, "\(index)")
+            }
+        }
+
+        @Test func policiesDoNotMixUnderLoad() async throws {
+            let (queue, transport) = (OperationQueue(), CurlTransport())
+            let url = try servers.url(.clients)
+            queue.maxConcurrentOperationCount = 32
+            let all = try policies.map { ($0, true) } + refusals.map { ($0, false) }
+
+            let operations = (0..<20).flatMap { _ in
+                all.shuffled().map { trust, isTrusted in
+                    (queue.addRequest(Call(url) { $0.trust = trust }, session: transport), trust, isTrusted)
+                }
+            }
+            await queue.drain()
+
+            var connections: [TrustPolicy: Set<String>] = [:]
+            for (operation, trust, isTrusted) in operations {
+                let result = try #require(operation.result)
+                guard isTrusted else {
+                    #expect(throws: RequestError.self) { try result.get() }
+                    continue
+                }
+                let answer = InteropAnswer(String(decoding: try result.get(), as: UTF8.self))
+                connections[trust, default: []].insert(answer.connection)
+            }
+            let used = connections.values.flatMap { $0 }
+            #expect(Set(used).count == used.count)
+        }
+
+        @Test func equalPoliciesShareAConnection() async throws {
+            let transport = CurlTransport()
+            var seen: Set<String> = []
+            for _ in 0..<5 {
+                let trust = try servers.extra.pinning([servers.pin("server")], forHosts: ["localhost"])
+                seen.insert(try await servers.ask(.trusted, trust: trust, over: transport).connection)
+            }
+            #expect(seen.count == 1)
+        }
+
+        @Test func equalRequestsOfUnequalTrustAreNotCoalesced() async throws {
+            let (queue, transport) = (OperationQueue(), CurlTransport())
+            let url = try servers.url(.trusted)
+            let trust = try servers.authority
+
+            let trusting = queue.addRequest(Call(url) { $0.trust = trust }, session: transport, coalescing: true)
+            let doubting = queue.addRequest(Call(url), session: transport, coalescing: true)
+            await queue.drain()
+
+            #expect((try? trusting.result?.get()) != nil)
+            #expect(throws: RequestError.self) { try doubting.result?.get() }
+        }
+    }
+}
+#endif

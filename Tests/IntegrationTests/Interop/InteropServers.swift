@@ -1,0 +1,120 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import Testing
+
+/// The servers and certificates that `Scripts/interop` has made; nil in any other run.
+struct InteropServers: Sendable {
+    /// A server, by what is special about it.
+    enum Server: String, Sendable {
+        /// nginx, with HTTP/2, and nothing wrong.
+        case trusted
+        /// nginx, with a certificate for another host, one that has expired, one that it made itself.
+        case elsewhere, expired, own
+        /// nginx, which asks for a client certificate and says whose it got.
+        case clients
+        /// nginx, without TLS.
+        case plain
+        /// OpenSSL, with one version of TLS.
+        case tls11, tls12, tls13
+        /// The same, refusing whoever has no client certificate.
+        case asking12, asking13
+    }
+
+    static let current = InteropServers(ProcessInfo.processInfo.environment)
+
+    private let folder: URL
+    private let ports: [String: Int]
+
+    private init?(_ environment: [String: String]) {
+        guard let folder = environment["REQUESTS_INTEROP_FOLDER"], let list = environment["REQUESTS_INTEROP_SERVERS"]
+        else { return nil }
+        self.folder = URL(fileURLWithPath: folder)
+        let pairs = list.split(separator: " ").map { $0.split(separator: "=") }
+        ports = Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), Int($0[1]) ?? 0) })
+    }
+
+    func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
+    func text(_ name: String) throws -> String { try String(contentsOf: file(name), encoding: .utf8) }
+    func certificate(_ name: String) throws -> Certificate { try Certificate(contentsOf: file("\(name).pem")) }
+    func pin(_ name: String) throws -> PublicKeyPin { PublicKeyPin(try certificate(name)) }
+
+    /// Nobody but the authority that was made for these tests.
+    var authority: TrustPolicy { get throws { .only([try certificate("authority")]) } }
+
+    /// The system, and that authority.
+    var extra: TrustPolicy { get throws { .system.adding([try certificate("authority")]) } }
+
+    func identity(_ name: String) throws -> ClientIdentity {
+        try ClientIdentity(pem: text("\(name).pem") + text("\(name).key"))
+    }
+
+    func url(_ server: Server, host: String = "localhost") throws -> URL {
+        let port = try #require(ports[server.rawValue])
+        return try #require(URL(string: "\(server == .plain ? "http" : "https")://\(host):\(port)/"))
+    }
+
+    /// Asks a server on a transport of its own, or the one that is given.
+    func ask(
+        _ server: Server,
+        host: String = "localhost",
+        trust: TrustPolicy?,
+        over transport: (any HTTPTransport)? = nil
+    ) async throws -> InteropAnswer {
+        let call = Call(try url(server, host: host)) { $0.trust = trust }
+        let transport = transport ?? CurlTransport()
+        return InteropAnswer(try await OperationQueue().send(call, session: transport).text)
+    }
+
+    /// The error of asking a server.
+    func refusal(
+        _ server: Server,
+        host: String = "localhost",
+        trust: TrustPolicy?,
+        over transport: (any HTTPTransport)? = nil
+    ) async throws -> RequestError? {
+        do {
+            _ = try await ask(server, host: host, trust: trust, over: transport)
+            return nil
+        } catch let error as RequestError {
+            return error
+        }
+    }
+}
+
+/// A queue whose requests trust by a policy, unless they say otherwise.
+final class TrustingQueue: RequestQueue {
+    let environment: RequestEnvironment
+    private let queue = OperationQueue()
+
+    init(_ trust: TrustPolicy) {
+        var environment = RequestEnvironment()
+        environment.trust = trust
+        self.environment = environment
+    }
+
+    var operations: [Operation] { queue.operations }
+    func addOperation(_ operation: Operation) { queue.addOperation(operation) }
+}
+
+/// What nginx says about a request.
+struct InteropAnswer: Sendable, Hashable {
+    /// Which of its connections it came on.
+    let connection: String
+    let version: String
+    /// `SUCCESS`, `NONE`, or why not.
+    let verification: String
+    let client: String
+    let tls: String
+
+    init(_ text: String) {
+        let fields =
+            text.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
+            + Array(repeating: "", count: 5)
+        (connection, version, verification, client, tls) = (fields[0], fields[1], fields[2], fields[3], fields[4])
+    }
+}
+#endif

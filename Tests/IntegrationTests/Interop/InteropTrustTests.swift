@@ -1,0 +1,201 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import Testing
+
+extension OverLoopback {
+    /// Whom the library trusts, asked of servers that aren't ours, with certificates that OpenSSL made.
+    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    struct InteropTrustTests {
+        let servers: InteropServers
+
+        init() throws {
+            servers = try #require(InteropServers.current)
+        }
+
+        // MARK: Authorities
+
+        @Test func authorityThatTheSystemDoesNotKnowIsRefused() async throws {
+            let error = try await servers.refusal(.trusted, trust: nil)
+
+            #expect(error?.code == .untrusted)
+            #expect(error?.reason?.hasPrefix("the server's certificate is of an unknown authority: ") == true)
+            #expect((error?.underlying as? URLError)?.code == .serverCertificateHasUnknownRoot)
+        }
+
+        @Test func authorityOfOnesOwnIsTrusted() async throws {
+            for trust in [try servers.authority, try servers.extra] {
+                let answer = try await servers.ask(.trusted, trust: trust)
+                #expect(answer.version == "HTTP/2.0")
+                #expect(answer.tls == "TLSv1.3")
+                #expect(try await servers.ask(.trusted, host: "127.0.0.1", trust: trust).version == "HTTP/2.0")
+            }
+        }
+
+        @Test func onlyTheAuthoritiesThatAreNamedAreTrusted() async throws {
+            let stranger = try servers.certificate("stranger")
+
+            for trust in [.only([stranger]), .system.adding([stranger])] as [TrustPolicy] {
+                let error = try await servers.refusal(.trusted, trust: trust)
+                #expect(error?.reason?.contains("unknown authority") == true)
+            }
+            let error = try await servers.refusal(.trusted, trust: .only([]))
+            #expect(error?.code == .untrusted)
+            #expect(error?.reason?.hasPrefix("there are no authorities") == true)
+        }
+
+        @Test func environmentSaysWhomToTrustAndARequestOverridesIt() async throws {
+            let queue = TrustingQueue(try servers.authority)
+            let url = try servers.url(.trusted)
+
+            #expect(try await queue.send(Call(url)).status == .ok)
+            let error = await #expect(throws: RequestError.self) {
+                try await queue.send(Call(url) { $0.trust = .system })
+            }
+            #expect(error?.code == .untrusted)
+        }
+
+        // MARK: Certificates
+
+        static let bad: [(InteropServers.Server, String, URLError.Code)] = [
+            (.elsewhere, "the server's certificate is for another host", .serverCertificateUntrusted),
+            (.expired, "the server's certificate has expired", .serverCertificateHasBadDate),
+            (.own, "the server's certificate is self-signed", .serverCertificateUntrusted),
+            (.tls11, "the two sides have no version of TLS in common", .secureConnectionFailed),
+        ]
+
+        @Test(arguments: bad.indices)
+        func badCertificateIsRefusedAndTheReasonNamed(index: Int) async throws {
+            let (server, reason, urlCode) = Self.bad[index]
+
+            for trust in [try servers.authority, try servers.extra] {
+                let error = try await servers.refusal(server, trust: trust)
+                #expect(error?.code == .untrusted)
+                #expect(error?.reason?.hasPrefix("\(reason): ") == true, "\(error?.reason ?? "none")")
+                #expect((error?.underlying as? URLError)?.code == urlCode)
+                #expect(error?.response == nil)
+            }
+        }
+
+        @Test func hostOfAnotherNameIsRefusedThoughTheServerIsTheSame() async throws {
+            let error = try await servers.refusal(.trusted, host: "other.localhost", trust: servers.authority)
+            #expect(error?.reason?.contains("another host") == true)
+        }
+
+        @Test func serverWithoutTLSIsToldApart() async throws {
+            let plain = try #require(URLComponents(url: servers.url(.plain), resolvingAgainstBaseURL: true)?.port)
+            let url = try #require(URL(string: "https://localhost:\(plain)/"))
+            let error = await #expect(throws: RequestError.self) {
+                try await OperationQueue().send(Call(url), session: CurlTransport())
+            }
+            #expect(error?.reason?.hasPrefix("the server doesn't speak TLS: ") == true, "\(error?.reason ?? "none")")
+        }
+
+        @Test func anyCertificateIsAcceptedOfTheNamedHostsOnly() async throws {
+            let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
+
+            for server in [.own, .expired, .elsewhere, .trusted] as [InteropServers.Server] {
+                #expect(try await servers.ask(server, trust: trust).version == "HTTP/2.0")
+                #expect(try await servers.refusal(server, host: "127.0.0.1", trust: trust)?.code == .untrusted)
+                #expect(try await servers.refusal(server, host: "api.localhost", trust: trust)?.code == .untrusted)
+            }
+        }
+
+        // MARK: Versions
+
+        @Test func leastVersionIsKept() async throws {
+            let authority = try servers.authority
+            let newest = authority.requiring(.tls13)
+
+            for server in [.tls12, .tls13] as [InteropServers.Server] {
+                #expect(try await servers.refusal(server, trust: authority) == nil)
+            }
+            #expect(try await servers.refusal(.tls13, trust: newest) == nil)
+            let error = try await servers.refusal(.tls12, trust: newest)
+            #expect(error?.reason?.hasPrefix("the two sides have no version of TLS in common: ") == true)
+        }
+
+        @Test func acceptingAnythingDoesNotBringOldVersionsBack() async throws {
+            let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
+            #expect(try await servers.refusal(.tls11, trust: trust)?.code == .untrusted)
+        }
+
+        // MARK: Pins
+
+        @Test func rightPinPassesAndWrongPinIsRefused() async throws {
+            let (right, wrong) = (try servers.pin("server"), try servers.pin("elsewhere"))
+            let authority = try servers.authority
+
+            for pins in [[right], [wrong, right]] {
+                _ = try await servers.ask(.trusted, trust: authority.pinning(pins, forHosts: ["localhost"]))
+            }
+            let error = try await servers.refusal(.trusted, trust: authority.pinning([wrong], forHosts: ["localhost"]))
+            #expect(error?.code == .untrusted)
+            #expect(error?.reason?.hasPrefix("the server's key isn't one of those that are pinned: ") == true)
+            #expect((error?.underlying as? URLError)?.code == .serverCertificateUntrusted)
+        }
+
+        @Test func pinIsOfTheServersKeyAndNotOfItsAuthority() async throws {
+            let trust = try servers.authority.pinning([servers.pin("authority")], forHosts: ["localhost"])
+            #expect(try await servers.refusal(.trusted, trust: trust)?.code == .untrusted)
+        }
+
+        @Test func rightPinDoesNotMakeUpForAnythingElse() async throws {
+            let right = try servers.pin("server")
+            let unknown = try TrustPolicy.system.pinning([right], forHosts: ["localhost"])
+            #expect(try await servers.refusal(.trusted, trust: unknown)?.reason?.contains("unknown authority") == true)
+
+            let expired = try servers.authority.pinning([servers.pin("expired")], forHosts: ["localhost"])
+            #expect(try await servers.refusal(.expired, trust: expired)?.reason?.contains("expired") == true)
+        }
+
+        @Test func pinsHoldForTheirHostsOnly() async throws {
+            let (right, wrong) = (try servers.pin("server"), try servers.pin("elsewhere"))
+            let trust = try servers.authority
+                .pinning([wrong], forHosts: ["*.localhost"])
+                .pinning([right], forHosts: ["api.localhost"])
+
+            #expect(try await servers.refusal(.trusted, host: "www.localhost", trust: trust)?.code == .untrusted)
+            for host in ["api.localhost", "localhost", "a.b.localhost", "127.0.0.1", "API.LocalHost"] {
+                #expect(try await servers.refusal(.trusted, host: host, trust: trust) == nil, "\(host)")
+            }
+        }
+
+        @Test func pinHoldsForEveryWayToWriteItsHost() async throws {
+            let wrong = try servers.pin("elsewhere")
+            let trust = try servers.authority.pinning([wrong], forHosts: ["localhost", "127.0.0.1"])
+
+            for host in ["LOCALHOST", "LocalHost", "127.1", "0x7f000001", "127.0.0.1"] {
+                let error = try await servers.refusal(.trusted, host: host, trust: trust)
+                #expect(error?.code == .untrusted, "\(host): \(error?.description ?? "no error")")
+            }
+        }
+
+        @Test func pinsHoldWhereAnyCertificateIsAccepted() async throws {
+            let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
+
+            _ = try await servers.ask(.own, trust: trust.pinning([servers.pin("own")], forHosts: ["localhost"]))
+            let wrong = try trust.pinning([servers.pin("server")], forHosts: ["localhost"])
+            #expect(try await servers.refusal(.own, trust: wrong)?.reason?.contains("pinned") == true)
+        }
+
+        // MARK: What isn't affected
+
+        @Test func plainRequestsAreNotAffected() async throws {
+            let trust = try TrustPolicy.only([]).pinning([servers.pin("elsewhere")], forHosts: ["localhost"])
+                .presenting(servers.identity("intruder")).requiring(.tls13)
+            #expect(try await servers.ask(.plain, trust: trust).version == "HTTP/1.1")
+        }
+
+        @Test func sessionRefusesWhatItCanNotKeep() async throws {
+            for session in [URLSession.shared, URLSessionTransport(configuration: .ephemeral)] as [any HTTPTransport] {
+                let error = try await servers.refusal(.trusted, trust: servers.authority, over: session)
+                #expect(error?.code == .unsupported)
+            }
+        }
+    }
+}
+#endif
