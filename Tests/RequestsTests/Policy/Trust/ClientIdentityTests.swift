@@ -1,0 +1,66 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite struct ClientIdentityTests {
+    private static let (certificate, key) = (CertificateSample.ec.pem, CertificateSample.ecKey)
+
+    @Test func nothingOfItIsEverPrinted() throws {
+        let identity = try ClientIdentity(pem: Self.certificate + Self.key, password: "hunter2")
+        let policy = TrustPolicy.system.presenting(identity)
+        var dumped = ""
+        dump(identity, to: &dumped)
+        dump(policy, to: &dumped)
+
+        for text in ["\(identity)", String(reflecting: identity), "\(policy)", String(reflecting: policy), dumped] {
+            for secret in ["hunter2", "PRIVATE KEY", "MIGHAgEA", "sha256"] { #expect(!text.contains(secret)) }
+        }
+    }
+
+    @Test func chainAndKeyAreTakenInAnyOrder() throws {
+        let identity = try ClientIdentity(pem: Self.key + "text\n" + Self.certificate + CertificateSample.rsa.pem)
+        #expect(
+            identity.content == .pem(certificates: Self.certificate + CertificateSample.rsa.pem, key: Self.key)
+        )
+    }
+
+    @Test(arguments: [
+        "", certificate, key, certificate + key + key, key.replacing("MIGH", with: "!!!!") + certificate,
+        key + certificate.replacing("MIIB", with: "AAAA"),
+    ])
+    func incompletePEMIsRefused(pem: String) {
+        let error = #expect(throws: InvalidTrust.self) { try ClientIdentity(pem: pem) }
+        #expect(error?.excerpt == "")
+    }
+
+    @Test func oldEncryptedKeyIsKeptWithItsFields() throws {
+        let key = """
+            -----BEGIN RSA PRIVATE KEY-----
+            Proc-Type: 4,ENCRYPTED
+            DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF
+
+            AAAA
+            -----END RSA PRIVATE KEY-----
+
+            """
+        let identity = try ClientIdentity(pem: Self.certificate + key, password: "x")
+        #expect(identity.content == .pem(certificates: Self.certificate, key: key))
+    }
+
+    @Test func containerIsToldByItsBeginning() throws {
+        for bytes in [[0x30, 0x03, 2, 1, 3], [0x30, 0x80, 2, 1, 3], [0x30, 0x82, 0, 9, 2, 1, 3]] as [[UInt8]] {
+            #expect(try ClientIdentity(pkcs12: Data(bytes)).content == .pkcs12(Data(bytes)))
+        }
+        for bytes in [[], [0x30], [0x30, 0x82], [0x30, 0x03, 2, 1, 0], [0x31, 3, 2, 1, 3], [0x30, 0xFF]] as [[UInt8]] {
+            #expect(throws: InvalidTrust.self) { try ClientIdentity(pkcs12: Data(bytes)) }
+        }
+    }
+
+    @Test func passwordWithANULIsRefused() {
+        #expect(throws: InvalidTrust.self) { try ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b") }
+    }
+}

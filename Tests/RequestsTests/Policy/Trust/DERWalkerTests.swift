@@ -1,0 +1,104 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite struct DERWalkerTests {
+    private func walk(_ bytes: [UInt8]) -> [[UInt8]]? {
+        var walker = DERWalker(bytes[...])
+        var contents: [[UInt8]] = []
+        while let element = walker.next() { contents.append(Array(element.content)) }
+        return walker.isAtEnd ? contents : nil
+    }
+
+    @Test func elementsAreWalkedOver() {
+        #expect(walk([]) == [])
+        #expect(walk([0x05, 0x00]) == [[]])
+        #expect(walk([0x02, 0x01, 0x07, 0x04, 0x02, 0x01, 0x02]) == [[7], [1, 2]])
+        let long = [UInt8](repeating: 9, count: 200)
+        #expect(walk([0x04, 0x81, 200] + long) == [long])
+    }
+
+    @Test(
+        arguments: [
+            [0x02], [0x02, 0x01], [0x02, 0x02, 0x00], [0x30, 0x80, 0x00, 0x00],  // truncated, indefinite
+            [0x02, 0x81, 0x01, 0x00], [0x02, 0x82, 0x00, 0x80],  // longer than it has to be
+            [0x02, 0x84, 0xFF, 0xFF, 0xFF, 0xFF], [0x02, 0x84, 0x7F, 0xFF], [0x02, 0xFF],
+            [0x02, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x1F, 0x81, 0x01, 0x00],
+        ] as [[UInt8]]
+    )
+    func whatIsNoDERIsRefused(bytes: [UInt8]) {
+        #expect(walk(bytes) == nil)
+    }
+
+    @Test func anotherTagStaysTheNext() {
+        var walker = DERWalker([0x02, 0x01, 0x07])
+        #expect(walker.next(DERWalker.sequence) == nil)
+        #expect(walker.next(DERWalker.integer)?.content == [7])
+    }
+
+    @Test(arguments: CertificateSample.all)
+    func everyTruncationOfACertificateIsRefused(sample: CertificateSample) throws {
+        let der = try Certificate(pem: sample.pem).der
+        for count in 0..<der.count {
+            #expect(throws: InvalidTrust.self) { try Certificate(der: der.prefix(count)) }
+        }
+        #expect(throws: InvalidTrust.self) { try Certificate(der: der + [0]) }
+    }
+
+    /// Certificates with some bytes changed, removed or doubled: each is one still, or refused; what counts is that the
+    /// test is alive at its end.
+    @Test func hundredThousandDamagedCertificatesDoNoHarm() throws {
+        var random = SplitMix(state: 0x5EED)
+        let originals = try CertificateSample.all.map { [UInt8](try Certificate(pem: $0.pem).der) }
+        var accepted = 0
+        for _ in 0..<100_000 {
+            var bytes = originals[Int.random(in: originals.indices, using: &random)]
+            // Where the lengths are is where it hurts: mostly at the beginning.
+            let reach = Bool.random(using: &random) ? 64 : bytes.count
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                let place = Int.random(in: 0..<min(reach, bytes.count), using: &random)
+                switch Int.random(in: 0..<4, using: &random) {
+                case 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
+                case 1: bytes[place] = [0x00, 0x7F, 0x80, 0x81, 0x84, 0xFF].randomElement(using: &random) ?? 0
+                case 2: bytes.removeSubrange(place..<min(bytes.count - 1, place + 9))
+                default: bytes.insert(contentsOf: bytes[place..<min(bytes.count, place + 9)], at: place)
+                }
+            }
+            if let certificate = try? Certificate(der: Data(bytes)) {
+                accepted += 1
+                #expect(!certificate.publicKeyInfo.isEmpty)
+            }
+            _ = try? ClientIdentity(pkcs12: Data(bytes))
+        }
+        #expect(accepted > 0)
+    }
+
+    @Test func noiseDoesNoHarm() {
+        var random = SplitMix(state: 0xDE5)
+        for _ in 0..<20_000 {
+            let count = Int.random(in: 0...48, using: &random)
+            let bytes = [0x30] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
+            _ = walk(bytes)
+            #expect((try? Certificate(der: Data(bytes))) == nil)
+            _ = try? Certificate(Data(bytes))
+            _ = try? ClientIdentity(pkcs12: Data(bytes))
+        }
+    }
+}
+
+/// SplitMix64: the same numbers in every run.
+private struct SplitMix: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
+        return z ^ z >> 31
+    }
+}

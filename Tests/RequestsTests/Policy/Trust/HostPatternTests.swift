@@ -1,0 +1,55 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite struct HostPatternTests {
+    private func matches(_ pattern: String, _ host: String) throws -> Bool {
+        [try HostPattern(pattern): true].value(for: host) == true
+    }
+
+    @Test(arguments: [
+        ("example.com", "example.com"), ("example.com", "EXAMPLE.com"), ("Example.COM.", "example.com"),
+        ("example.com", "example.com."), ("*.example.com", "a.example.com"), ("*.example.com", "A.Example.Com."),
+        ("*.localhost", "api.localhost"), ("xn--bcher-kva.example", "xn--bcher-kva.example"),
+        ("*.a_b.example", "c.a_b.example"), ("127.0.0.1", "127.0.0.1"), ("127.0.0.1", "127.1"),
+        ("127.0.0.1", "0x7f000001"), ("127.0.0.1", "2130706433"), ("::1", "::1"), ("[::1]", "0:0:0:0:0:0:0:1"),
+        ("0:0::1", "[::1]"), ("FE80::1", "fe80::1"),
+    ])
+    func hostIsMatched(pattern: String, host: String) throws {
+        #expect(try matches(pattern, host))
+    }
+
+    @Test(arguments: [
+        ("example.com", "a.example.com"), ("example.com", "example.org"), ("example.com", "notexample.com"),
+        ("*.example.com", "example.com"), ("*.example.com", "a.b.example.com"), ("*.example.com", "aexample.com"),
+        ("*.example.com", ".example.com.evil.org"), ("*.example.com", "a.example.com.evil.org"),
+        ("127.0.0.1", "127.0.0.2"), ("::1", "::2"), ("localhost", "127.0.0.1"), ("example.com", ""),
+        ("*.0.0.example", "127.0.0.1"),
+    ])
+    func otherHostIsNot(pattern: String, host: String) throws {
+        #expect(try !matches(pattern, host))
+    }
+
+    @Test(arguments: [
+        "", ".", "*", "*.", "**.example.com", "a.*.com", "*a.example.com", "*.*.example.com", "https://example.com",
+        "example.com/", "example.com:443", "user@example.com", "b\u{FC}cher.example", "a b", "a..b", ".example.com",
+        "*.127.0.0.1", "a\nb", "example.com\0", String(repeating: "a", count: 64) + ".example",
+        String(repeating: "a.", count: 127) + "example",
+    ])
+    func whatNoHostIsCalledIsRefused(text: String) {
+        let error = #expect(throws: InvalidTrust.self) { try HostPattern(text) }
+        #expect(error?.piece == .host)
+    }
+
+    @Test func hostGoesBeforeWildcardAndWildcardBeforeAll() throws {
+        let table = [try HostPattern("*.example.com"): 1, try HostPattern("a.example.com"): 2, .any: 3]
+        #expect(table.value(for: "a.example.com") == 2)
+        #expect(table.value(for: "b.example.com") == 1)
+        #expect(table.value(for: "example.com") == 3)
+        #expect(table.value(for: "x.a.example.com") == 3)
+    }
+}
