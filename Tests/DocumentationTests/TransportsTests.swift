@@ -36,6 +36,41 @@ struct TransportsTests {
         func processData(_ data: Data) throws -> String { String(decoding: data, as: UTF8.self) }
     }
 
+    @Test func aPolicyIsMadeOfFiles() throws {
+        let authorityFile = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+        let identityFile = authorityFile.appendingPathExtension("p12")
+        defer { for file in [authorityFile, identityFile] { try? FileManager.default.removeItem(at: file) } }
+        try Data(Self.authority.utf8).write(to: authorityFile)
+        try Data([0x30, 0x80, 0x02, 0x01, 0x03]).write(to: identityFile)
+        let currentKey = try Certificate(pem: Self.authority)
+        let nextKey = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        let password = "secret"
+
+        let trust = try TrustPolicy.system
+            .adding([Certificate(contentsOf: authorityFile)])
+            .pinning(
+                [PublicKeyPin(currentKey), PublicKeyPin(nextKey)],
+                forHosts: ["api.example.com", "*.internal.example.com"]
+            )
+            .presenting(ClientIdentity(contentsOf: identityFile, password: password), toHosts: ["api.example.com"])
+
+        #expect(trust != .system)
+    }
+
+    private static let authority = """
+        -----BEGIN CERTIFICATE-----
+        MIIBfzCCASWgAwIBAgIUIr0AcPe7v0c5hsz2wwSEhoByXkAwCgYIKoZIzj0EAwIw
+        FTETMBEGA1UEAwwKZWMuZXhhbXBsZTAeFw0yNjExMjExMDMzMjdaFw0zNjExMTgx
+        MDMzMjdaMBUxEzARBgNVBAMMCmVjLmV4YW1wbGUwWTATBgcqhkjOPQIBBggqhkjO
+        PQMBBwNCAATGJ/72cVBZtevMBdv/azuCro3I6Q/qSrdE/gBvehwFmNGCP5ZGGfF5
+        gtzSpVfArQwxAJkzQCsD2XG//tS14A+Go1MwUTAdBgNVHQ4EFgQU1XrBznh1iVNb
+        fLz0HWQqwzZkVDkwHwYDVR0jBBgwFoAU1XrBznh1iVNbfLz0HWQqwzZkVDkwDwYD
+        VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiB3KCsIVExXPslYksWBjNMj
+        gMEcH4NQkJZa6SbvfDo+AgIhALf6/sNBSSUJOVUZrntHHMliWtD9EF3nZS1s/VY1
+        806v
+        -----END CERTIFICATE-----
+        """
+
     @Test func everySessionIsATransport() async {
         let queue = OperationQueue()
         queue.addRequest(RecipeRequest(recipeID: 1), session: .shared)  // URLSession.shared

@@ -10,7 +10,7 @@ import Foundation
 /// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs; it is found at
 /// run time, and nothing has to be installed or linked for it. One thread drives all transfers of a transport. It gives
 /// what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of known length
-/// from streams, Unix sockets, and survival of anything that a peer answers.
+/// from streams, Unix sockets, every ``TrustPolicy``, and survival of anything that a peer answers.
 ///
 /// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// pipeline does what has to be done, the same over every transport.

@@ -30,7 +30,7 @@ import Foundation
 /// | trailers, or an end in the middle of a response head, are a `fatalError` of Foundation (Swift 6.3 and older) | talk to servers that you trust |
 /// | a transfer can't be paused | a fast peer fills memory up to the limit of the body, and past it while a cancel takes effect |
 /// | compressed content is always decoded, and a cancel of it comes late | memory may exceed the limit for a moment |
-/// | no control over TLS: no pinning, no client certificate, no own certificate authority | such wishes are refused |
+/// | no control over TLS: no pinning, no client certificate, no own certificate authority | a ``TrustPolicy`` but `.system` is refused |
 /// | `http://[::1]` is refused, and LF-only or `Name:value` header lines are errors | use names, and servers that keep to the form |
 /// | the content of a 301 to 308 without a usable `Location` is dropped | such a response comes without content |
 /// | the wait for a free connection counts towards the timeout | keep fewer requests in flight than connections |

@@ -1,0 +1,99 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite struct CurlTrustTests {
+    private func request(_ url: String = "https://example.com/", trust: TrustPolicy) throws -> TransportRequest {
+        TransportRequest(HTTPRequest(url: try #require(URL(string: url))), trust: trust)
+    }
+
+    @Test func olderLibraryRefusesClientCertificates() throws {
+        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        let request = try request(trust: .system.presenting(identity))
+
+        let error = #expect(throws: RequestError.self) { try CurlTrustCache(version: 0x0746FF).trust(for: request) }
+        #expect(error?.code == .unsupported)
+        #expect(try CurlTrustCache(version: 0x074700).trust(for: request) != nil)
+    }
+
+    @Test func olderLibraryTakesAuthoritiesFromAFile() throws {
+        let certificate = try Certificate(pem: CertificateSample.rsa.pem)
+        let authorities = HostTrust.Authorities(includesSystem: false, certificates: [certificate])
+
+        guard case .bytes(let bytes) = try CurlAuthorities(authorities, version: 0x074D00),
+            case .file(let path) = try CurlAuthorities(authorities, version: 0x074CFF)
+        else {
+            Issue.record("neither bytes nor a file")
+            return
+        }
+        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("\n" + certificate.pem))
+        #expect(FileManager.default.contents(atPath: path) == bytes)
+        // libcurl compares connections by the path.
+        #expect(try CurlAuthorities(authorities, version: 0x074CFF) == .file(path))
+    }
+
+    @Test func plainRequestsAndTheSystemAskForNothing() throws {
+        let cache = CurlTrustCache(version: 0)
+        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+
+        #expect(try cache.trust(for: request(trust: .system)) == nil)
+        #expect(try cache.trust(for: request("http://example.com/", trust: .system.presenting(identity))) == nil)
+    }
+
+    @Test func hostThatRulesAreNotFoundForIsRefused() throws {
+        let request = try request("https://b%C3%BCcher.example/", trust: .system.requiring(.tls13))
+        let error = #expect(throws: RequestError.self) { try CurlTrustCache.shared.trust(for: request) }
+        #expect(error?.code == .unsupported)
+    }
+
+    // The results as libcurl gives them with OpenSSL, and with GnuTLS, which has no numbers.
+    @Test(
+        arguments: [
+            (60, "SSL certificate problem: certificate has expired", 10, CurlDistrust.expired),
+            (60, "SSL certificate problem: certificate is not yet valid", 9, .notYetValid),
+            (60, "SSL certificate problem: unable to get local issuer certificate", 20, .unknownAuthority),
+            (60, "SSL certificate problem: self-signed certificate in certificate chain", 19, .unknownAuthority),
+            (60, "SSL certificate problem: self-signed certificate", 18, .selfSigned),
+            (60, "SSL: no alternative certificate subject name matches target host name 'a'", 0, .wrongHost),
+            (60, "server certificate verification failed. CAfile: /etc/x CRLfile: none", 0, .unknownAuthority),
+            (60, "SSL: certificate subject name (a) does not match target host name 'b'", 0, .wrongHost),
+            (60, "something else", 0, .badCertificate),
+            (90, "SSL: public key does not match pinned public key", 0, .wrongPin),
+            (77, "error setting certificate file: /nowhere", 0, .noAuthorities),
+            (58, "unable to set private key file", 0, .ownCertificateUnusable),
+            (35, "error:0A000102:SSL routines::unsupported protocol", 0, .oldProtocol),
+            (35, "error:0A00042E:SSL routines::tlsv1 alert protocol version", 0, .oldProtocol),
+            (35, "error:0A00010B:SSL routines::wrong version number", 0, .noTLS),
+            (35, "error:0A000410:SSL routines::sslv3 alert handshake failure", 0, .noAgreement),
+            (
+                56, "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required", 0,
+                .ownCertificateRequired
+            ),
+            (56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0, .ownCertificateRejected),
+        ] as [(Int32, String, Int, CurlDistrust)]
+    )
+    func resultNamesTheReason(code: Int32, text: String, verification: Int, distrust: CurlDistrust) {
+        let result = CurlResult(code: code, text: text, verification: verification)
+        let error = result.error(phase: .sending)
+
+        #expect(result.distrust == distrust)
+        #expect(error?.code == .untrusted)
+        #expect(error?.reason == "\(distrust.reason): \(text) (curl \(code))")
+        #expect((error?.underlying as? URLError)?.code == distrust.urlCode)
+    }
+
+    @Test(arguments: [(0, ""), (56, "Recv failure: Connection reset by peer"), (7, "alert unknown ca")])
+    func otherResultsAreNoDistrust(code: Int32, text: String) {
+        #expect(CurlResult(code: code, text: text).distrust == nil)
+    }
+
+    @Test func reasonsAreToldApart() {
+        #expect(Set(CurlDistrust.allCases.map(\.reason)).count == CurlDistrust.allCases.count)
+    }
+}
+#endif
