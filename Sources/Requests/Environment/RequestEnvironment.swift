@@ -10,8 +10,9 @@ public struct RequestEnvironment: Sendable {
     /// Header fields whose values are secrets, besides those that everybody knows for such, as `Authorization` and
     /// `Cookie`: no description shows them, and no other origin receives them.
     public var secretHeaders: Set<HTTPField.Name> = []
-    /// How long a transfer may stay silent; 60 seconds by default.
-    public var timeout: Duration = .seconds(60)
+    /// How long a transfer may stay silent; nil, the default, leaves it to the transport: to the configuration of a session,
+    /// else 60 seconds.
+    public var timeout: Duration?
     /// How long an operation may take in all: waiting in the queue, retries and back-off included.
     ///
     /// Nil, the default, is as long as it needs.

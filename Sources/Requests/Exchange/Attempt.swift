@@ -37,3 +37,11 @@ public struct Attempt: Sendable {
         self.error = error
     }
 }
+
+extension Attempt: CustomStringConvertible {
+    /// What was sent and what came of it, in a line without secrets.
+    public var description: String {
+        let outcome = error.map { $0.shortDescription } ?? response.map { "\($0.status)" } ?? "no answer"
+        return "\(cause): \(request), \(outcome)"
+    }
+}

@@ -49,3 +49,8 @@ extension HTTPResponse<Data> {
         try decoder.decode(type, from: body)
     }
 }
+
+extension HTTPResponse: CustomStringConvertible {
+    /// The head and the content, in a line; the content is shown as it describes itself.
+    public var description: String { "\(head): \(body)" }
+}

@@ -73,3 +73,10 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 }
+
+extension HTTPResponseHead: CustomStringConvertible {
+    /// The status and the address that answered, without credentials and query: nothing in it is a secret.
+    public var description: String {
+        url.map { "\(status) from \($0.redactedDescription)" } ?? "\(status)"
+    }
+}

@@ -34,6 +34,8 @@ extension RequestError {
         ///
         /// The error has the status, the headers and the content.
         public static let unacceptableStatus = Code("unacceptableStatus")
+        /// The server says that what the caller has is still right, and the request needs content to make its value of.
+        public static let notModified = Code("notModified")
         /// The content is empty where the request needs some.
         public static let emptyResponse = Code("emptyResponse")
         /// There is content where the request allows none.

@@ -41,18 +41,24 @@ extension HTTPRequest {
         guard !host.utf8.contains(UInt8(ascii: "%")) || host.utf8.contains(UInt8(ascii: ":")) else {
             throw InvalidRequest(.url, "has an escaped character in its host", excerpt: host)
         }
+        guard url.port.map((0...65_535).contains) ?? true else {
+            throw InvalidRequest(.url, "has no port of TCP", excerpt: url.redactedDescription)
+        }
+        if let host = headers[.host], !host.utf8.allSatisfy(\.isHostCharacter) {
+            throw InvalidRequest(.headerValue, "of Host isn't a host and a port", excerpt: host)
+        }
         guard url.user(percentEncoded: false) != nil || url.password(percentEncoded: false) != nil else { return }
-        moveCredentialsToHeader()
+        try moveCredentialsToHeader()
     }
 
-    private mutating func moveCredentialsToHeader() {
+    private mutating func moveCredentialsToHeader() throws(InvalidRequest) {
         let user = url.user(percentEncoded: false) ?? ""
         let password = url.password(percentEncoded: false) ?? ""
-        if var components = URLComponents(url: url, resolvingAgainstBaseURL: true) {
-            components.user = nil
-            components.password = nil
-            url = components.url ?? url
-        }
+        var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        components?.user = nil
+        components?.password = nil
+        guard let bare = components?.url else { throw InvalidRequest(.url, "has credentials that can't be taken out") }
+        url = bare
         if !headers.contains(.authorization) {
             headers[.authorization] = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
         }
@@ -80,6 +86,20 @@ extension HTTPRequest {
             if Int64(declared) == body.length { return }
         }
         throw InvalidRequest(.headerValue, "of Content-Length isn't the length of the body", excerpt: declared)
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a host with its port (RFC 3986, 3.2.2), an address in brackets included.
+    fileprivate var isHostCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+            UInt8(ascii: ":"), UInt8(ascii: "["), UInt8(ascii: "]"), UInt8(ascii: "~"), UInt8(ascii: "%"):
+            true
+        default:
+            false
+        }
     }
 }
 

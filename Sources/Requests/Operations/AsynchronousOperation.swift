@@ -19,6 +19,9 @@ import Foundation
 /// }
 /// ```
 ///
+/// A cancel ends such an operation at once, and frees its place in the queue, while work that it has begun may still run.
+/// Where that matters, override ``cancel()`` to stop the work, and call `super`.
+///
 /// `completionBlock` is never used by the library: it is yours.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
 open class AsynchronousOperation: Operation, @unchecked Sendable {
@@ -142,8 +145,8 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     /// Makes the operation wait for another.
     ///
     /// A dependency that would make the operation wait for itself isn't added; the operation is settled instead, with an
-    /// error of code `dependencyCycle` where it has a result. Found without recursion, and without walking again what
-    /// earlier calls have verified. What can't be seen are links that are added to plain operations after this call, and
+    /// error of code `dependencyCycle` where it has a result. Found without recursion; for an operation that nothing
+    /// depends on yet, without walking again what earlier calls have verified. What can't be seen are links that are added to plain operations after this call, and
     /// those that another thread is adding at this moment.
     ///
     /// - Complexity: O(1) for an operation that nothing depends on yet, else O(n) in what `operation` depends on.
@@ -151,6 +154,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         let isDependedUpon = state.withLock { $0.links.isDependedUpon }
         let walk = DependencyWalk(from: operation, lookingFor: self, throughAsynchronous: isDependedUpon)
         guard !walk.foundTarget else { return refuseDependency() }
+        guard !isFinished else { return }  // Nobody waits here any more, and nobody would drop the link.
         for reached in walk.asynchronous { reached.state.withLock { $0.links.isDependedUpon = true } }
         state.withLock { $0.links.hasDependencies = true }
         super.addDependency(operation)

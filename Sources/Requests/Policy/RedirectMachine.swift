@@ -61,10 +61,11 @@ struct RedirectMachine: Sendable {
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
             let host = target.host(percentEncoded: true), !host.isEmpty
         else { return nil }
-        guard target.fragment == nil, let fragment = base.fragment(percentEncoded: true),
-            var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
-        else { return target }
-        components.percentEncodedFragment = fragment
+        guard var components = URLComponents(url: target, resolvingAgainstBaseURL: true) else { return nil }
+        // Credentials in a location are the server's choice, and are no credentials of the caller's.
+        components.user = nil
+        components.password = nil
+        components.percentEncodedFragment = components.percentEncodedFragment ?? base.fragment(percentEncoded: true)
         return components.url
     }
 

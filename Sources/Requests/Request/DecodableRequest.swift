@@ -58,6 +58,15 @@ extension DecodableRequest {
     /// The decoder's own way.
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
 
+    /// Decodes the content; a response that says "not modified" to a conditional request has none.
+    ///
+    /// - Throws: What ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
+    public func process(_ response: HTTPResponse<Data>) throws -> Success {
+        guard response.status == .notModified, response.body.isEmpty, !(Success.self is any EmptyRepresentable.Type)
+        else { return try processData(response.body) }
+        throw RequestError(.notModified, phase: .decoding)
+    }
+
     /// Decodes the content.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.

@@ -88,7 +88,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         if let result { queue.async { body(result) } }
     }
 
-    /// Ends the operation with a result, unless it has one.
+    /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has none to
+    /// give, is a cancellation.)
     ///
     /// For subclasses, and for queues that stand in for real ones.
     ///

@@ -12,7 +12,8 @@
 ///
 /// Write one to run requests over another client library, over a socket of your own, or over nothing at all. It sends
 /// exactly the request that it is given and reports exactly what came back. It follows no redirect, keeps no cookie,
-/// answers no challenge, retries nothing and caches nothing: the pipeline does these, the same on every platform.
+/// answers no challenge, retries nothing and caches nothing: what of these is done at all, the pipeline does, the same on
+/// every platform.
 ///
 /// ``send(_:receive:)`` starts a transfer and returns at once. What happens is reported to `receive` by these rules:
 ///

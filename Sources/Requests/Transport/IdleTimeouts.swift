@@ -36,11 +36,16 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Gives what has been silent for too long, which isn't watched any more, and the time of the next check.
+    ///
+    /// A check that comes before its time, since an earlier one has been set after it, finds nothing and sets nothing:
+    /// else each would bring forth the next, and there would be more of them with every short timeout.
     mutating func check(now: UInt64) -> (expired: [ID], next: UInt64?) {
+        guard let nextCheck, nextCheck <= now else { return ([], nil) }
         let expired = entries.filter { $0.value.due <= now }.map(\.key)
         for id in expired { entries[id] = nil }
-        nextCheck = entries.values.map(\.due).min()
-        return (expired, nextCheck)
+        let next = entries.values.map(\.due).min()
+        self.nextCheck = next
+        return (expired, next)
     }
 }
 #endif

@@ -16,7 +16,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
 
     /// Events come on threads where a slow receiver delays no other transfer, so that content may be decoded there.
     ///
-    /// Without this, the operation moves to a queue of its own before it decodes.
+    /// Without this, the operation moves to a global queue of its quality of service before it decodes.
     public static let concurrentDelivery = TransportCapabilities(rawValue: 1 << 0)
     /// ``Transfer/pause()`` stops the peer.
     public static let pausing = TransportCapabilities(rawValue: 1 << 1)

@@ -13,8 +13,9 @@ public struct TransportRequest: Sendable {
     public var headers: HTTPHeaders
     /// The content.
     public var body: HTTPBody
-    /// How long the transfer may stay silent, in either direction, to the millisecond.
-    public var timeout: Duration
+    /// How long the transfer may stay silent, in either direction, to the millisecond; nil leaves it to the transport, which
+    /// takes what it is configured with, or else 60 seconds.
+    public var timeout: Duration?
     /// How many bytes of content are wanted at most, after decoding.
     ///
     /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`; the operation does so in any
@@ -36,12 +37,13 @@ public struct TransportRequest: Sendable {
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say.
+    ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say; nil, the default, leaves it
+    ///     to the transport.
     ///   - maximumBodySize: How many bytes of content are wanted at most.
     ///   - trust: Whom the connection trusts.
     public init(
         _ request: HTTPRequest,
-        timeout: Duration = .seconds(60),
+        timeout: Duration? = nil,
         maximumBodySize: Int = .max,
         trust: TrustPolicy = .system
     ) {
@@ -55,4 +57,9 @@ public struct TransportRequest: Sendable {
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
     }
+}
+
+extension TransportRequest: CustomStringConvertible {
+    /// The method and the address, without credentials and query: nothing in it is a secret.
+    public var description: String { "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)" }
 }

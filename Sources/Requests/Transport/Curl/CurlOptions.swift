@@ -44,7 +44,7 @@ final class CurlOptions {
         func set(_ option: CCurlTextOption, _ value: String) { failure |= ccurl_easy_set_text(easy, option, value) }
 
         set(CCURL_URL, request.url.absoluteString)
-        set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min(request.timeout / .milliseconds(1), 1e9))))
+        set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min((request.timeout ?? .seconds(60)) / .milliseconds(1), 1e9))))
         if request.url.scheme?.lowercased() == "https" { set(CCURL_PIPEWAIT, 1) }
         setMethod(body, set, set)
         if let body, let length = body.length { failure |= ccurl_easy_set_body_length(easy, length) }

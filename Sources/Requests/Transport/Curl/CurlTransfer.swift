@@ -42,7 +42,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.easy = easy
         self.loop = loop
         self.receive = receive
-        timeout = request.timeout
+        timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
         limits.body = request.maximumBodySize
         state = CurlTransferState(url: request.url, limits: limits)

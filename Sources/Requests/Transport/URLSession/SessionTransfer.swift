@@ -34,7 +34,7 @@ final class SessionTransfer: Transfer {
             try request.validateTrust()
             let task = try session.task(for: request)
             let transfer = SessionTransfer(task: task, delegate: delegate, body: request.body, receive: receive)
-            delegate.add(transfer, for: task, timeout: request.timeout)
+            delegate.add(transfer, for: task, timeout: request.timeout ?? session.configuredTimeout)
             #if !canImport(FoundationNetworking)
             task.delegate = delegate
             #endif
@@ -105,6 +105,11 @@ final class SessionTransfer: Transfer {
 }
 
 extension URLSession {
+    /// How long the configuration lets a transfer stay silent.
+    fileprivate var configuredTimeout: Duration {
+        .seconds(min(max(0, configuration.timeoutIntervalForRequest), 1e9))
+    }
+
     /// - Throws: A ``RequestError`` where the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
         try request.validateSessionHeaders()
@@ -117,9 +122,10 @@ extension URLSession {
         }
         #if canImport(FoundationNetworking)
         // Cut to whole seconds there, so it is only a net under the transport's own.
-        urlRequest.timeoutInterval = (request.timeout / .seconds(1)).rounded(.up) + 60
+        urlRequest.timeoutInterval = ((request.timeout ?? configuredTimeout) / .seconds(1)).rounded(.up) + 60
         #else
-        urlRequest.timeoutInterval = request.timeout / .seconds(1)
+        // Without one of its own, a request takes the session's.
+        if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
         #endif
 
         guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
