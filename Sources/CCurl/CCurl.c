@@ -339,6 +339,15 @@ void ccurl_poll_remove(int poll, int socket) {
     epoll_ctl(poll, EPOLL_CTL_DEL, socket, &event);
 }
 
+void ccurl_discard_unasked(int socket) {
+    enum { TLS_FIRST = 0x14, TLS_LAST = 0x17, MOST_READS = 16 };
+    unsigned char bytes[4096];
+    ssize_t count = recv(socket, bytes, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count <= 0 || (bytes[0] >= TLS_FIRST && bytes[0] <= TLS_LAST)) return;
+    shutdown(socket, SHUT_RDWR);
+    for (int i = 0; i < MOST_READS && recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0; i++) {}
+}
+
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds) {
     enum { MOST = 64 };
     struct epoll_event events[MOST];

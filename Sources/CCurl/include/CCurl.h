@@ -193,6 +193,10 @@ void ccurl_wake_clear(int descriptor);
 bool ccurl_poll_set(int poll, int socket, int bits);
 void ccurl_poll_remove(int poll, int socket);
 
+/// Ends a connection on which something came that nobody asked for, so that it isn't taken for the next answer. TLS
+/// records, which come at any time, are left to libcurl, as is the end of the connection.
+void ccurl_discard_unasked(int socket);
+
 /// Waits for sockets, at most so many milliseconds, or for ever for -1. Gives the number of those that are ready.
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds);
 

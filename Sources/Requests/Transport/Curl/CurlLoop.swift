@@ -156,8 +156,8 @@ final class CurlLoop: @unchecked Sendable {
         ccurl_block_broken_pipe()
         let context = Unmanaged.passUnretained(self).toOpaque()
         multi = ccurl_multi_new(
-            { _, socket, what, context, _ in
-                CurlLoop.at(context)?.sockets.watch(socket, what)
+            { easy, socket, what, context, _ in
+                CurlLoop.at(context)?.watch(socket, what, for: easy)
                 return 0
             },
             { _, milliseconds, context in
@@ -287,6 +287,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func end(_ transfer: CurlTransfer, code: Int32) {
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
+        sockets.transferEnded(on: transfer.socket)
         active[transfer.easy] = nil
         timeouts.remove(ObjectIdentifier(transfer))
         transfer.end(code)
@@ -331,6 +332,11 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     // MARK: Sockets
+
+    private func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
+        sockets.watch(socket, what)
+        if let easy { active[easy]?.socket = socket }
+    }
 
     func opened(_ socket: Int32) { sockets.opened(socket) }
     func closes(_ socket: Int32) { sockets.closes(socket) }

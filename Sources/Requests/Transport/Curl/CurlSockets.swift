@@ -15,6 +15,8 @@ struct CurlSockets {
     private struct Interest {
         var registered: Int32 = 0
         var wanted: Int32 = 0
+        /// Whether no transfer has it: what isn't wanted may also be paused.
+        var isIdle = false
     }
 
     private var poll: Int32 = -1
@@ -49,11 +51,21 @@ struct CurlSockets {
             return
         }
         interest.wanted = bits
+        if bits != 0 { interest.isIdle = false }
         if bits != 0, interest.registered != bits {
             interest.registered = bits
             _ = ccurl_poll_set(poll, socket, bits)
         }
         known[socket] = interest
+    }
+
+    /// Notes that a transfer on the socket has ended.
+    ///
+    /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes it for
+    /// the answer to the next request.
+    mutating func transferEnded(on socket: Int32) {
+        guard let interest = known[socket], interest.wanted == 0 else { return }
+        known[socket]?.isIdle = true
     }
 
     /// Waits, and gives the sockets that something happened to which libcurl wants to know.
@@ -66,6 +78,7 @@ struct CurlSockets {
             if event.socket == wakeUp {
                 ccurl_wake_clear(wakeUp)
             } else if let interest = known[event.socket], interest.wanted == 0 {
+                if interest.isIdle { ccurl_discard_unasked(event.socket) }
                 ccurl_poll_remove(poll, event.socket)
                 known[event.socket]?.registered = 0
             } else {

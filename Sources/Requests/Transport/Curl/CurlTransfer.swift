@@ -11,6 +11,8 @@ import Foundation
 final class CurlTransfer: Transfer, @unchecked Sendable {
     let timeout: Duration
     let easy: OpaquePointer
+    /// The socket that libcurl had last for it; the loop's.
+    var socket: Int32 = -1
     private let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
