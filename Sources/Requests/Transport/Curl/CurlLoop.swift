@@ -266,6 +266,8 @@ final class CurlLoop: @unchecked Sendable {
     private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Void) {
         guard isActive(transfer) else { return }
         change(transfer)
+        // What libcurl had kept comes while it resumes, and where that is too much, it forgets that it was told to end.
+        guard !transfer.isStopped else { return end(transfer, code: 42) }
         touched.append(transfer)
         if !transfer.isPaused { watchIdle(transfer) }
     }

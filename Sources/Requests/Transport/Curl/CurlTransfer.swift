@@ -21,6 +21,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private var state: CurlTransferState
     private var body: CurlBody?
     private var events: [TransferEvent] = []
+    /// How much content is among the events.
+    private var unpublished = 0
     private var paused: Pauses = []
 
     /// Why a transfer doesn't go on.
@@ -102,6 +104,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard !events.isEmpty else { return false }
         let new = events
         events = []
+        unpublished = 0
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { setPaused(.mailbox, true) }
         return schedule
@@ -128,6 +131,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         _ = ccurl_easy_pause(easy, bits)
     }
 
+    /// Whether the transfer has to end, since it was stopped from this side.
+    var isStopped: Bool { state.stopped != nil }
+
     /// Whether the peer may be silent because this side asked it to be.
     var isPaused: Bool { !paused.isEmpty }
 
@@ -148,7 +154,14 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
+        // One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
+        // which is told behind the turn, would be told too late. What is refused here comes again when it is emptied.
+        guard unpublished <= CurlMailbox.highWater else {
+            paused.insert(.mailbox)
+            return Int(CCURL_WRITEFUNC_PAUSE)
+        }
         guard state.receiveBody(bytes.count) else { return 0 }
+        unpublished += bytes.count
         if !bytes.isEmpty { events.append(.data(Data(bytes))) }
         return bytes.count
     }
