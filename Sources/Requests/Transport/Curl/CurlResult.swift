@@ -17,9 +17,9 @@ struct CurlResult: Sendable, Hashable {
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
         if let distrust { return error(distrust, phase: phase) }
-        // A broken chunk has no code of its own before libcurl 8.
-        let isBadChunk = self.code == 56 && text.contains("chunk")
-        let (code, urlCode) = Self.codes[isBadChunk ? 8 : self.code] ?? (.other, .unknown)
+        // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself.
+        let isBadReply = self.code == 56 && (text.contains("chunk") || text.contains("headers"))
+        let (code, urlCode) = Self.codes[isBadReply ? 8 : self.code] ?? (.other, .unknown)
         return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: urlError(urlCode))
     }
 
@@ -43,11 +43,12 @@ struct CurlResult: Sendable, Hashable {
         8: (.badResponse, .badServerResponse),  // weird server reply
         16: (.badResponse, .badServerResponse),  // HTTP/2 framing
         18: (.connectionLost, .networkConnectionLost),  // partial content
-        23: (.other, .cannotWriteToFile),  // our write callback said no
+        23: (.badResponse, .cannotDecodeContentData),  // a decoder said no: where our callback did, the state knows why
         26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback said no
         27: (.badResponse, .badServerResponse),  // out of memory: a header line without end
         28: (.timedOut, .timedOut),
         42: (.cancelled, .cancelled),
+        43: (.badResponse, .badServerResponse),  // a trailer that is no field
         47: (.tooManyRedirects, .httpTooManyRedirects),
         52: (.connectionLost, .networkConnectionLost),  // nothing received
         55: (.connectionLost, .networkConnectionLost),
