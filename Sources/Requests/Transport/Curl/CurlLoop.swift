@@ -63,6 +63,9 @@ final class CurlLoop: @unchecked Sendable {
         self.configuration = configuration
         callbacks = .allocate(capacity: 1)
         callbacks.initialize(to: CCurlCallbacks(loop: self))
+        // Entered here, so that who closes has something to wait for also while the thread is only about to start. Left by
+        // the thread, or by the end without one: a transport that goes sees to that.
+        ended.enter()
     }
 
     deinit {
@@ -128,20 +131,21 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func end(as phase: Inbox.Phase) {
-        let wakes = inbox.withLock { inbox in
+        let (wakes, hadNoThread) = inbox.withLock { inbox in
+            let hadNoThread = inbox.phase == .idle
             switch inbox.phase {
             case .idle: inbox.phase = .ended
             case .running, .finishing: inbox.phase = phase
             case .closing, .ended: break
             }
             defer { inbox.sleeps = false }
-            return inbox.sleeps
+            return (inbox.sleeps, hadNoThread)
         }
+        if hadNoThread { ended.leave() }
         if wakes { ccurl_wake(wakeUp) }
     }
 
     private func startThread() {
-        ended.enter()
         let thread = Thread { [self] in
             run()
             ended.leave()
