@@ -49,7 +49,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
         limits.body = request.maximumBodySize
-        state = CurlTransferState(url: request.url, limits: limits)
+        // libcurl takes a HEAD with a body for an upload, and waits for the content of the answer.
+        let endsWithHead = request.method == .head && !request.body.isEmpty
+        state = CurlTransferState(url: request.url, limits: limits, endsWithHead: endsWithHead)
         options = CurlOptions(request, trust: try CurlTrustCache.shared.trust(for: request))
         body = try CurlBody(request.body, whenReadable: resumesSending)
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -147,6 +149,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         case .event(let event):
             events.append(event)
             return bytes.count
+        case .last(let event):
+            events.append(event)
+            return 0
         case .abort:
             return 0
         }
@@ -176,6 +181,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
             paused.insert(.body)
             return Int(CCURL_READFUNC_PAUSE)
         case .failed, nil:
+            // libcurl calls this "aborted by callback", the same as a cancel.
+            _ = state.stop(.bodyFailed)
             return Int(CCURL_READFUNC_ABORT)
         }
     }

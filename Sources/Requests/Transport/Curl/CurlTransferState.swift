@@ -28,6 +28,8 @@ struct CurlTransferState: Sendable {
         case timedOut
         case headTooLarge
         case bodyTooLarge
+        /// The content of the request ended before its time, or couldn't be read.
+        case bodyFailed
         case transportClosed
     }
 
@@ -37,6 +39,8 @@ struct CurlTransferState: Sendable {
         case more
         /// Something to tell.
         case event(TransferEvent)
+        /// Something to tell, and the response is complete with it: the transfer has to end.
+        case last(TransferEvent)
         /// The transfer has to end.
         case abort
     }
@@ -44,11 +48,14 @@ struct CurlTransferState: Sendable {
     private enum Phase: Sendable, Hashable {
         case head
         case body
+        /// The response ended with its head.
+        case complete
         case ended
     }
 
     private let url: URL
     private let limits: Limits
+    private let endsWithHead: Bool
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
@@ -56,9 +63,14 @@ struct CurlTransferState: Sendable {
     private var received = 0
     private(set) var stopped: Stop?
 
-    init(url: URL, limits: Limits) {
+    /// - Parameters:
+    ///   - url: The address of the response.
+    ///   - limits: How large its parts may be.
+    ///   - endsWithHead: Whether no content follows the head, whatever that says, and libcurl doesn't know it.
+    init(url: URL, limits: Limits, endsWithHead: Bool = false) {
         self.url = url
         self.limits = limits
+        self.endsWithHead = endsWithHead
     }
 
     /// Takes a line of a head, or a trailer.
@@ -80,8 +92,8 @@ struct CurlTransferState: Sendable {
         let response = HTTPResponseHead(status: HTTPStatus(Self.status(of: head)), raw: head, url: url)
         head = []
         guard response.status.category == .informational, response.status != .switchingProtocols else {
-            phase = .body
-            return .event(.head(response))
+            phase = endsWithHead ? .complete : .body
+            return endsWithHead ? .last(.head(response)) : .event(.head(response))
         }
         informational += 1
         return informational <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
@@ -108,29 +120,40 @@ struct CurlTransferState: Sendable {
     /// Takes the result of the transfer, and gives the terminal event; nil where there was one.
     mutating func end(_ result: CurlResult) -> TransferEvent? {
         guard phase != .ended else { return nil }
-        let errorPhase: RequestError.Phase = phase == .body ? .receiving : .sending
+        let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
-        switch stopped {
-        case .cancelled:
-            return .end(RequestError(.cancelled, phase: errorPhase))
-        case .timedOut:
-            return .end(RequestError(.timedOut, phase: errorPhase, underlying: URLError(.timedOut)))
-        case .headTooLarge:
-            let reason = "the head of the response is larger than the limit"
-            return .end(RequestError(.badResponse, phase: .receiving, reason: reason))
-        case .bodyTooLarge:
-            return .end(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limits.body) bytes"))
-        case .transportClosed:
-            return .end(RequestError(.cancelled, phase: errorPhase, reason: "the transport was closed"))
-        case nil:
-            break
-        }
+        // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
+        if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
+        if phase == .complete { return .end(nil) }
         if let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else {
             let reason = "the connection ended in the middle of the head"
-            return .end(RequestError(.connectionLost, phase: .receiving, reason: reason))
+            let underlying = URLError(.networkConnectionLost)
+            return .end(RequestError(.connectionLost, phase: .receiving, reason: reason, underlying: underlying))
         }
         return .end(nil)
+    }
+
+    private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
+        switch stop {
+        case .cancelled:
+            return RequestError(.cancelled, phase: phase)
+        case .timedOut:
+            return RequestError(.timedOut, phase: phase, underlying: URLError(.timedOut))
+        case .headTooLarge:
+            let reason = "the head of the response is larger than the limit"
+            let underlying = URLError(.badServerResponse)
+            return RequestError(.badResponse, phase: .receiving, reason: reason, underlying: underlying)
+        case .bodyTooLarge:
+            let reason = "more than \(limits.body) bytes"
+            let underlying = URLError(.dataLengthExceedsMaximum)
+            return RequestError(.bodyTooLarge, phase: .receiving, reason: reason, underlying: underlying)
+        case .bodyFailed:
+            let underlying = InvalidRequest(.body, "ended before its announced length, or couldn't be read")
+            return RequestError(.invalidRequest, phase: .sending, underlying: underlying)
+        case .transportClosed:
+            return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
+        }
     }
 
     private mutating func abort(_ reason: Stop) -> Reception {
