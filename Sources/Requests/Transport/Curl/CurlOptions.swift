@@ -10,6 +10,7 @@ import Foundation
 /// Holds what they point to.
 final class CurlOptions {
     private let request: TransportRequest
+    private let configuration: CurlTransport.Configuration
     private let trust: CurlTrust?
     private let headers: OpaquePointer?
     private let errorText: UnsafeMutablePointer<CChar>
@@ -17,11 +18,13 @@ final class CurlOptions {
 
     /// - Parameters:
     ///   - request: What is sent.
+    ///   - configuration: What the transport is made of.
     ///   - trust: What its connection is asked for, where that isn't what is asked by default.
-    init(_ request: TransportRequest, trust: CurlTrust?) {
+    init(_ request: TransportRequest, _ configuration: CurlTransport.Configuration, trust: CurlTrust?) {
         self.request = request
+        self.configuration = configuration
         self.trust = trust
-        headers = Self.headers(of: request)
+        headers = Self.headers(of: request, decodesContent: configuration.decodesContent)
         errorText = .allocate(capacity: Self.errorTextSize)
         errorText.initialize(repeating: 0, count: Self.errorTextSize)
     }
@@ -36,7 +39,6 @@ final class CurlOptions {
         to easy: OpaquePointer,
         context: UnsafeMutableRawPointer,
         body: CurlBody?,
-        _ configuration: CurlTransport.Configuration,
         callbacks: UnsafePointer<CCurlCallbacks>
     ) -> Bool {
         var failure = ccurl_easy_prepare(easy, callbacks, context, errorText)
@@ -78,15 +80,17 @@ final class CurlOptions {
     }
 
     /// The header lines; null for none.
-    private static func headers(of request: TransportRequest) -> OpaquePointer? {
+    private static func headers(of request: TransportRequest, decodesContent: Bool) -> OpaquePointer? {
         var list: OpaquePointer?
         func append(_ line: String) {
             // Null where memory is short; the list before it is still good.
             list = ccurl_list_append(list, line) ?? list
         }
-        for field in request.headers where field.name != .acceptEncoding {
-            // A name with a semicolon is libcurl's way to say "with an empty value".
-            append(field.value.isEmpty ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
+        // libcurl sends the codings that it is to decode itself; what it doesn't decode is between caller and server.
+        for field in request.headers where !decodesContent || field.name != .acceptEncoding {
+            // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at all".
+            let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
+            append(isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
         }
         // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }

@@ -52,10 +52,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         // libcurl takes a HEAD with a body for an upload, and waits for the content of the answer.
         let endsWithHead = request.method == .head && !request.body.isEmpty
         state = CurlTransferState(url: request.url, limits: limits, endsWithHead: endsWithHead)
-        options = CurlOptions(request, trust: try CurlTrustCache.shared.trust(for: request))
+        options = CurlOptions(request, configuration, trust: try CurlTrustCache.shared.trust(for: request))
         body = try CurlBody(request.body, whenReadable: resumesSending)
         let context = Unmanaged.passUnretained(self).toOpaque()
-        guard options.apply(to: easy, context: context, body: body, configuration, callbacks: loop.callbacks) else {
+        guard options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) else {
             throw RequestError(.unsupported, phase: .sending, reason: "this libcurl lacks an option that is needed")
         }
     }
