@@ -1,0 +1,94 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// A transport that is closed, or let go of, leaves nothing behind.
+    @Suite struct CurlCloseTests {
+        @Test func closeCancelsWhatRuns() async throws {
+            let server = try MockServer { _ in .stalled }
+            let transport = CurlTransport()
+            let transcripts = (0..<20).map { _ in Transcript() }
+
+            for transcript in transcripts { transport.send(server.url, to: transcript) }
+            try await server.awaitRequest(count: 20)
+            transport.close()
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(transcripts.allSatisfy { $0.result == "cancelled" && $0.violations == [] })
+            #expect(transcripts[0].error?.reason == "the transport was closed")
+            try await server.awaitConnections(open: 0)
+        }
+
+        @Test(arguments: [false, true])
+        func requestBehindTheCloseIsAnError(_ wasUsed: Bool) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+            if wasUsed { _ = await transport.run(server.url) }
+
+            transport.close()
+            transport.close()
+            let transcript = await transport.run(server.url)
+
+            #expect(transcript.result == "closed")
+            #expect(transcript.violations == [])
+            #expect(server.requests.count == (wasUsed ? 1 : 0))
+        }
+
+        @Test func transportThatIsLetGoOfFinishesWhatRuns() async throws {
+            let gate = Gate()
+            let server = try MockServer { _ in .text("hi").held(by: gate) }
+            let transcript = Transcript()
+
+            do {
+                let transport = CurlTransport()
+                transport.send(server.url, to: transcript)
+                try await server.awaitRequest()
+            }
+            gate.open()
+            await transcript.ended.wait()
+
+            #expect(transcript.text == "hi")
+            try await server.awaitConnections(open: 0)
+        }
+
+        @Test func closeEndsAPausedTransferToo() async throws {
+            let server = try MockServer { _ in .endless(pausing: nil, pieces: 1000) }
+            let transport = CurlTransport()
+            let transcript = Transcript()
+
+            let transfer = transport.send(server.url, to: transcript)
+            await transcript.head.wait()
+            transfer.pause()
+            transport.close()
+            await transcript.ended.wait()
+            transfer.resume()
+            transfer.cancel()
+
+            #expect(["cancelled", "success"].contains(transcript.result))
+            #expect(transcript.violations == [])
+        }
+
+        @Test func transportsOfManyLivesLeaveNoDescriptorAndNoThread() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let (descriptors, loops) = (Usage.descriptors, Usage.loops)
+
+            for number in 0..<200 {
+                let transport = CurlTransport()
+                #expect(await transport.run(server.url).text == "hi")
+                if number.isMultiple(of: 2) { transport.close() }
+            }
+            try await server.awaitConnections(open: 0)
+
+            // Some may be about to end; each would be two descriptors and a thread.
+            #expect(Usage.descriptors - descriptors < 40)
+            #expect(Usage.loops - loops < 20)
+        }
+    }
+}
+#endif

@@ -1,0 +1,303 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// How connections are made, kept, limited and let go of.
+    @Suite struct CurlConnectionTests {
+        private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
+
+        @Test func connectionIsKeptAndUsedAgain() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+
+            for _ in 0..<20 { #expect(await transport.run(server.url).text == "hi") }
+
+            #expect(server.connectionCount == 1)
+        }
+
+        @Test func connectionThatTheServerClosesIsNotUsedAgain() async throws {
+            let server = try MockServer { _ in .text("hi").closing }
+            let transport = CurlTransport()
+
+            for _ in 0..<5 { #expect(await transport.run(server.url).text == "hi") }
+
+            #expect(server.connectionCount == 5)
+        }
+
+        @Test func connectionThatWasClosedWhileNobodyUsedItIsReplaced() async throws {
+            let server = try MockServer {
+                $0.connection == 0 ? .script([.send(Data(Self.answer.utf8)), .close]) : .text("new")
+            }
+            let transport = CurlTransport()
+
+            #expect(await transport.run(server.url).text == "hi")
+            try await server.awaitConnections(open: 0)
+
+            #expect(await transport.run(server.url).text == "new")
+        }
+
+        static let junk = [
+            "junk", "\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "HTTP/1.1 408 Timeout\r\n\r\n",
+            String(repeating: "x", count: 200_000),
+        ]
+
+        /// Junk that comes at once, and junk that comes when the transfer is over.
+        @Test(arguments: junk, [false, true])
+        func junkBehindAnAnswerIsNoPartOfTheNext(_ junk: String, _ isLate: Bool) async throws {
+            let (answered, sent) = (Gate(), Gate())
+            let server = try RawListener { connection in
+                guard connection.readHead() != nil else { return }
+                if isLate {
+                    connection.write(Self.answer)
+                    answered.wait()
+                    connection.write(junk)
+                } else {
+                    connection.write(Self.answer + junk)
+                }
+                sent.open()
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnext")
+                _ = connection.readHead()
+            }
+            let fresh = try MockServer { _ in .text("next") }
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            let transport = CurlTransport()
+
+            let first = await transport.run(url)
+            answered.open()
+            await sent.wait()
+            let second = await transport.run(url)
+            let other = await transport.run(fresh.url)
+            transport.close()
+
+            // Either on a new connection, where the listener says the first thing again, or not at all.
+            #expect(first.text == "hi")
+            #expect(second.text == "hi" || second.error != nil, "\(second.text)")
+            #expect(other.text == "next")
+        }
+
+        @Test(arguments: [HTTPStatus.noContent, .notModified])
+        func contentThatMustNotBeThereIsNoPartOfTheNextAnswer(_ status: HTTPStatus) async throws {
+            let wire = "HTTP/1.1 \(status.code) X\r\nContent-Length: 5\r\n\r\nhello"
+            let server = try MockServer { $0.path == "/bad" ? .raw(wire, keepsAlive: true) : .text("good") }
+            let transport = CurlTransport()
+
+            for _ in 0..<5 {
+                #expect(await transport.run(server.url("/bad")).response?.status == status)
+                let next = await transport.run(server.url("/good"))
+                #expect(next.text == "good", "\(String(describing: next.error))")
+            }
+        }
+
+        @Test func contentOfAHeadIsNoPartOfTheNextAnswer() async throws {
+            let wire = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
+            let server = try MockServer { $0.method == .head ? .raw(wire, keepsAlive: true) : .text("good") }
+            let transport = CurlTransport()
+
+            for _ in 0..<5 {
+                #expect(await transport.run(server.url, method: .head).result == "success")
+                let next = await transport.run(server.url)
+                #expect(next.text == "good", "\(String(describing: next.error))")
+            }
+        }
+
+        @Test(arguments: [1, 2, 5])
+        func hostGetsNoMoreConnectionsThanItsLimit(_ limit: Int) async throws {
+            let gate = Gate()
+            let server = try MockServer { _ in .text("hi").held(by: gate) }
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = limit }
+            let transcripts = (0..<20).map { _ in Transcript() }
+
+            for transcript in transcripts { transport.send(server.url, to: transcript) }
+            try await server.awaitRequest(count: limit)
+            gate.open()
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(transcripts.allSatisfy { $0.text == "hi" })
+            #expect(server.connectionCount == limit)
+        }
+
+        @Test func allHostsTogetherGetNoMoreConnectionsThanTheLimit() async throws {
+            let open = Locked((now: 0, most: 0))
+            let servers = try (0..<4).map { _ in
+                try MockServer { _ in
+                    open.withLock { ($0.now, $0.most) = ($0.now + 1, max($0.most, $0.now + 1)) }
+                    defer { open.withLock { $0.now -= 1 } }
+                    return .text("hi").closing
+                }
+            }
+            let transport = CurlTransport.configured { $0.maximumConnections = 2 }
+            let transcripts = (0..<40).map { _ in Transcript() }
+
+            for (index, transcript) in transcripts.enumerated() {
+                transport.send(servers[index % 4].url, to: transcript)
+            }
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(transcripts.allSatisfy { $0.text == "hi" })
+            #expect(open.withLock { $0.most } <= 2)
+        }
+
+        @Test func transferThatWaitsForAConnectionCanBeCancelled() async throws {
+            let server = try MockServer { _ in .stalled }
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
+            let (running, waiting) = (Transcript(), Transcript())
+
+            let first = transport.send(server.url, to: running)
+            try await server.awaitRequest()
+            transport.send(server.url, to: waiting).cancel()
+            await waiting.ended.wait()
+
+            #expect(waiting.result == "cancelled")
+            #expect(!running.ended.isOpen)
+            first.cancel()
+            await running.ended.wait()
+        }
+
+        @Test func addressOfVersion6IsReached() async throws {
+            let server = try RawListener(.ipv6) { connection in
+                while let head = connection.readHead() {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(head.utf8.count)\r\n\r\n\(head)")
+                }
+            }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(URL(string: "http://[::1]:\(server.port)/six?a=b")!)
+            transport.close()
+
+            #expect(transcript.text.hasPrefix("GET /six?a=b HTTP/1.1\r\nHost: [::1]:\(server.port)\r\n"))
+        }
+
+        @Test func unixSocketTakesWhateverHostIsNamed() async throws {
+            let path = "/tmp/requests-\(UUID().uuidString.prefix(8)).sock"
+            defer { unlink(path) }
+            let server = try RawListener(.unix(path: path)) { connection in
+                while let head = connection.readHead() {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(head.utf8.count)\r\n\r\n\(head)")
+                }
+            }
+            let transport = CurlTransport.configured { $0.unixSocketPath = path }
+
+            let transcript = await transport.run(URL(string: "http://docker.invalid/v1/info")!)
+            transport.close()
+
+            #expect(transcript.text.hasPrefix("GET /v1/info HTTP/1.1\r\nHost: docker.invalid\r\n"))
+            #expect(server.port == 0)
+        }
+
+        @Test func unixSocketThatIsNotThereCannotBeConnectedTo() async throws {
+            let transport = CurlTransport.configured { $0.unixSocketPath = "/tmp/requests-nobody.sock" }
+
+            #expect(await transport.run(URL(string: "http://host.invalid/")!).result == "cannotConnect")
+        }
+
+        @Test func proxyGetsTheWholeAddress() async throws {
+            let proxy = try MockServer { _ in .text("from the proxy") }
+            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
+
+            let transcript = await transport.run(URL(string: "http://example.invalid/a?b=c")!)
+
+            #expect(transcript.text == "from the proxy")
+            #expect(proxy.requests.first?.target == "http://example.invalid/a?b=c")
+            #expect(proxy.requests.first?.headers["Host"] == "example.invalid")
+        }
+
+        @Test func tunnelThatTheProxyRefusesIsAnError() async throws {
+            let proxy = try MockServer { _ in .status(.forbidden) }
+            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
+
+            let transcript = await transport.run(URL(string: "https://example.invalid/")!)
+            transport.close()
+
+            #expect(transcript.error != nil)
+            #expect(transcript.response == nil)
+            #expect(transcript.violations == [])
+            #expect(proxy.requests.first?.target == "example.invalid:443")
+        }
+
+        @Test func proxyThatIsNotThereCannotBeConnectedTo() async throws {
+            let gone = try MockServer()
+            gone.stop()
+            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(gone.port)" }
+
+            #expect(await transport.run(URL(string: "http://example.invalid/")!).result == "cannotConnect")
+        }
+
+        @Test func nobodyListens() async throws {
+            let gone = try MockServer()
+            gone.stop()
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(gone.url)
+            transport.close()
+
+            #expect(transcript.result == "cannotConnect")
+            #expect(transcript.violations == [])
+            #expect((transcript.error?.underlying as? URLError)?.code == .cannotConnectToHost)
+        }
+
+        /// An address for documentation (RFC 5737), which is nowhere: refused by the system, or silent until the timeout.
+        @Test func addressWithoutARouteEndsInTime() async throws {
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(URL(string: "http://192.0.2.1/")!, timeout: .milliseconds(200))
+            transport.close()
+
+            #expect(["cannotConnect", "timedOut"].contains(transcript.result))
+            #expect(transcript.duration < .seconds(1))
+            #expect(transcript.violations == [])
+        }
+
+        @Test func nameThatDoesNotExistEndsInTime() async throws {
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(
+                URL(string: "http://no-such-host.invalid/")!,
+                timeout: .milliseconds(500)
+            )
+            transport.close()
+
+            #expect(["cannotConnect", "timedOut"].contains(transcript.result))
+            #expect(transcript.duration < .seconds(2))
+            #expect(transcript.violations == [])
+        }
+
+        @Test func cancelDuringTheResolutionOfANameEndsAtOnce() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+            let transcript = Transcript()
+
+            let transfer = transport.send(URL(string: "http://no-such-host-\(UUID()).invalid/")!, to: transcript)
+            // Behind this, the loop has begun with the other.
+            #expect(await transport.run(server.url).text == "hi")
+            transfer.cancel()
+            let other = await transport.run(server.url)
+            await transcript.ended.wait()
+            transport.close()
+
+            #expect(["cancelled", "cannotConnect"].contains(transcript.result))
+            #expect(transcript.duration < .seconds(2))
+            #expect(other.duration < .seconds(1))
+            #expect(transcript.violations == [])
+        }
+
+        @Test(arguments: ["file:///etc/passwd", "ftp://127.0.0.1/", "gopher://127.0.0.1/", "nonsense"])
+        func otherProtocolsAreRefused(_ address: String) async throws {
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(URL(string: address)!)
+            transport.close()
+
+            #expect(transcript.error != nil)
+            #expect(transcript.response == nil)
+            #expect(transcript.violations == [])
+        }
+    }
+}
+#endif

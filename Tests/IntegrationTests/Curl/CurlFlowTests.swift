@@ -1,0 +1,157 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// Who is slow holds up the own peer, nobody else, and no memory.
+    @Suite struct CurlFlowTests {
+        /// A server that sends without an end, counts what the client's system took, and says when that takes no more.
+        final class Flood: Sendable {
+            let stuck = Gate()
+            private let sent = Locked(0)
+            private let listener: Locked<RawListener?> = Locked(nil)
+            let url: URL
+
+            var count: Int { sent.withLock { $0 } }
+
+            init(limit: Int) throws {
+                let (stuck, sent) = (stuck, sent)
+                let listener = try RawListener { connection in
+                    guard connection.readHead() != nil else { return }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(limit)\r\n\r\n")
+                    let piece = [UInt8](repeating: 0x78, count: 256 * 1024)
+                    var left = limit
+                    while left > 0 {
+                        guard let count = connection.writeWhatFits(Array(piece.prefix(left))) else { return }
+                        left -= count
+                        sent.withLock { $0 += count }
+                        // Half a second without room: whoever reads has stopped.
+                        if count == 0, !connection.awaitRoom(milliseconds: 500) {
+                            stuck.open()
+                            guard connection.awaitRoom(milliseconds: -1) else { return }
+                        }
+                    }
+                    _ = connection.readHead()
+                }
+                url = URL(string: "http://127.0.0.1:\(listener.port)/")!
+                self.listener.withLock { $0 = listener }
+            }
+        }
+
+        @Test func pauseStopsThePeerAndResumeLetsItGoOn() async throws {
+            let size = 64 << 20
+            let flood = try Flood(limit: size)
+            let transport = CurlTransport()
+            let transcript = Transcript(keepsContent: false)
+            let before = Usage.memory
+
+            let transfer = transport.send(flood.url, to: transcript)
+            await transcript.head.wait()
+            transfer.pause()
+            await flood.stuck.wait()
+
+            #expect(flood.count < size - (16 << 20))
+            #expect(!transcript.ended.isOpen)
+            #expect(Usage.memory - before < 48 << 20)
+            transfer.resume()
+            await transcript.ended.wait()
+            transport.close()
+            #expect(transcript.result == "success")
+            #expect(transcript.contentSize == size)
+            #expect(transcript.violations == [])
+        }
+
+        @Test func receiverThatIsHeldUpStopsItsPeerAndNobodyElse() async throws {
+            let size = 64 << 20
+            let flood = try Flood(limit: size)
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+            let gate = Gate()
+            let held = Transcript(keepsContent: false) { event in
+                if case .data = event { gate.blockUntilOpen() }
+            }
+
+            transport.send(flood.url, to: held)
+            await flood.stuck.wait()
+            let others = await (0..<50).asyncMap { _ in await transport.run(server.url).text }
+
+            #expect(others == [String](repeating: "hi", count: 50))
+            #expect(flood.count < size - (16 << 20))
+            gate.open()
+            await held.ended.wait()
+            transport.close()
+            #expect(held.contentSize == size)
+            #expect(held.violations == [])
+        }
+
+        @Test func manyReceiversThatAreHeldUpHoldUpNobodyElse() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+            let gate = Gate()
+            let held = (0..<40).map { _ in
+                Transcript { event in
+                    if case .head = event { gate.blockUntilOpen() }
+                }
+            }
+
+            for transcript in held { transport.send(server.url, to: transcript) }
+            let other = await transport.run(server.url, timeout: .seconds(10))
+            gate.open()
+            for transcript in held { await transcript.ended.wait() }
+
+            #expect(other.text == "hi")
+            #expect(held.allSatisfy { $0.text == "hi" && $0.violations == [] })
+        }
+
+        @Test func transferThatIsPausedIsNotSilentAndCanBeCancelled() async throws {
+            let flood = try Flood(limit: 64 << 20)
+            let transport = CurlTransport()
+            let transcript = Transcript(keepsContent: false)
+
+            let transfer = transport.send(flood.url, timeout: .milliseconds(200), to: transcript)
+            await transcript.content.wait()
+            transfer.pause()
+            await flood.stuck.wait()  // Half a second: more than the timeout.
+            #expect(!transcript.ended.isOpen)
+            transfer.cancel()
+            await transcript.ended.wait()
+            transport.close()
+
+            #expect(transcript.result == "cancelled")
+            #expect(transcript.violations == [])
+        }
+
+        @Test func pauseBeforeTheAnswerHoldsItBack() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+            let transcript = Transcript()
+
+            let transfer = transport.send(server.url, to: transcript)
+            transfer.pause()
+            transfer.pause()
+            transfer.resume()
+            await transcript.ended.wait()
+
+            #expect(transcript.text == "hi")
+        }
+    }
+}
+
+extension Gate {
+    /// Blocks the thread, as a receiver does that waits for something.
+    fileprivate func blockUntilOpen() { wait() }
+}
+
+extension Sequence {
+    fileprivate func asyncMap<T>(_ transform: (Element) async -> T) async -> [T] {
+        var result: [T] = []
+        for element in self { result.append(await transform(element)) }
+        return result
+    }
+}
+#endif

@@ -1,0 +1,139 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// There is a limit to everything that a peer can send, and memory doesn't grow with what is beyond it.
+    @Suite struct CurlLimitTests {
+        static func head(lines: Int) -> String {
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
+        }
+
+        static func head(value size: Int) -> String {
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX: " + String(repeating: "a", count: size) + "\r\n\r\n"
+        }
+
+        static let heads: [(name: String, wire: String, result: String)] = [
+            ("998 fields", head(lines: 996), "success"),
+            ("1,001 lines", head(lines: 999), "badResponse"),
+            ("10,000 fields", head(lines: 10_000), "badResponse"),
+            ("a field of 64 KiB", head(value: 64 << 10), "success"),
+            ("a field of 1 MiB", head(value: 1 << 20), "badResponse"),
+            ("a field of 8 MiB", head(value: 8 << 20), "badResponse"),
+            (
+                "a field without an end", "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 4 << 20),
+                "badResponse"
+            ),
+            ("a status line without an end", "HTTP/1.1 200 " + String(repeating: "a", count: 4 << 20), "badResponse"),
+            ("100 informational", informational(100) + head(lines: 0), "success"),
+            ("101 informational", informational(101) + head(lines: 0), "badResponse"),
+            ("10,000 informational", informational(10_000) + head(lines: 0), "badResponse"),
+            ("fields over several informational", informational(50, fields: 900) + head(lines: 0), "any"),
+        ]
+
+        private static func informational(_ count: Int, fields: Int = 0) -> String {
+            let fields = (0..<fields).map { "X-\($0): a\r\n" }.joined()
+            return String(repeating: "HTTP/1.1 103 Early Hints\r\n\(fields)\r\n", count: count)
+        }
+
+        @Test(arguments: heads.map(\.name))
+        func headIsTakenUpToItsLimit(_ name: String) async throws {
+            let row = try #require(Self.heads.first { $0.name == name })
+            let server = try MockServer { _ in .raw(row.wire) }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(server.url)
+            transport.close()
+
+            if row.result != "any" {
+                #expect(transcript.result == row.result, "\(String(describing: transcript.error))")
+            }
+            #expect(transcript.violations == [])
+            #expect(transcript.duration < .seconds(5))
+        }
+
+        @Test(arguments: [("lines", head(lines: 10_000)), ("bytes", head(value: 90 << 10))])
+        func limitsOfTheHeadAreTheCallers(_ name: String, _ wire: String) async throws {
+            let server = try MockServer { _ in .raw(wire) }
+            let transport = CurlTransport.configured {
+                $0.maximumHeadLines = 20_000
+                $0.maximumHeadSize = 1 << 20
+            }
+
+            let transcript = await transport.run(server.url)
+
+            #expect(transcript.result == "success", "\(String(describing: transcript.error))")
+            #expect(transcript.response?.headers.count == wire.split(separator: "\r\n").count - 1)
+        }
+
+        /// libcurl has a limit of its own in many releases: 300 KiB for all the fields, 100 KiB for one.
+        @Test(
+            arguments: [
+                head(value: 600 << 10),
+                (0..<9).map { "X-\($0): " + String(repeating: "a", count: 90 << 10) }
+                    .reduce("HTTP/1.1 200 OK\r\n") { "\($0)\($1)\r\n" } + "Content-Length: 0\r\n\r\n",
+            ].enumerated().map(\.self)
+        )
+        func limitOfLibcurlIsABadResponse(_ row: (offset: Int, element: String)) async throws {
+            let server = try MockServer { _ in .raw(row.element) }
+            let transport = CurlTransport.configured { $0.maximumHeadSize = 1 << 24 }
+
+            let transcript = await transport.run(server.url)
+
+            #expect(["success", "badResponse"].contains(transcript.result), "\(String(describing: transcript.error))")
+        }
+
+        @Test func bombEndsAtTheLimitOfDecodedBytes() async throws {
+            let bomb = Deflate.gzipBomb(of: 300 << 20)
+            let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "gzip"]) }
+            let transport = CurlTransport()
+            let before = Usage.memory
+
+            let transcript = await transport.run(server.url, maximumBodySize: 1 << 20)
+            let grown = Usage.memory - before
+            transport.close()
+
+            #expect(bomb.count < 310_000)
+            #expect(transcript.result == "bodyTooLarge")
+            #expect(transcript.contentSize <= 1 << 20)
+            #expect(transcript.violations == [])
+            #expect(grown < 32 << 20, "grew by \(grown)")
+        }
+
+        @Test func bombThatIsWantedIsDecodedInFlatMemory() async throws {
+            let (bomb, size) = Deflate.zeros(about: 300 << 20)
+            let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "deflate"]) }
+            let transport = CurlTransport()
+            let before = Usage.memory
+            let most = Locked(0)
+            let transcript = Transcript(keepsContent: false) { _ in
+                let now = Usage.memory
+                most.withLock { $0 = max($0, now) }
+            }
+
+            transport.send(server.url, to: transcript)
+            await transcript.ended.wait()
+
+            #expect(transcript.result == "success")
+            #expect(transcript.contentSize == size)
+            #expect(most.withLock { $0 } - before < 64 << 20)
+        }
+
+        @Test func contentOfExactlyTheLimitIsTaken() async throws {
+            let server = try MockServer { _ in .text("12345") }
+            let transport = CurlTransport()
+
+            let exact = await transport.run(server.url, maximumBodySize: 5)
+            let less = await transport.run(server.url, maximumBodySize: 4)
+
+            #expect(exact.text == "12345")
+            #expect(less.result == "bodyTooLarge")
+        }
+    }
+}
+#endif

@@ -1,0 +1,161 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Glibc
+import Requests
+
+/// A listener for what ``MockServer`` has no words for: other kinds of addresses, and a count of the bytes that the peer
+/// took.
+///
+/// Each connection is one call of the handler, on a thread of its own, and is closed behind it.
+final class RawListener: Sendable {
+    enum Address: Sendable {
+        case ipv4
+        case ipv6
+        case unix(path: String)
+    }
+
+    struct Failure: Error {
+        let call: String
+        let code: Int32
+    }
+
+    /// The port; 0 for a Unix socket.
+    let port: Int
+    private let descriptor: Int32
+    private let threads = DispatchGroup()
+    private let open = Locked<Set<Int32>?>([])
+
+    init(_ address: Address = .ipv4, _ handler: @escaping @Sendable (RawConnection) -> Void) throws {
+        let listener = try Self.listen(at: address)
+        (descriptor, port) = listener
+        threads.enter()
+        Thread.detachNewThread { [threads, open] in
+            while case let accepted = accept(listener.0, nil, nil), accepted >= 0 {
+                guard open.withLock({ $0?.insert(accepted) != nil }) else {
+                    Glibc.close(accepted)
+                    break
+                }
+                threads.enter()
+                Thread.detachNewThread {
+                    handler(RawConnection(descriptor: accepted))
+                    // Forgotten before it is closed: the number may be another's by then.
+                    open.withLock { _ = $0?.remove(accepted) }
+                    Glibc.close(accepted)
+                    threads.leave()
+                }
+            }
+            Glibc.close(listener.0)
+            threads.leave()
+        }
+    }
+
+    deinit {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        open.withLock { descriptors in
+            for descriptor in descriptors ?? [] { shutdown(descriptor, Int32(SHUT_RDWR)) }
+            descriptors = nil
+        }
+        threads.wait()
+    }
+
+    private static func listen(at address: Address) throws -> (descriptor: Int32, port: Int) {
+        switch address {
+        case .ipv4:
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            let descriptor = try listen(AF_INET, &name)
+            return (descriptor, Int(UInt16(bigEndian: name.sin_port)))
+        case .ipv6:
+            var name = sockaddr_in6()
+            name.sin6_family = sa_family_t(AF_INET6)
+            name.sin6_addr = in6addr_loopback
+            let descriptor = try listen(AF_INET6, &name)
+            return (descriptor, Int(UInt16(bigEndian: name.sin6_port)))
+        case .unix(let path):
+            var name = sockaddr_un()
+            name.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
+            return (try listen(AF_UNIX, &name), 0)
+        }
+    }
+
+    /// Binds and listens; the name becomes the one that the system gave.
+    private static func listen<Name>(_ family: Int32, _ name: inout Name) throws -> Int32 {
+        let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
+        var length = socklen_t(MemoryLayout<Name>.size)
+        let failure: Failure? = withUnsafeMutablePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                guard bind(descriptor, $0, length) == 0 else { return Failure(call: "bind", code: errno) }
+                guard Glibc.listen(descriptor, 1024) == 0 else { return Failure(call: "listen", code: errno) }
+                return getsockname(descriptor, $0, &length) == 0 ? nil : Failure(call: "getsockname", code: errno)
+            }
+        }
+        guard let failure else { return descriptor }
+        Glibc.close(descriptor)
+        throw failure
+    }
+}
+
+/// A connection that was accepted: calls that block.
+struct RawConnection: Sendable {
+    fileprivate let descriptor: Int32
+
+    /// Reads up to the empty line; nil where the client leaves before that.
+    func readHead() -> String? {
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while recv(descriptor, &byte, 1, 0) == 1 {
+            bytes.append(byte)
+            if bytes.suffix(4) == [13, 10, 13, 10] { return String(decoding: bytes, as: UTF8.self) }
+        }
+        return nil
+    }
+
+    /// Reads until so many bytes have come; false where the client leaves before that.
+    func skip(_ count: Int) -> Bool {
+        var left = count
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while left > 0 {
+            let read = recv(descriptor, &buffer, min(left, buffer.count), 0)
+            guard read > 0 else { return false }
+            left -= read
+        }
+        return true
+    }
+
+    /// Writes it all; false where the client leaves before that.
+    @discardableResult
+    func write(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        var sent = 0
+        while sent < bytes.count {
+            let count = bytes[sent...].withUnsafeBytes {
+                send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return false }
+            sent += count
+        }
+        return true
+    }
+
+    /// Writes what fits now; 0 where nothing does, nil where the client has left.
+    func writeWhatFits(_ bytes: [UInt8]) -> Int? {
+        let count = bytes.withUnsafeBytes {
+            send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+        }
+        if count >= 0 { return count }
+        return errno == EAGAIN ? 0 : nil
+    }
+
+    /// Whether the client takes more within a time.
+    func awaitRoom(milliseconds: Int32) -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return Glibc.poll(&poll, 1, milliseconds) > 0
+    }
+}
+#endif

@@ -1,0 +1,169 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+
+/// Everything that one transfer reported, as it comes in.
+final class Transcript: Sendable {
+    private struct State {
+        var events: [TransferEvent] = []
+        var content = 0
+        var overlaps = 0
+        var isInside = false
+        var end: ContinuousClock.Instant?
+    }
+
+    /// Opens with the head.
+    let head = Gate()
+    /// Opens with the first content.
+    let content = Gate()
+    /// Opens when content has been sent.
+    let upload = Gate()
+    /// Opens behind the end.
+    let ended = Gate()
+    private let keepsContent: Bool
+    private let state = Locked(State())
+    private let start = ContinuousClock.now
+    private let onEvent: @Sendable (TransferEvent) -> Void
+
+    /// - Parameters:
+    ///   - keepsContent: Whether content is kept, rather than counted.
+    ///   - onEvent: Called with each event, before anyone who waits for it goes on.
+    init(keepsContent: Bool = true, _ onEvent: @escaping @Sendable (TransferEvent) -> Void = { _ in }) {
+        self.keepsContent = keepsContent
+        self.onEvent = onEvent
+    }
+
+    /// Takes an event.
+    func receive(_ event: TransferEvent) {
+        state.withLock { state in
+            if state.isInside { state.overlaps += 1 }
+            state.isInside = true
+            if case .data(let data) = event { state.content += data.count }
+            if case .end = event { state.end = .now }
+            if case .data = event, !keepsContent { return }
+            state.events.append(event)
+        }
+        onEvent(event)
+        state.withLock { $0.isInside = false }
+        switch event {
+        case .informational: break
+        case .sent: upload.open()
+        case .head: head.open()
+        case .data: content.open()
+        case .end: ended.open()
+        }
+    }
+
+    var events: [TransferEvent] { state.withLock { $0.events } }
+
+    /// How much content has come.
+    var contentSize: Int { state.withLock { $0.content } }
+
+    /// From the start to the end.
+    var duration: Duration { state.withLock { $0.end ?? .now } - start }
+
+    /// The error of the end; nil for success, and where there is no end.
+    var error: RequestError? {
+        events.lazy.compactMap { if case .end(let error) = $0 { error } else { nil } }.first
+    }
+
+    /// How the transfer ended: the name of the error's code, or `success`.
+    var result: String {
+        guard case .end(let error)? = events.last else { return "no end" }
+        return error?.code.name ?? "success"
+    }
+
+    var response: HTTPResponseHead? {
+        events.lazy.compactMap { if case .head(let head) = $0 { head } else { nil } }.first
+    }
+
+    var informational: [HTTPResponseHead] {
+        events.compactMap { if case .informational(let head) = $0 { head } else { nil } }
+    }
+
+    var body: Data {
+        events.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
+    }
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// What stands against the rules of ``HTTPTransport``; to be asked when the transport is closed.
+    var violations: [String] {
+        var found: [String] = []
+        let (events, overlaps) = state.withLock { ($0.events, $0.overlaps) }
+        if overlaps > 0 { found.append("\(overlaps) events came while another was received") }
+        let names = events.map(\.letter).joined()
+        // Informational and sent, a head, data and sent, the end.
+        if names.wholeMatch(of: /[is]*(h[ds]*)?[eE]/) == nil { found.append("the order is \(names)") }
+        if names.hasSuffix("E"), !names.contains("h") { found.append("a success without a head: \(names)") }
+        return found
+    }
+}
+
+extension TransferEvent {
+    fileprivate var letter: String {
+        switch self {
+        case .informational: "i"
+        case .sent: "s"
+        case .head: "h"
+        case .data: "d"
+        case .end(nil): "E"
+        case .end: "e"
+        }
+    }
+}
+
+extension CurlTransport {
+    /// A transport that is configured in place.
+    static func configured(_ configure: (inout Configuration) -> Void) -> CurlTransport {
+        var configuration = Configuration()
+        configure(&configuration)
+        return CurlTransport(configuration: configuration)
+    }
+
+    /// Sends a request.
+    @discardableResult
+    func send(
+        _ url: URL,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = [],
+        body: HTTPBody = .none,
+        timeout: Duration = .seconds(20),
+        maximumBodySize: Int = .max,
+        to transcript: Transcript
+    ) -> any Transfer {
+        let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
+        return send(
+            TransportRequest(request, timeout: timeout, maximumBodySize: maximumBodySize),
+            receive: transcript.receive
+        )
+    }
+
+    /// Sends a request, and waits for its end.
+    func run(
+        _ url: URL,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = [],
+        body: HTTPBody = .none,
+        timeout: Duration = .seconds(20),
+        maximumBodySize: Int = .max
+    ) async -> Transcript {
+        let transcript = Transcript()
+        send(
+            url,
+            method: method,
+            headers: headers,
+            body: body,
+            timeout: timeout,
+            maximumBodySize: maximumBodySize,
+            to: transcript
+        )
+        await transcript.ended.wait()
+        return transcript
+    }
+}
+#endif

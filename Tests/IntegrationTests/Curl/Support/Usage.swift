@@ -1,0 +1,31 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+
+/// What this process holds of the system.
+enum Usage {
+    /// The descriptors that are open.
+    static var descriptors: Int { entries(of: "/proc/self/fd") }
+
+    /// The threads of transports, found by their name, of which the system keeps 15 characters.
+    static var loops: Int {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
+        return names.count { name in
+            let comm = try? String(contentsOfFile: "/proc/self/task/\(name)/comm", encoding: .utf8)
+            return comm?.hasPrefix("Requests.CurlLo") == true
+        }
+    }
+
+    /// The memory that is resident, in bytes.
+    static var memory: Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())
+    }
+
+    private static func entries(of path: String) -> Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0
+    }
+}
+#endif
