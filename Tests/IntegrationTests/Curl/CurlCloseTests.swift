@@ -76,7 +76,7 @@ extension OverLoopback {
 
         @Test func transportsOfManyLivesLeaveNoDescriptorAndNoThread() async throws {
             let server = try MockServer { _ in .text("hi") }
-            let (descriptors, loops) = (Usage.descriptors, Usage.loops)
+            let (polls, loops) = (Usage.polls, Usage.loops)
 
             for number in 0..<200 {
                 let transport = CurlTransport()
@@ -86,7 +86,7 @@ extension OverLoopback {
             try await server.awaitConnections(open: 0)
 
             // Some may be about to end; each would be two descriptors and a thread.
-            #expect(Usage.descriptors - descriptors < 40)
+            #expect(Usage.polls - polls < 40)
             #expect(Usage.loops - loops < 20)
         }
     }

@@ -7,7 +7,14 @@ import Foundation
 /// What this process holds of the system.
 enum Usage {
     /// The descriptors that are open.
-    static var descriptors: Int { entries(of: "/proc/self/fd") }
+    static var descriptors: Int { links.count }
+
+    /// The descriptors that only a transport has many of: polls, and what wakes them.
+    static var polls: Int {
+        links.count {
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: $0))?.hasPrefix("anon_inode") == true
+        }
+    }
 
     /// The threads of transports, found by their name, of which the system keeps 15 characters.
     static var loops: Int {
@@ -24,8 +31,9 @@ enum Usage {
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())
     }
 
-    private static func entries(of path: String) -> Int {
-        (try? FileManager.default.contentsOfDirectory(atPath: path).count) ?? 0
+    private static var links: [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.map { "/proc/self/fd/\($0)" }
     }
 }
 #endif

@@ -1,0 +1,125 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// Whatever comes together leaves one end each, in order, and a transport that goes on or is gone.
+    @Suite struct RaceCurlTests {
+        static let iterations = 1000
+
+        struct Answer: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let response: MockResponse
+        }
+
+        static let answers: [Answer] = [
+            Answer(testDescription: "content", response: .text("fast")),
+            Answer(testDescription: "chunks", response: .chunked([Data("a".utf8), Data("b".utf8)])),
+            Answer(testDescription: "close in the content", response: .partial(then: .close)),
+            Answer(testDescription: "reset", response: .reset),
+        ]
+
+        /// What is done to a transfer while it runs, by whoever comes first.
+        private func disturb(_ transfer: any Transfer, _ number: Int) {
+            DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800))) {
+                switch number % 4 {
+                case 0: transfer.cancel()
+                case 1:
+                    transfer.pause()
+                    transfer.resume()
+                case 2:
+                    transfer.pause()
+                    transfer.cancel()
+                default:
+                    transfer.pause()
+                    DispatchQueue.global().async { transfer.resume() }
+                    DispatchQueue.global().async { transfer.cancel() }
+                }
+            }
+        }
+
+        @Test(arguments: answers)
+        func disturbanceAtAnyMomentLeavesOneEnd(_ answer: Answer) async throws {
+            let server = try MockServer { $0.path == "/alive" ? .text("alive") : answer.response }
+            let transport = CurlTransport()
+            var transcripts: [Transcript] = []
+
+            for number in 0..<Self.iterations {
+                let transcript = Transcript()
+                transcripts.append(transcript)
+                disturb(transport.send(server.url("/"), to: transcript), number)
+                if number.isMultiple(of: 3) { await transcript.ended.wait() }
+            }
+            for transcript in transcripts { await transcript.ended.wait() }
+            let alive = await transport.run(server.url("/alive"))
+            transport.close()
+
+            #expect(transcripts.flatMap(\.violations) == [])
+            #expect(alive.text == "alive")
+        }
+
+        @Test func cancelThatRacesWithAnUploadLeavesOneEnd() async throws {
+            let server = try MockServer { _ in .text("thanks") }
+            let transport = CurlTransport()
+            let data = Data(count: 100_000)
+            let bodies: [HTTPBody] = [.data(data), .stream(BodyStream { InputStream(data: data) })]
+            var transcripts: [Transcript] = []
+
+            for number in 0..<Self.iterations {
+                let transcript = Transcript()
+                transcripts.append(transcript)
+                disturb(transport.send(server.url, method: .post, body: bodies[number % 2], to: transcript), number / 2)
+                if !number.isMultiple(of: 8) { await transcript.ended.wait() }
+            }
+            for transcript in transcripts { await transcript.ended.wait() }
+            transport.close()
+
+            #expect(transcripts.flatMap(\.violations) == [])
+            #expect(transcripts.allSatisfy { ["success", "cancelled"].contains($0.result) })
+        }
+
+        @Test func closeThatRacesWithRequestsEndsThemAll() async throws {
+            let server = try MockServer { _ in .text("fast") }
+            let results = Locked<[String: Int]>([:])
+
+            for number in 0..<Self.iterations {
+                let transport = CurlTransport()
+                let transcripts = (0..<2).map { _ in Transcript() }
+                let (first, second) = (transcripts[0], transcripts[1])
+                DispatchQueue.global().async {
+                    transport.send(server.url, to: first)
+                    transport.send(server.url, to: second)
+                }
+                if number.isMultiple(of: 2) { await first.ended.wait() }
+                DispatchQueue.global().async { transport.close() }
+                transport.close()
+                for transcript in transcripts {
+                    await transcript.ended.wait()
+                    #expect(transcript.violations == [])
+                    results.withLock { $0[transcript.result, default: 0] += 1 }
+                }
+            }
+
+            #expect(Set(results.withLock { $0 }.keys).isSubset(of: ["success", "cancelled", "closed"]))
+        }
+
+        @Test func transportThatIsLetGoOfAtAnyMomentEndsItsTransfers() async throws {
+            let server = try MockServer { _ in .text("fast") }
+
+            for number in 0..<Self.iterations {
+                let transcript = Transcript()
+                let transfer = CurlTransport().send(server.url, to: transcript)
+                if number.isMultiple(of: 2) { transfer.cancel() }
+                await transcript.ended.wait()
+                #expect(transcript.violations == [])
+                #expect(["success", "cancelled"].contains(transcript.result))
+            }
+        }
+    }
+}
+#endif

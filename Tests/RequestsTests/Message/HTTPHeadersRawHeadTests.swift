@@ -1,0 +1,76 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPHeadersRawHeadTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let lines: String
+        let fields: [String]
+
+        init(_ name: String, _ lines: String, _ fields: String...) {
+            (testDescription, self.lines, self.fields) = (name, lines, fields)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row("nothing", ""),
+        Row("a field", "A: b\r\n", "A=b"),
+        Row("no space behind the colon", "A:b\r\n", "A=b"),
+        Row("many spaces and tabs", "A: \t b c \t\r\n", "A=b c"),
+        Row("a space before the colon", "A : b\r\n", "A=b"),
+        Row("an empty value", "A:\r\nB: \r\n", "A=", "B="),
+        Row("colons in the value", "A: b:c: d\r\n", "A=b:c: d"),
+        Row("line feeds only", "A: b\nC: d\n", "A=b", "C=d"),
+        Row("the same name again", "A: 1\r\nB: 2\r\na: 3\r\n", "A=1", "B=2", "a=3"),
+        Row("a folded line", "A: b\r\n c\r\nD: e\r\n", "A=b c", "D=e"),
+        Row("a line folded with a tab, twice", "A: b\r\n\tc\r\n \t d \r\n", "A=b c d"),
+        Row("a folded line behind an empty value", "A:\r\n b\r\n", "A= b"),
+        Row("a folded line behind nothing", " b: c\r\nD: e\r\n", "b=c", "D=e"),
+        Row("a line without a colon", "nonsense\r\nA: b\r\n", "A=b"),
+        Row("a line without a name", ": b\r\nC: d\r\n", "C=d"),
+        Row("UTF-8", "A: ü€\r\n", "A=ü€"),
+        Row("no end of the last line", "A: b", "A=b"),
+    ]
+
+    private static func parse(_ lines: [UInt8]) -> [String] {
+        HTTPHeaders(rawHead: Array("HTTP/1.1 200 OK\r\n".utf8) + lines + Array("\r\n".utf8))
+            .map { "\($0.name.rawValue)=\($0.value)" }
+    }
+
+    @Test(arguments: rows)
+    func linesAreReadAsFields(_ row: Row) {
+        #expect(Self.parse(Array(row.lines.utf8)) == row.fields)
+    }
+
+    @Test func bytesThatAreNoUTF8AreLatin1() {
+        #expect(Self.parse(Array("A: ".utf8) + [0xFC, 0xE9] + Array("\r\n".utf8)) == ["A=üé"])
+    }
+
+    @Test func everyByteIsTakenInANameAndAValueWithoutATrap() {
+        for byte in UInt8.min...UInt8.max {
+            _ = Self.parse([byte, UInt8(ascii: ":"), byte, 13, 10])
+            _ = Self.parse([byte])
+        }
+    }
+
+    @Test func statusLineIsNoField() {
+        #expect(HTTPHeaders(rawHead: Array("HTTP/1.1 200 a: b\r\n\r\n".utf8)).isEmpty)
+        #expect(HTTPHeaders(rawHead: []).isEmpty)
+    }
+
+    /// Ten times the lines take at most thirty times as long, where a quadratic parser would take a hundred times.
+    @Test func tenThousandLinesAreReadInLinearTime() {
+        func time(_ count: Int, _ line: (Int) -> String) -> Duration {
+            let bytes = Array((0..<count).map(line).joined().utf8)
+            return (0..<5).map { _ in ContinuousClock().measure { _ = Self.parse(bytes) } }.min()!
+        }
+        for line in [{ "X-\($0): value\r\n" }, { $0 == 0 ? "A: b\r\n" : " folded\r\n" }] {
+            #expect(time(10_000, line) < time(1_000, line) * 30)
+        }
+    }
+}

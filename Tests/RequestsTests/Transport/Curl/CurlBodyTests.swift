@@ -1,0 +1,227 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CurlBodyTests {
+    private static func temporaryFile(_ text: String) throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data(text.utf8).write(to: url)
+        return url
+    }
+
+    private static func body(_ body: HTTPBody) throws -> Reader {
+        Reader(try #require(try CurlBody(body) {}))
+    }
+
+    @Test func noContentIsNoBody() throws {
+        #expect(try CurlBody(.none) {} == nil)
+    }
+
+    @Test(arguments: [1, 2, 3, 100])
+    func dataIsReadInPiecesOfTheBuffer(_ size: Int) throws {
+        // A slice: its indices don't begin at 0.
+        let body = try Self.body(.data(Data("__hello".utf8).dropFirst(2)))
+
+        #expect(body.length == 5)
+        #expect(body.readAll(size) == "hello")
+        #expect(body.sent == 5)
+    }
+
+    @Test(arguments: [1, 2, 3, 100])
+    func fileIsReadInPiecesOfTheBuffer(_ size: Int) throws {
+        let url = try Self.temporaryFile("hello")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let body = try Self.body(.file(url))
+
+        #expect(body.length == 5)
+        #expect(body.readAll(size) == "hello")
+        body.close()
+    }
+
+    @Test func emptyContentHasALengthAndAnEnd() throws {
+        let url = try Self.temporaryFile("")
+        defer { try? FileManager.default.removeItem(at: url) }
+        for content in [HTTPBody.data(Data()), .file(url)] {
+            let body = try Self.body(content)
+            #expect(body.length == 0)
+            #expect(body.readAll(10) == "")
+        }
+    }
+
+    @Test func fileThatHasGrownIsSentAsItWasAnnounced() throws {
+        let url = try Self.temporaryFile("hello")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let body = try Self.body(.file(url))
+
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data(" world".utf8))
+        try handle.close()
+
+        #expect(body.length == 5)
+        #expect(body.readAll(3) == "hello")
+    }
+
+    @Test func fileThatHasShrunkFails() throws {
+        let url = try Self.temporaryFile("hello")
+        defer { try? FileManager.default.removeItem(at: url) }
+        let body = try Self.body(.file(url))
+
+        #expect(body.read(upTo: 2) == "he")
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.truncate(atOffset: 3)
+        try handle.close()
+
+        #expect(body.read(upTo: 2) == "l")
+        #expect(body.read(upTo: 2) == "failed")
+    }
+
+    @Test(arguments: ["/nowhere/at/all", "/tmp", "/dev/null"])
+    func whatIsNoFileIsAnInvalidRequest(_ path: String) {
+        #expect(throws: InvalidRequest.self) { _ = try CurlBody(.file(URL(fileURLWithPath: path))) {} }
+    }
+
+    @Test func dataAndFilesCanBeRewound() throws {
+        let url = try Self.temporaryFile("hello")
+        defer { try? FileManager.default.removeItem(at: url) }
+        for content in [HTTPBody.data(Data("hello".utf8)), .file(url)] {
+            let body = try Self.body(content)
+            _ = body.readAll(2)
+            #expect(body.seek(to: 0))
+            #expect(body.readAll(2) == "hello")
+            #expect(body.seek(to: 3))
+            #expect(body.readAll(2) == "lo")
+            #expect(!body.seek(to: 6))
+            #expect(!body.seek(to: -1))
+        }
+    }
+
+    @Test func streamThatCannotBeOpenedSaysWhy() {
+        let stream = BodyStream { throw CocoaError(.fileNoSuchFile) }
+        #expect(throws: CocoaError.self) { _ = try CurlBody(.stream(stream)) {} }
+    }
+
+    struct Stream: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let length: Int64?
+        let read: String
+    }
+
+    @Test(arguments: [
+        Stream(testDescription: "of unknown length", length: nil, read: "hello"),
+        Stream(testDescription: "of its length", length: 5, read: "hello"),
+        Stream(testDescription: "longer than announced", length: 3, read: "hel"),
+        Stream(testDescription: "shorter than announced", length: 9, read: "hello failed"),
+    ])
+    func streamIsReadToItsEnd(_ row: Stream) async throws {
+        let readable = Signal()
+        let stream = BodyStream(length: row.length) { InputStream(data: Data("hello".utf8)) }
+        let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
+
+        #expect(body.length == row.length)
+        #expect(await body.readAll(2, waitingFor: readable) == row.read)
+        body.close()
+    }
+
+    @Test func streamThatHasBegunCannotBeRewound() async throws {
+        let readable = Signal()
+        let stream = BodyStream { InputStream(data: Data("hello".utf8)) }
+        let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
+
+        #expect(body.seek(to: 0))
+        _ = await body.readAll(2, waitingFor: readable)
+        #expect(!body.seek(to: 0))
+        #expect(body.seek(to: 5))
+    }
+
+    @Test func streamThatFailsFails() async throws {
+        let readable = Signal()
+        let stream = BodyStream { InputStream(fileAtPath: "/nowhere/at/all") ?? InputStream(data: Data()) }
+        let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
+
+        #expect(await body.readAll(2, waitingFor: readable) == " failed")
+    }
+
+    /// A pipe that nobody has written to yet: the read blocks, and only the pump's own thread.
+    @Test func streamThatBlocksIsReadLater() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
+        try #require(mkfifo(path, 0o600) == 0)
+        defer { unlink(path) }
+        // Both ends, so that the opening doesn't block.
+        let writer = open(path, O_RDWR)
+        let readable = Signal()
+        let stream = BodyStream(length: 5) { InputStream(fileAtPath: path)! }
+        let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
+
+        #expect(body.read(upTo: 10) == "later")
+        #expect(body.read(upTo: 10) == "later")
+        _ = Array("hello".utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) }
+        await readable.wait()
+        #expect(body.read(upTo: 10) == "hello")
+        #expect(body.read(upTo: 10) == "")
+        body.close()
+        close(writer)
+    }
+}
+
+/// Signals that are waited for one by one.
+private final class Signal: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func signal() { continuation.yield() }
+
+    func wait() async {
+        for await _ in stream { return }
+    }
+}
+
+/// A body whose reads may stand in an expectation.
+private final class Reader {
+    private var body: CurlBody
+
+    init(_ body: CurlBody) { self.body = body }
+
+    var length: Int64? { body.length }
+    var sent: Int64 { body.sent }
+
+    func seek(to offset: Int64) -> Bool { body.seek(to: offset) }
+    func close() { body.close() }
+
+    /// What one read gives: text, or the word for what else came.
+    func read(upTo count: Int) -> String {
+        var buffer = [UInt8](repeating: 0, count: count)
+        switch buffer.withUnsafeMutableBytes({ body.read(into: $0) }) {
+        case .bytes(let count): return String(decoding: buffer[..<count], as: UTF8.self)
+        case .later: return "later"
+        case .failed: return "failed"
+        }
+    }
+
+    func readAll(_ size: Int) -> String {
+        var text = ""
+        while case let piece = read(upTo: size), !piece.isEmpty { text += piece }
+        return text
+    }
+
+    func readAll(_ size: Int, waitingFor readable: Signal) async -> String {
+        var text = ""
+        while true {
+            switch read(upTo: size) {
+            case "": return text
+            case "failed": return text + " failed"
+            case "later": await readable.wait()
+            case let piece: text += piece
+            }
+        }
+    }
+}
+#endif

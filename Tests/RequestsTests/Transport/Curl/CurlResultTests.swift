@@ -1,0 +1,66 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CurlResultTests {
+    @Test func successIsNoError() {
+        #expect(CurlResult(code: 0, text: "").error(phase: .sending) == nil)
+    }
+
+    static let codes: [(Int32, RequestError.Code, URLError.Code)] = [
+        (1, .badResponse, .badServerResponse),
+        (3, .invalidRequest, .badURL),
+        (5, .cannotConnect, .cannotFindHost),
+        (6, .cannotConnect, .cannotFindHost),
+        (7, .cannotConnect, .cannotConnectToHost),
+        (8, .badResponse, .badServerResponse),
+        (16, .badResponse, .badServerResponse),
+        (18, .connectionLost, .networkConnectionLost),
+        (23, .badResponse, .cannotDecodeContentData),
+        (28, .timedOut, .timedOut),
+        (35, .untrusted, .secureConnectionFailed),
+        (42, .cancelled, .cancelled),
+        (43, .badResponse, .badServerResponse),
+        (52, .connectionLost, .networkConnectionLost),
+        (55, .connectionLost, .networkConnectionLost),
+        (56, .connectionLost, .networkConnectionLost),
+        (60, .untrusted, .serverCertificateUntrusted),
+        (61, .badResponse, .cannotDecodeContentData),
+        (90, .untrusted, .serverCertificateUntrusted),
+        (92, .connectionLost, .networkConnectionLost),
+        (9999, .other, .unknown),
+    ]
+
+    @Test(arguments: codes)
+    func codeIsOneOfTheLibrarysAndOneOfFoundations(
+        _ code: Int32,
+        _ expected: RequestError.Code,
+        _ foundation: URLError.Code
+    ) throws {
+        let error = try #require(CurlResult(code: code, text: "why").error(phase: .receiving))
+
+        #expect(error.code == expected)
+        #expect(error.phase == .receiving)
+        #expect((error.underlying as? URLError)?.code == foundation)
+        #expect((error.underlying as? URLError)?.errorUserInfo["CurlCode"] as? Int == Int(code))
+        #expect(error.reason == "why (curl \(code))")
+    }
+
+    @Test(arguments: [
+        "Illegal or missing hexadecimal sequence in chunked-encoding", "Too large response headers: 307201 > 307200",
+    ])
+    func badReplyIsToldFromALostConnectionByItsText(_ text: String) {
+        #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == .badResponse)
+    }
+
+    @Test(arguments: Int32(1)...200)
+    func everyCodeIsAnError(_ code: Int32) {
+        #expect(CurlResult(code: code, text: "").error(phase: .sending)?.underlying is URLError)
+    }
+}
+#endif

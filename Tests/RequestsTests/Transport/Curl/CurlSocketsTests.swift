@@ -1,0 +1,129 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Glibc
+import Testing
+
+@testable import Requests
+
+/// The sockets are real: both ends of a pair.
+@Suite(.timeLimit(.minutes(1))) struct CurlSocketsTests {
+    /// Two sockets that are connected, and a set that knows the first as one that libcurl opened.
+    private final class Pair {
+        var sockets = CurlSockets()
+        let own: Int32
+        let peer: Int32
+        private let wakeUp: [Int32]
+
+        init() {
+            var ends: [Int32] = [-1, -1]
+            socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
+            (own, peer) = (ends[0], ends[1])
+            pipe(&ends)
+            wakeUp = ends
+            sockets.open(wakeUp: ends[0])
+            sockets.opened(own)
+        }
+
+        deinit {
+            sockets.close()
+            for descriptor in [own, peer] + wakeUp { close(descriptor) }
+        }
+
+        func send(_ text: String) {
+            _ = Array(text.utf8).withUnsafeBytes { Glibc.send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        }
+
+        /// How many bytes wait; nil at the end of the connection.
+        var pending: Int? {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            let count = recv(own, &bytes, bytes.count, Int32(MSG_PEEK | MSG_DONTWAIT))
+            return count == 0 ? nil : max(0, count)
+        }
+
+        var events: [Int32] { sockets.wait(milliseconds: 0).map(\.socket) }
+    }
+
+    @Test func eventOfASocketIsToldWhileItIsWanted() {
+        let pair = Pair()
+        pair.send("a")
+
+        pair.sockets.watch(pair.own, 1)
+        #expect(pair.events == [pair.own])
+        pair.sockets.watch(pair.own, 4)
+        #expect(pair.events == [])
+        pair.sockets.watch(pair.own, 1)
+        #expect(pair.events == [pair.own], "it is registered again")
+    }
+
+    @Test func directionOfTheWatchIsChanged() {
+        let pair = Pair()
+
+        pair.sockets.watch(pair.own, 1)
+        #expect(pair.events == [])
+        pair.sockets.watch(pair.own, 2)
+        #expect(pair.events == [pair.own])
+        pair.sockets.watch(pair.own, 3)
+        #expect(pair.events == [pair.own])
+    }
+
+    /// A transfer that is paused asks for nothing, and wants what has come all the same.
+    @Test func bytesForAPausedTransferStay() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 4)
+        pair.send("content")
+
+        #expect(pair.events == [])
+        #expect(pair.pending == 7)
+    }
+
+    @Test func bytesThatNobodyAskedForEndTheConnection() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 4)
+        pair.sockets.transferEnded(on: pair.own)
+        pair.send("HTTP/1.1 200 OK\r\n\r\n")
+
+        #expect(pair.events == [])
+        #expect(pair.pending == nil)
+    }
+
+    @Test func recordsOfTLSAreLeftAlone() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 4)
+        pair.sockets.transferEnded(on: pair.own)
+        pair.send("\u{17}\u{03}\u{03}")
+
+        #expect(pair.events == [])
+        #expect(pair.pending == 3)
+    }
+
+    @Test func socketThatAnotherTransferHasIsNotIdle() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1)
+        pair.sockets.transferEnded(on: pair.own)
+        pair.send("a")
+
+        #expect(pair.events == [pair.own])
+        pair.sockets.watch(pair.own, 4)
+        #expect(pair.events == [])
+        #expect(pair.pending == 1)
+    }
+
+    @Test func socketThatWasClosedIsForgotten() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1)
+        pair.sockets.closes(pair.own)
+        pair.sockets.watch(pair.own, 4)
+        pair.send("a")
+
+        #expect(pair.events == [])
+        pair.sockets.transferEnded(on: pair.own)
+        #expect(pair.pending == 1)
+    }
+}
+#endif

@@ -1,0 +1,267 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Testing
+
+@testable import Requests
+
+/// The state of a transfer as transcripts: what libcurl calls, and what is told.
+@Suite(.timeLimit(.minutes(1))) struct CurlTransferStateTests {
+    /// What libcurl, or the loop, may do to a transfer.
+    enum Input: Sendable, Hashable, CustomTestStringConvertible {
+        case line(String)
+        case body(Int)
+        case stop(CurlTransferState.Stop)
+        case end(Int32)
+
+        var testDescription: String {
+            switch self {
+            case .line(let text): "line \(text.debugDescription)"
+            case .body(let count): "\(count) bytes"
+            case .stop(let reason): "stop \(reason)"
+            case .end(let code): "end \(code)"
+            }
+        }
+    }
+
+    static func state(
+        _ change: (inout CurlTransferState.Limits) -> Void = { _ in },
+        endsWithHead: Bool = false
+    )
+        -> CurlTransferState
+    {
+        var limits = CurlTransferState.Limits()
+        change(&limits)
+        return CurlTransferState(url: URL(string: "http://a/")!, limits: limits, endsWithHead: endsWithHead)
+    }
+
+    /// The answers to inputs, a word or two each; nothing for "go on".
+    static func transcript(_ inputs: [Input], on state: CurlTransferState = state()) -> [String] {
+        var state = state
+        return inputs.compactMap { state.answer(to: $0) }
+    }
+
+    static let head: [Input] = [.line("HTTP/1.1 200 OK\r\n"), .line("A: b\r\n"), .line("\r\n")]
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let inputs: [Input]
+        let answers: [String]
+
+        init(_ name: String, _ inputs: [Input], _ answers: String...) {
+            (testDescription, self.inputs, self.answers) = (name, inputs, answers)
+        }
+    }
+
+    static let rows: [Row] = [
+        Row("a head and content", head + [.body(5), .body(0), .end(0)], "head 200 A=b", "data", "data", "end"),
+        Row("a head alone", head + [.end(0)], "head 200 A=b", "end"),
+        Row(
+            "informational heads",
+            [
+                .line("HTTP/1.1 100 Continue\r\n"), .line("\r\n"), .line("HTTP/1.1 103\r\n"), .line("L: 1\r\n"),
+                .line("\r\n"),
+            ]
+                + head + [.end(0)],
+            "informational 100",
+            "informational 103 L=1",
+            "head 200 A=b",
+            "end"
+        ),
+        Row(
+            "101 is final",
+            [.line("HTTP/1.1 101 X\r\n"), .line("\r\n"), .body(1), .end(0)],
+            "head 101",
+            "data",
+            "end"
+        ),
+        Row(
+            "a status line in the middle of a head begins anew",
+            [.line("HTTP/1.1 401 No\r\n"), .line("X: y\r\n")] + head + [.end(0)],
+            "head 200 A=b",
+            "end"
+        ),
+        Row(
+            "trailers are passed over",
+            head + [.body(1), .line("T: 1\r\n"), .line("HTTP/1.1 500 X\r\n"), .line("\r\n"), .end(0)],
+            "head 200 A=b",
+            "data",
+            "end"
+        ),
+        Row(
+            "a folded line",
+            [.line("HTTP/1.1 200 OK\r\n"), .line("A: b\r\n"), .line(" c\r\n"), .line("\r\n"), .end(0)],
+            "head 200 A=b c",
+            "end"
+        ),
+        Row("line feeds only", [.line("HTTP/1.1 204\n"), .line("A:b\n"), .line("\n"), .end(0)], "head 204 A=b", "end"),
+        Row("HTTP/2", [.line("HTTP/2 200 \r\n"), .line("a: b\r\n"), .line("\r\n"), .end(0)], "head 200 a=b", "end"),
+        Row("an end before anything", [.end(0)], "end connectionLost receiving"),
+        Row("an end in the middle of a head", Array(head.dropLast()) + [.end(0)], "end connectionLost receiving"),
+        Row(
+            "an end behind an informational head",
+            [.line("HTTP/1.1 100 Continue\r\n"), .line("\r\n"), .end(0)],
+            "informational 100",
+            "end connectionLost receiving"
+        ),
+        Row("a failure before a head", [.end(7)], "end cannotConnect sending"),
+        Row("a failure in the head", Array(head.dropLast()) + [.end(56)], "end connectionLost sending"),
+        Row(
+            "a failure in the content",
+            head + [.body(1), .end(18)],
+            "head 200 A=b",
+            "data",
+            "end connectionLost receiving"
+        ),
+        Row("content before a head", [.body(1), .end(23)], "abort", "end badResponse sending"),
+        Row("two ends", head + [.end(0), .end(0), .end(7)], "head 200 A=b", "end"),
+    ]
+
+    @Test(arguments: rows)
+    func transcriptIsAsExpected(_ row: Row) {
+        #expect(Self.transcript(row.inputs) == row.answers)
+    }
+
+    static let stops: [CurlTransferState.Stop] = [
+        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .bodyFailed, .transportClosed,
+    ]
+
+    /// Each way to come to each phase.
+    static let phases: [[Input]] = [
+        [], Array(head.dropLast()), [.line("HTTP/1.1 100 C\r\n"), .line("\r\n")], head, head + [.body(3)],
+        head + [.body(3), .line("T: 1\r\n")], head + [.end(0)], [.end(7)], [.stop(.cancelled)],
+        head + [.stop(.timedOut)],
+        [.stop(.cancelled), .end(42)],
+    ]
+
+    static let inputs: [Input] =
+        [.line("HTTP/1.1 200 OK\r\n"), .line("A: b\r\n"), .line("\r\n"), .line("\n"), .line(""), .body(0), .body(9)]
+        + stops.map(Input.stop) + [.end(0), .end(7), .end(42)]
+
+    /// Complete over phase and pairs of inputs: however a transfer goes on, it has at most one end and nothing behind.
+    @Test(arguments: phases, [false, true])
+    func endIsOneAndLastWhateverComes(_ phase: [Input], _ endsWithHead: Bool) {
+        for first in Self.inputs {
+            for second in Self.inputs {
+                let inputs = phase + [first, second, .end(0), .end(7)]
+                let told = Self.transcript(inputs, on: Self.state(endsWithHead: endsWithHead))
+                    .filter { $0 != "abort" && $0 != "refused" && $0 != "stopped" }
+                let ends = told.indices.filter { told[$0].hasPrefix("end") }
+                #expect(ends == [told.count - 1], "\(inputs): \(told)")
+                #expect(told.count { $0.contains("head ") } <= 1, "\(inputs): \(told)")
+                if told.last == "end" { #expect(told.contains { $0.contains("head ") }, "\(inputs): \(told)") }
+            }
+        }
+    }
+
+    /// A stop counts from the moment that it comes: whatever libcurl says about the transfer is its consequence.
+    @Test(arguments: stops, [[], Array(head.dropLast()), head, head + [.body(3)]])
+    func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) {
+        let codes: [CurlTransferState.Stop: String] = [
+            .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "badResponse", .bodyTooLarge: "bodyTooLarge",
+            .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
+        ]
+        for code: Int32 in [0, 18, 23, 42] {
+            let told = Self.transcript(
+                phase + [.stop(stop), .body(1), .line("A: b\r\n"), .stop(.cancelled), .end(code)]
+            )
+            let tail = Array(told.drop { $0 != "stopped" })
+            #expect(tail.dropLast() == ["stopped", "abort", "abort", "refused"])
+            #expect(tail.last?.hasPrefix("end \(codes[stop]!)") == true)
+        }
+    }
+
+    @Test func headIsAbortedBeyondItsBytes() {
+        let inputs: [Input] = [.line("HTTP/1.1 200 OK\r\n"), .line("A: 12345678\r\n"), .line("\r\n"), .end(23)]
+        let size = 17 + 13 + 2
+
+        #expect(Self.transcript(inputs, on: Self.state { $0.head = size }).first == "head 200 A=12345678")
+        #expect(
+            Self.transcript(inputs, on: Self.state { $0.head = size - 1 }) == ["abort", "end badResponse receiving"]
+        )
+    }
+
+    @Test func headIsAbortedBeyondItsLines() {
+        #expect(Self.transcript(Self.head, on: Self.state { $0.headLines = 3 }) == ["head 200 A=b"])
+        #expect(Self.transcript(Self.head + [.end(23)], on: Self.state { $0.headLines = 2 }).first == "abort")
+    }
+
+    @Test func limitsOfTheHeadCountForEachAnew() {
+        let state = Self.state { ($0.headLines, $0.informational) = (3, 2) }
+        let continues: [Input] = [.line("HTTP/1.1 100 C\r\n"), .line("A: b\r\n"), .line("\r\n")]
+
+        #expect(Self.transcript(continues + continues + Self.head, on: state).last == "head 200 A=b")
+        #expect(Self.transcript(continues + continues + continues, on: state).last == "abort")
+    }
+
+    @Test func contentIsRefusedBeyondItsLimitAndNotBefore() {
+        let state = Self.state { $0.body = 10 }
+
+        #expect(Self.transcript(Self.head + [.body(4), .body(6), .body(0), .end(0)], on: state).last == "end")
+        #expect(
+            Self.transcript(Self.head + [.body(4), .body(7), .body(1), .end(23)], on: state)
+                == ["head 200 A=b", "data", "abort", "abort", "end bodyTooLarge receiving"]
+        )
+    }
+
+    @Test func responseToAHeadWithABodyEndsWithItsHead() {
+        let state = Self.state(endsWithHead: true)
+
+        #expect(Self.transcript(Self.head + [.end(23)], on: state) == ["last head 200 A=b", "end"])
+        #expect(
+            Self.transcript(Self.head + [.stop(.cancelled), .end(42)], on: state).last == "end cancelled receiving"
+        )
+        #expect(Self.transcript([.line("HTTP/1.1 100 C\r\n"), .line("\r\n")], on: state) == ["informational 100"])
+    }
+
+    @Test(arguments: [
+        ("HTTP/1.1 200 OK", 200), ("HTTP/1.1 404", 404), ("HTTP/2 503 ", 503), ("HTTP/1.1 2000 X", 200),
+        ("HTTP/1.1", 0),
+        ("HTTP/1.1 abc", 0), ("HTTP/1.1  200", 0),
+    ])
+    func statusIsTheNumberBehindTheFirstSpace(_ line: String, _ status: Int) {
+        let told = Self.transcript([.line("\(line)\r\n"), .line("\r\n")])
+        #expect(told == ["head \(status)"])
+    }
+}
+
+extension CurlTransferState {
+    /// Does an input, and says what came of it.
+    fileprivate mutating func answer(to input: CurlTransferStateTests.Input) -> String? {
+        switch input {
+        case .line(let text):
+            let reception = Array(text.utf8).withUnsafeBytes { receiveLine($0) }
+            switch reception {
+            case .more: return nil
+            case .event(let event): return event.summary
+            case .last(let event): return "last \(event.summary)"
+            case .abort: return "abort"
+            }
+        case .body(let count): return receiveBody(count) ? "data" : "abort"
+        case .stop(let reason): return stop(reason) ? "stopped" : "refused"
+        case .end(let code): return end(CurlResult(code: code, text: "text")).map(\.summary)
+        }
+    }
+}
+
+extension TransferEvent {
+    fileprivate var summary: String {
+        switch self {
+        case .informational(let head): "informational \(head.summary)"
+        case .sent: "sent"
+        case .head(let head): "head \(head.summary)"
+        case .data: "data"
+        case .end(nil): "end"
+        case .end(let error?): "end \(error.code) \(error.phase)"
+        }
+    }
+}
+
+extension HTTPResponseHead {
+    fileprivate var summary: String {
+        (["\(status.code)"] + headers.map { "\($0.name.rawValue)=\($0.value)" }).joined(separator: " ")
+    }
+}
+#endif
