@@ -144,6 +144,23 @@ extension OverLoopback {
             #expect(open.withLock { $0.most } <= 2)
         }
 
+        /// 256 is how many libcurl is told to keep.
+        @Test func connectionIsUsedAgainBesideAnyNumberOfOthers() async throws {
+            let gate = Gate()
+            let slow = try MockServer { _ in .text("late").held(by: gate) }
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport()
+            let others = (0..<300).map { _ in Transcript() }
+
+            for transcript in others { transport.send(slow.url, to: transcript) }
+            try await slow.awaitRequest(count: 300)
+            for _ in 0..<20 { #expect(await transport.run(server.url).text == "hi") }
+            gate.open()
+            for transcript in others { await transcript.ended.wait() }
+
+            #expect(server.connectionCount == 1)
+        }
+
         @Test func transferThatWaitsForAConnectionCanBeCancelled() async throws {
             let server = try MockServer { _ in .stalled }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }

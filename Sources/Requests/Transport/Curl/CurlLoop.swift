@@ -41,6 +41,8 @@ final class CurlLoop: @unchecked Sendable {
         var sleeps = false
     }
 
+    private static let mostIdleConnections = 256
+
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     private let configuration: CurlTransport.Configuration
     private let inbox = Locked(Inbox())
@@ -173,7 +175,6 @@ final class CurlLoop: @unchecked Sendable {
         sockets.open(wakeUp: wakeUp)
         if let limit = configuration.maximumConnectionsPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, limit) }
         if let limit = configuration.maximumConnections { set(CCURLM_MAX_TOTAL_CONNECTIONS, limit) }
-        set(CCURLM_MAXCONNECTS, 256)
 
         while turn() {}
 
@@ -238,6 +239,11 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { _ = ccurl_multi_act(multi, socket, bits) }
     }
 
+    /// libcurl's limit is for all connections, and where those in use exceed it, it keeps none for the next request.
+    private func limitIdleConnections() {
+        set(CCURLM_MAXCONNECTS, active.count + Self.mostIdleConnections)
+    }
+
     // MARK: Commands
 
     private func obey(_ command: Command) {
@@ -263,6 +269,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func start(_ transfer: CurlTransfer) {
         active[transfer.easy] = transfer
+        limitIdleConnections()
         watchIdle(transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }
     }
@@ -295,6 +302,7 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         sockets.transferEnded(on: transfer.socket)
         active[transfer.easy] = nil
+        limitIdleConnections()
         timeouts.remove(ObjectIdentifier(transfer))
         transfer.end(code)
         pool.put(transfer.easy)
