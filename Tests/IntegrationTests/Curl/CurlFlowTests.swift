@@ -57,7 +57,7 @@ extension OverLoopback {
 
             #expect(flood.count < size - (16 << 20))
             #expect(!transcript.ended.isOpen)
-            #expect(Usage.memory - before < 48 << 20)
+            #expect(!Usage.isMemoryExact || Usage.memory - before < 48 << 20)
             transfer.resume()
             await transcript.ended.wait()
             transport.close()

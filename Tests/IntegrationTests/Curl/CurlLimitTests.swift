@@ -102,7 +102,7 @@ extension OverLoopback {
             #expect(transcript.result == "bodyTooLarge")
             #expect(transcript.contentSize <= 1 << 20)
             #expect(transcript.violations == [])
-            #expect(grown < 32 << 20, "grew by \(grown)")
+            #expect(!Usage.isMemoryExact || grown < 32 << 20, "grew by \(grown)")
         }
 
         @Test func bombThatIsWantedIsDecodedInFlatMemory() async throws {
@@ -121,7 +121,7 @@ extension OverLoopback {
 
             #expect(transcript.result == "success")
             #expect(transcript.contentSize == size)
-            #expect(most.withLock { $0 } - before < 64 << 20)
+            #expect(!Usage.isMemoryExact || most.withLock { $0 } - before < 64 << 20)
         }
 
         @Test func contentOfExactlyTheLimitIsTaken() async throws {

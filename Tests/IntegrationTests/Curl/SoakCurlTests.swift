@@ -50,7 +50,7 @@ import Testing
         #expect(violations.withLock { $0 } == [])
         #expect(Set(results.withLock { $0 }.keys).isSubset(of: ["success", "cancelled"]), "\(results.withLock { $0 })")
         if Self.isWhole {
-            #expect(memoryAfter - memory < 48 << 20, "grew by \(memoryAfter - memory)")
+            #expect(!Usage.isMemoryExact || memoryAfter - memory < 48 << 20, "grew by \(memoryAfter - memory)")
             #expect(descriptorsAfter - descriptors < 200, "\(descriptors), then \(descriptorsAfter)")
         }
     }
@@ -106,7 +106,7 @@ import Testing
         #expect(Usage.loops - loops < 20)
         if Self.isWhole {
             #expect(Usage.descriptors - descriptors < 100)
-            #expect(Usage.memory - memory < 48 << 20, "grew by \(Usage.memory - memory)")
+            #expect(!Usage.isMemoryExact || Usage.memory - memory < 48 << 20, "grew by \(Usage.memory - memory)")
         }
     }
 
@@ -132,7 +132,10 @@ import Testing
         #expect(transcript.result == "success")
         #expect(transcript.contentSize == pieces * size)
         #expect(transcript.violations == [])
-        #expect(most.withLock { $0 } - before < 64 << 20, "grew by \(most.withLock { $0 } - before)")
+        #expect(
+            !Usage.isMemoryExact || most.withLock { $0 } - before < 64 << 20,
+            "grew by \(most.withLock { $0 } - before)"
+        )
     }
 }
 

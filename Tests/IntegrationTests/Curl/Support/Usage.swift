@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Foundation
+import Glibc
 
 /// What this process holds of the system.
 enum Usage {
@@ -24,6 +25,9 @@ enum Usage {
             return comm?.hasPrefix("Requests.CurlLo") == true
         }
     }
+
+    /// Whether what is freed is given back: a sanitizer keeps it for a while.
+    static let isMemoryExact = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
     /// The memory that is resident, in bytes.
     static var memory: Int {
