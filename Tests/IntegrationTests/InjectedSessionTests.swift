@@ -22,6 +22,17 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
+        func timeoutOfTheSessionCountsWhereTheRequestHasNone(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .stalled }
+
+            let error = await #expect(throws: RequestError.self) {
+                try await transport.send(Call(server.url)) { $0.timeoutIntervalForRequest = 0.2 }
+            }
+
+            #expect(error?.code == .timedOut)
+        }
+
+        @Test(arguments: TransportUnderTest.configurable)
         func additionalHeaderThatWouldInjectAnotherIsRefused(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 

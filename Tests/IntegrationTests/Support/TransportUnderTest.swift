@@ -8,7 +8,8 @@ import Testing
 /// What carries the requests of a test: each way in which a session can be handed to a queue, and each transport.
 ///
 /// Every test of this target takes one as its argument, so that a new transport is one new case here. The environment
-/// variable `REQUESTS_TRANSPORT` restricts a run to some of them: names, separated by commas.
+/// variable `REQUESTS_TRANSPORT` restricts a run to some of them: names, separated by commas, or `urlsession` for all that
+/// run over one.
 enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// No session is named: the best that the platform has.
     case standard = "default"
@@ -22,7 +23,8 @@ enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvert
     /// Those that this run is about.
     static let all: [TransportUnderTest] = {
         guard let list = ProcessInfo.processInfo.environment["REQUESTS_TRANSPORT"] else { return allCases }
-        let names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        var names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        if names.contains("urlsession") { names += [injectedSession, sharedSession, configuration].map(\.rawValue) }
         return allCases.filter { names.contains($0.rawValue) }
     }()
 
