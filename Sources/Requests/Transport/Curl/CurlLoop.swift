@@ -204,7 +204,9 @@ final class CurlLoop: @unchecked Sendable {
             inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase
             return inbox.sleeps
         }
-        let ready = sockets.wait(milliseconds: mayWait ? pause() : 0)
+        let ready = sockets.wait(milliseconds: mayWait ? pause() : 0) {
+            !active.values.contains { $0.isPaused && $0.socket < 0 }
+        }
         if mayWait { inbox.withLock { $0.sleeps = false } }
         now = DispatchTime.now().uptimeNanoseconds
         for socket in ready { act(socket.socket, socket.bits) }
@@ -300,7 +302,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func end(_ transfer: CurlTransfer, code: Int32) {
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
-        sockets.transferEnded(on: transfer.socket)
+        sockets.transferEnded(on: transfer.socket, for: transfer.easy)
         active[transfer.easy] = nil
         limitIdleConnections()
         timeouts.remove(ObjectIdentifier(transfer))
@@ -348,7 +350,7 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: Sockets
 
     private func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
-        sockets.watch(socket, what)
+        sockets.watch(socket, what, for: easy)
         if let easy { active[easy]?.socket = socket }
     }
 

@@ -17,6 +17,8 @@ struct CurlSockets {
         var wanted: Int32 = 0
         /// Whether no transfer has it: what isn't wanted may also be paused.
         var isIdle = false
+        /// The handle that has asked last.
+        var owner: OpaquePointer?
     }
 
     private var poll: Int32 = -1
@@ -44,14 +46,14 @@ struct CurlSockets {
     }
 
     /// Does what libcurl wants: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
-    mutating func watch(_ socket: Int32, _ what: Int32) {
+    mutating func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
         let bits = what == 4 ? 0 : what
         guard var interest = known[socket] else {
             if bits == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, bits) }
             return
         }
         interest.wanted = bits
-        if bits != 0 { interest.isIdle = false }
+        if bits != 0 { (interest.isIdle, interest.owner) = (false, easy) }
         if bits != 0, interest.registered != bits {
             interest.registered = bits
             _ = ccurl_poll_set(poll, socket, bits)
@@ -62,14 +64,18 @@ struct CurlSockets {
     /// Notes that a transfer on the socket has ended.
     ///
     /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes it for
-    /// the answer to the next request.
-    mutating func transferEnded(on socket: Int32) {
-        guard let interest = known[socket], interest.wanted == 0 else { return }
+    /// the answer to the next request. Another transfer may have the socket already, or another socket its number.
+    mutating func transferEnded(on socket: Int32, for easy: OpaquePointer) {
+        guard let interest = known[socket], interest.wanted == 0, interest.owner == easy else { return }
         known[socket]?.isIdle = true
     }
 
     /// Waits, and gives the sockets that something happened to which libcurl wants to know.
-    mutating func wait(milliseconds: Int32) -> [CCurlReady] {
+    ///
+    /// - Parameters:
+    ///   - milliseconds: How long to wait at most; -1 for as long as it takes.
+    ///   - mayDiscard: Whether no transfer can have a socket without having asked for it, as one that is paused may.
+    mutating func wait(milliseconds: Int32, mayDiscard: () -> Bool) -> [CCurlReady] {
         let count = ready.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
         }
@@ -78,7 +84,7 @@ struct CurlSockets {
             if event.socket == wakeUp {
                 ccurl_wake_clear(wakeUp)
             } else if let interest = known[event.socket], interest.wanted == 0 {
-                if interest.isIdle { ccurl_discard_unasked(event.socket) }
+                if interest.isIdle, mayDiscard() { ccurl_discard_unasked(event.socket) }
                 ccurl_poll_remove(poll, event.socket)
                 known[event.socket]?.registered = 0
             } else {

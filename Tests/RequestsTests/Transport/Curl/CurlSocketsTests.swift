@@ -10,6 +10,10 @@ import Testing
 
 /// The sockets are real: both ends of a pair.
 @Suite(.timeLimit(.minutes(1))) struct CurlSocketsTests {
+    /// Handles, of which only the identity counts.
+    private let one = OpaquePointer(bitPattern: 1)!
+    private let other = OpaquePointer(bitPattern: 2)!
+
     /// Two sockets that are connected, and a set that knows the first as one that libcurl opened.
     private final class Pair {
         var sockets = CurlSockets()
@@ -43,37 +47,42 @@ import Testing
             return count == 0 ? nil : max(0, count)
         }
 
-        var events: [Int32] { sockets.wait(milliseconds: 0).map(\.socket) }
+        var mayDiscard = true
+
+        var events: [Int32] {
+            let mayDiscard = mayDiscard
+            return sockets.wait(milliseconds: 0, mayDiscard: { mayDiscard }).map(\.socket)
+        }
     }
 
     @Test func eventOfASocketIsToldWhileItIsWanted() {
         let pair = Pair()
         pair.send("a")
 
-        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 1, for: one)
         #expect(pair.events == [pair.own])
-        pair.sockets.watch(pair.own, 4)
+        pair.sockets.watch(pair.own, 4, for: one)
         #expect(pair.events == [])
-        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 1, for: one)
         #expect(pair.events == [pair.own], "it is registered again")
     }
 
     @Test func directionOfTheWatchIsChanged() {
         let pair = Pair()
 
-        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 1, for: one)
         #expect(pair.events == [])
-        pair.sockets.watch(pair.own, 2)
+        pair.sockets.watch(pair.own, 2, for: one)
         #expect(pair.events == [pair.own])
-        pair.sockets.watch(pair.own, 3)
+        pair.sockets.watch(pair.own, 3, for: one)
         #expect(pair.events == [pair.own])
     }
 
     /// A transfer that is paused asks for nothing, and wants what has come all the same.
     @Test func bytesForAPausedTransferStay() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1)
-        pair.sockets.watch(pair.own, 4)
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
         pair.send("content")
 
         #expect(pair.events == [])
@@ -82,9 +91,9 @@ import Testing
 
     @Test func bytesThatNobodyAskedForEndTheConnection() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1)
-        pair.sockets.watch(pair.own, 4)
-        pair.sockets.transferEnded(on: pair.own)
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.sockets.transferEnded(on: pair.own, for: one)
         pair.send("HTTP/1.1 200 OK\r\n\r\n")
 
         #expect(pair.events == [])
@@ -93,9 +102,9 @@ import Testing
 
     @Test func recordsOfTLSAreLeftAlone() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1)
-        pair.sockets.watch(pair.own, 4)
-        pair.sockets.transferEnded(on: pair.own)
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.sockets.transferEnded(on: pair.own, for: one)
         pair.send("\u{17}\u{03}\u{03}")
 
         #expect(pair.events == [])
@@ -104,25 +113,50 @@ import Testing
 
     @Test func socketThatAnotherTransferHasIsNotIdle() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1)
-        pair.sockets.transferEnded(on: pair.own)
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.transferEnded(on: pair.own, for: one)
         pair.send("a")
 
         #expect(pair.events == [pair.own])
-        pair.sockets.watch(pair.own, 4)
+        pair.sockets.watch(pair.own, 4, for: one)
+        #expect(pair.events == [])
+        #expect(pair.pending == 1)
+    }
+
+    /// A transfer may have a kept connection, send all that it has, and be paused before it asks to read.
+    @Test func bytesStayWhereAPausedTransferMayHaveTheConnection() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.mayDiscard = false
+        pair.send("a")
+
+        #expect(pair.events == [])
+        #expect(pair.pending == 1)
+    }
+
+    @Test func socketThatAnotherTransferHasPausedIsNotIdle() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 1, for: other)
+        pair.sockets.watch(pair.own, 4, for: other)
+        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.send("a")
+
         #expect(pair.events == [])
         #expect(pair.pending == 1)
     }
 
     @Test func socketThatWasClosedIsForgotten() {
         let pair = Pair()
-        pair.sockets.watch(pair.own, 1)
+        pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.closes(pair.own)
-        pair.sockets.watch(pair.own, 4)
+        pair.sockets.watch(pair.own, 4, for: one)
         pair.send("a")
 
         #expect(pair.events == [])
-        pair.sockets.transferEnded(on: pair.own)
+        pair.sockets.transferEnded(on: pair.own, for: one)
         #expect(pair.pending == 1)
     }
 }
