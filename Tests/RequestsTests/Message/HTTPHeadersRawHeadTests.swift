@@ -63,14 +63,14 @@ import Testing
         #expect(HTTPHeaders(rawHead: []).isEmpty)
     }
 
-    /// Ten times the lines take at most thirty times as long, where a quadratic parser would take a hundred times.
+    /// Ten times the lines take at most sixty times as long on a busy machine, where a quadratic parser would take a hundred times.
     @Test func tenThousandLinesAreReadInLinearTime() {
         func time(_ count: Int, _ line: (Int) -> String) -> Duration {
             let bytes = Array((0..<count).map(line).joined().utf8)
-            return (0..<5).map { _ in ContinuousClock().measure { _ = Self.parse(bytes) } }.min()!
+            return (0..<10).map { _ in ContinuousClock().measure { _ = Self.parse(bytes) } }.min()!
         }
         for line in [{ "X-\($0): value\r\n" }, { $0 == 0 ? "A: b\r\n" : " folded\r\n" }] {
-            #expect(time(10_000, line) < time(1_000, line) * 30)
+            #expect(time(10_000, line) < time(1_000, line) * 60)
         }
     }
 }
