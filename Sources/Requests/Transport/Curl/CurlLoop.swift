@@ -41,6 +41,8 @@ final class CurlLoop: @unchecked Sendable {
         var sleeps = false
     }
 
+    /// libcurl's code for a callback that refused what came.
+    private static let writeFailed: Int32 = 23
     private static let mostIdleConnections = 256
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
@@ -276,11 +278,11 @@ final class CurlLoop: @unchecked Sendable {
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }
     }
 
-    private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Void) {
+    private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Int32) {
         guard isActive(transfer) else { return }
-        change(transfer)
-        // What libcurl had kept comes while it resumes, and where that is too much, it forgets that it was told to end.
-        guard !transfer.isStopped else { return end(transfer, code: 42) }
+        // What libcurl had kept comes while it resumes. It tells here that a piece was refused, and not again.
+        let code = change(transfer)
+        guard code != Self.writeFailed else { return end(transfer, code: code) }
         touched.append(transfer)
         if !transfer.isPaused { watchIdle(transfer) }
     }

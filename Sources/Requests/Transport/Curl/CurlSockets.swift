@@ -75,6 +75,7 @@ struct CurlSockets {
     /// - Parameters:
     ///   - milliseconds: How long to wait at most; -1 for as long as it takes.
     ///   - mayDiscard: Whether no transfer can have a socket without having asked for it, as one that is paused may.
+    /// - Returns: The sockets, with what happened to each.
     mutating func wait(milliseconds: Int32, mayDiscard: () -> Bool) -> [CCurlReady] {
         let count = ready.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)

@@ -31,6 +31,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         static let caller = Pauses(rawValue: 1)
         static let mailbox = Pauses(rawValue: 2)
         static let body = Pauses(rawValue: 4)
+        static let receiving: Pauses = [.caller, .mailbox]
     }
 
     /// Makes a transfer with a handle, which is ready for the loop when this returns.
@@ -119,52 +120,56 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         }
     }
 
-    func setPausedByCaller(_ isPaused: Bool) { setPaused(.caller, isPaused) }
-    func mailboxEmptied() { setPaused(.mailbox, false) }
-    func resumeSending() { setPaused(.body, false) }
+    // Each of these gives libcurl's code: what it had kept comes while a transfer resumes, and may be refused.
+    @discardableResult func setPausedByCaller(_ isPaused: Bool) -> Int32 { setPaused(.caller, isPaused) }
+    func mailboxEmptied() -> Int32 { setPaused(.mailbox, false) }
+    func resumeSending() -> Int32 { setPaused(.body, false) }
 
-    private func setPaused(_ pause: Pauses, _ isPaused: Bool) {
+    @discardableResult
+    private func setPaused(_ pause: Pauses, _ isPaused: Bool) -> Int32 {
         let before = paused
         if isPaused { paused.insert(pause) } else { paused.remove(pause) }
-        guard paused != before else { return }
+        guard paused != before else { return 0 }
         var bits: Int32 = 0
-        if !paused.isDisjoint(with: [.caller, .mailbox]) { bits |= Int32(CCURL_PAUSE_RECEIVING) }
+        if !paused.isDisjoint(with: .receiving) { bits |= Int32(CCURL_PAUSE_RECEIVING) }
         if paused.contains(.body) { bits |= Int32(CCURL_PAUSE_SENDING) }
-        _ = ccurl_easy_pause(easy, bits)
+        return ccurl_easy_pause(easy, bits)
     }
-
-    /// Whether the transfer has to end, since it was stopped from this side.
-    var isStopped: Bool { state.stopped != nil }
 
     /// Whether the peer may be silent because this side asked it to be.
     var isPaused: Bool { !paused.isEmpty }
 
     // MARK: What libcurl calls
 
-    fileprivate func receiveLine(_ bytes: UnsafeRawBufferPointer) -> Int {
+    /// Takes what is a line, or several where libcurl kept them while the transfer was paused.
+    fileprivate func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
-        switch state.receiveLine(bytes) {
-        case .more:
-            return bytes.count
-        case .event(let event):
-            events.append(event)
-            return bytes.count
-        case .last(let event):
-            events.append(event)
-            return 0
-        case .abort:
-            return 0
+        var start = 0
+        while start < bytes.count {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+            switch state.receiveLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) {
+            case .more:
+                break
+            case .event(let event):
+                events.append(event)
+            case .last(let event):
+                events.append(event)
+                return 0
+            case .abort:
+                return 0
+            }
+            start = end
         }
+        return bytes.count
     }
 
     fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
         // One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
         // which is told behind the turn, would be told too late. What is refused here comes again when it is emptied.
-        guard unpublished <= CurlMailbox.highWater else {
-            paused.insert(.mailbox)
-            return Int(CCURL_WRITEFUNC_PAUSE)
-        }
+        if unpublished > CurlMailbox.highWater { paused.insert(.mailbox) }
+        // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any other.
+        guard paused.isDisjoint(with: .receiving) else { return Int(CCURL_WRITEFUNC_PAUSE) }
         guard state.receiveBody(bytes.count) else { return 0 }
         unpublished += bytes.count
         if !bytes.isEmpty { events.append(.data(Data(bytes))) }
@@ -197,7 +202,7 @@ extension CCurlCallbacks {
     init(loop: CurlLoop) {
         self.init(
             head: { bytes, size, count, context in
-                CurlTransfer.at(context)?.receiveLine(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                CurlTransfer.at(context)?.receiveLines(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
             },
             body: { bytes, size, count, context in
                 CurlTransfer.at(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
