@@ -74,6 +74,10 @@ enum {
     OLDEST_VERSION = 0x074400,  // 7.68: what is used of it is older, and distributions have nothing older any more
     GLOBAL_ALL = 3,
     VERSION_NOW = 3,
+    VERSION_OF_QUICK_EXIT = 0x075700,     // 7.87
+    VERSION_OF_PREREQ = 0x075000,         // 7.80
+    VERSION_OF_QUEUE = 0x080600,          // 8.6
+    VERSION_OF_POSTTRANSFER = 0x080a00,   // 8.10
     AGE_OF_CA_FILE = 6,  // 7.70: the age up to which the fields above are there
     MESSAGE_DONE = 1,
     BLOB_COPY = 1,
@@ -97,6 +101,23 @@ enum {
     OPT_SEEKDATA = 10168,
     OPT_CLOSESOCKETFUNCTION = 20208,
     OPT_CLOSESOCKETDATA = 10209,
+    OPT_PREREQFUNCTION = 20312,
+    OPT_PREREQDATA = 10313,
+
+    INFO_HEADER_SIZE = 0x200000 + 11,
+    INFO_REQUEST_SIZE = 0x200000 + 12,
+    INFO_NUM_CONNECTS = 0x200000 + 26,
+    INFO_HTTP_VERSION = 0x200000 + 46,
+    INFO_SIZE_UPLOAD = 0x600000 + 7,
+    INFO_SIZE_DOWNLOAD = 0x600000 + 8,
+    INFO_TOTAL_TIME = 0x600000 + 50,
+    INFO_NAMELOOKUP_TIME = 0x600000 + 51,
+    INFO_CONNECT_TIME = 0x600000 + 52,
+    INFO_PRETRANSFER_TIME = 0x600000 + 53,
+    INFO_STARTTRANSFER_TIME = 0x600000 + 54,
+    INFO_APPCONNECT_TIME = 0x600000 + 56,
+    INFO_QUEUE_TIME = 0x600000 + 65,
+    INFO_POSTTRANSFER_TIME = 0x600000 + 67,
 
     MOPT_SOCKETFUNCTION = 20001,
     MOPT_SOCKETDATA = 10002,
@@ -219,14 +240,36 @@ int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers) {
     return curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
 }
 
-long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info) {
-    long value = 0;
-    return curl.easy_getinfo(easy, (int)info, &value) == CCURL_OK ? value : 0;
+
+static int64_t offset_of(CCurlEasy *easy, int info) {
+    curl_off value = 0;
+    return curl.easy_getinfo(easy, info, &value) == CCURL_OK ? value : 0;
 }
 
-int64_t ccurl_easy_offset(CCurlEasy *easy, enum CCurlOffsetInfo info) {
-    curl_off value = 0;
-    return curl.easy_getinfo(easy, (int)info, &value) == CCURL_OK ? value : 0;
+static long long_of(CCurlEasy *easy, int info) {
+    long value = 0;
+    return curl.easy_getinfo(easy, info, &value) == CCURL_OK ? value : 0;
+}
+
+long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info) { return long_of(easy, (int)info); }
+
+CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy) {
+    return (CCurlMetrics){
+        .queued = version >= VERSION_OF_QUEUE ? offset_of(easy, INFO_QUEUE_TIME) : 0,
+        .name_resolved = offset_of(easy, INFO_NAMELOOKUP_TIME),
+        .connected = offset_of(easy, INFO_CONNECT_TIME),
+        .secured = offset_of(easy, INFO_APPCONNECT_TIME),
+        .ready = offset_of(easy, INFO_PRETRANSFER_TIME),
+        .sent = version >= VERSION_OF_POSTTRANSFER ? offset_of(easy, INFO_POSTTRANSFER_TIME) : 0,
+        .first_byte = offset_of(easy, INFO_STARTTRANSFER_TIME),
+        .end = offset_of(easy, INFO_TOTAL_TIME),
+        .body_sent = offset_of(easy, INFO_SIZE_UPLOAD),
+        .body_received = offset_of(easy, INFO_SIZE_DOWNLOAD),
+        .head_sent = long_of(easy, INFO_REQUEST_SIZE),
+        .head_received = long_of(easy, INFO_HEADER_SIZE),
+        .new_connections = long_of(easy, INFO_NUM_CONNECTS),
+        .http_version = long_of(easy, INFO_HTTP_VERSION),
+    };
 }
 
 static int open_socket(void *context, int purpose, struct address *address) {
@@ -267,7 +310,11 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     if (features & CCURL_FEATURE_HTTP2) {
         failure |= curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_2_TLS);
     }
-    if (version >= 0x075700) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
+    if (version >= VERSION_OF_PREREQ) {
+        failure |= curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
+        failure |= curl.easy_setopt(easy, OPT_PREREQDATA, context);
+    }
+    if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
 }
 

@@ -97,23 +97,7 @@ enum CCurlMultiOption {
 };
 
 enum CCurlLongInfo {
-    CCURL_INFO_RESPONSE_CODE = 0x200000 + 2,
     CCURL_INFO_SSL_VERIFYRESULT = 0x200000 + 13,
-    CCURL_INFO_OS_ERRNO = 0x200000 + 25,
-    CCURL_INFO_NUM_CONNECTS = 0x200000 + 26,
-    CCURL_INFO_HTTP_VERSION = 0x200000 + 46,
-};
-
-/// Microseconds since the transfer began, and bytes.
-enum CCurlOffsetInfo {
-    CCURL_INFO_SIZE_UPLOAD = 0x600000 + 7,
-    CCURL_INFO_SIZE_DOWNLOAD = 0x600000 + 8,
-    CCURL_INFO_TOTAL_TIME = 0x600000 + 50,
-    CCURL_INFO_NAMELOOKUP_TIME = 0x600000 + 51,
-    CCURL_INFO_CONNECT_TIME = 0x600000 + 52,
-    CCURL_INFO_PRETRANSFER_TIME = 0x600000 + 53,
-    CCURL_INFO_STARTTRANSFER_TIME = 0x600000 + 54,
-    CCURL_INFO_APPCONNECT_TIME = 0x600000 + 56,
 };
 
 enum {
@@ -137,8 +121,27 @@ int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
 int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
-int64_t ccurl_easy_offset(CCurlEasy *easy, enum CCurlOffsetInfo info);
 const char *ccurl_error_text(int code);
+
+/// What a transfer took: microseconds since it began, 0 for what didn't happen, and bytes.
+typedef struct {
+    int64_t queued;  // 0 before 8.6, which doesn't tell.
+    int64_t name_resolved;
+    int64_t connected;
+    int64_t secured;
+    int64_t ready;
+    int64_t sent;  // 0 before 8.10, which doesn't tell.
+    int64_t first_byte;
+    int64_t end;
+    int64_t body_sent;
+    int64_t body_received;
+    long head_sent;
+    long head_received;
+    long new_connections;
+    long http_version;  // 1 is 1.0, 2 is 1.1, 3 is 2, 30 is 3, 0 unknown.
+} CCurlMetrics;
+
+CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy);
 
 /// What an easy handle calls, with the context that it was given; each on the thread of the multi handle. The last two
 /// get the context of the loop, since a socket may live longer than the transfer that it was opened for.
@@ -147,6 +150,8 @@ typedef struct {
     size_t (*body)(char *bytes, size_t size, size_t count, void *context);
     size_t (*read)(char *bytes, size_t size, size_t count, void *context);
     int (*seek)(void *context, int64_t offset, int origin);
+    // The request is about to be sent; again if libcurl sends it once more. Not 0 ends the transfer. From 7.80.
+    int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
     void (*opened)(void *loop, int socket);
     void (*closes)(void *loop, int socket);
     void *loop;

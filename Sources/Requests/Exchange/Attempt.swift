@@ -23,18 +23,22 @@ public struct Attempt: Sendable {
     public internal(set) var response: HTTPResponseHead?
     /// Why the transfer failed, if it did.
     public internal(set) var error: RequestError?
+    /// What the attempt took; nil where it was made up rather than sent.
+    public internal(set) var metrics: Metrics?
 
     /// Makes the record of an attempt.
     public init(
         cause: Cause,
         request: HTTPRequest,
         response: HTTPResponseHead? = nil,
-        error: RequestError? = nil
+        error: RequestError? = nil,
+        metrics: Metrics? = nil
     ) {
         self.cause = cause
         self.request = request
         self.response = response
         self.error = error
+        self.metrics = metrics
     }
 }
 

@@ -25,6 +25,8 @@ public struct HTTPResponse<Body> {
     public var headers: HTTPHeaders { head.headers }
     /// The address that answered, which after a redirect isn't the one that was asked.
     public var url: URL? { head.url }
+    /// What the attempt took that brought the response; those before it are among the ``attempts``.
+    public var metrics: Metrics? { attempts.last?.metrics }
 
     /// The same response with another content, made from this one's.
     ///

@@ -24,6 +24,7 @@ struct Exchange: Sendable {
     private(set) var head: HTTPResponseHead?
     private(set) var body = Data()
     var redirects = RedirectMachine(policy: .refuse)
+    private var began = ContinuousClock.now
     private var transfer = 0
     private var work = 0
     private var isOpen = false
@@ -47,7 +48,8 @@ struct Exchange: Sendable {
         isOpen = true
         head = nil
         body = Data()
-        attempts.append(Attempt(cause: cause, request: request))
+        began = .now
+        attempts.append(Attempt(cause: cause, request: request, metrics: Metrics()))
         return beginWork()
     }
 
@@ -62,6 +64,13 @@ struct Exchange: Sendable {
         guard accepts(transfer) else { return }
         self.head = head
         attempts[attempts.endIndex - 1].response = head
+        attempts[attempts.endIndex - 1].metrics?.firstByte = began.duration(to: .now)
+    }
+
+    /// Takes what the transport knows, which is more than what is measured here, and nearer to the wire.
+    mutating func receive(_ metrics: Metrics, transfer: Int) {
+        guard transfer == self.transfer, isOpen else { return }
+        attempts[attempts.endIndex - 1].metrics = metrics
     }
 
     mutating func receive(_ data: Data, transfer: Int, limit: Int) -> Reception {
@@ -76,6 +85,9 @@ struct Exchange: Sendable {
         isOpen = false
         _ = beginWork()
         attempts[attempts.endIndex - 1].error = error
+        if attempts[attempts.endIndex - 1].metrics?.end == nil {
+            attempts[attempts.endIndex - 1].metrics?.end = began.duration(to: .now)
+        }
     }
 
     /// Keeps what cancels a piece of work, or gives it back where that work is no longer wanted.

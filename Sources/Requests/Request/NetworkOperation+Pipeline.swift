@@ -103,6 +103,8 @@ extension NetworkOperation {
             let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
             guard reception == .tooLarge else { return }
             fail(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes"), in: .receiving)
+        case .metrics(let metrics):
+            run.withLock { $0.exchange.receive(metrics, transfer: transfer) }
         case .end(let error):
             run.withLock { $0.exchange.end(transfer, error: error) }
             let action = transition(.ended(transfer: transfer))

@@ -49,6 +49,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// What was sent so far: the first try, redirects and retries, in their order.
     public final var attempts: [Attempt] { run.withLock { $0.exchange.attempts } }
 
+    /// What the last attempt took, as far as it has come; those before it are among the ``attempts``.
+    public final var metrics: Metrics? { attempts.last?.metrics }
+
     // MARK: For subclasses
 
     /// Changes the request before it is checked and sent; by default it is left as it is.

@@ -20,7 +20,8 @@
 /// 1. Events of one transfer come one after the other, each call ending before the next begins, on any thread, also
 ///    before `send` has returned.
 /// 2. The order is: any number of `informational` and `sent`, then at most one `head`, any number of `data` mixed with
-///    `sent`, and exactly one `end`, after which nothing comes. A transfer that ends without an error has had a head.
+///    `sent`, at most one `metrics`, and exactly one `end`, after which nothing comes. A transfer that ends without an error
+///    has had a head.
 /// 3. ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
 ///    peer does: the operation isn't finished, and keeps its place in the queue, until then.
 /// 4. Content is delivered decoded (gzip and the like), unless ``TransportCapabilities`` says otherwise.

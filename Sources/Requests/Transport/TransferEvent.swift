@@ -13,6 +13,8 @@ public enum TransferEvent: Sendable {
     case head(HTTPResponseHead)
     /// A piece of its content came.
     case data(Data)
+    /// What the transfer took, as far as the transport can tell.
+    indirect case metrics(Metrics)
     /// The transfer is over; with no error, the response is complete.
     case end(RequestError?)
 }

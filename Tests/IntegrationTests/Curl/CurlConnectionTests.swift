@@ -42,6 +42,50 @@ extension OverLoopback {
             #expect(await transport.run(server.url).text == "new")
         }
 
+        /// A connection that is kept, and closed as soon as the second request is there; a third would be a resend.
+        private static func lateCloser(_ methods: Locked<[String]>) throws -> RawListener {
+            try RawListener { connection in
+                while let head = connection.readHead() {
+                    let count = methods.withLock { methods in
+                        methods.append(String(head.prefix { $0 != " " }))
+                        return methods.count
+                    }
+                    guard count != 2 else { return }
+                    connection.write(answer)
+                }
+            }
+        }
+
+        @Test(arguments: ["POST", "PATCH", "LOCK"] as [HTTPMethod])
+        func requestThatIsNotIdempotentIsNotSentTwice(_ method: HTTPMethod) async throws {
+            let methods = Locked<[String]>([])
+            let server = try Self.lateCloser(methods)
+            let transport = CurlTransport()
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            #expect(await transport.run(url).result == "success")
+
+            let transcript = await transport.run(url, method: method, body: .data(Data("once".utf8)))
+            transport.close()
+
+            #expect(transcript.result == "connectionLost")
+            #expect(methods.withLock { $0 } == ["GET", method.rawValue])
+        }
+
+        @Test(arguments: ["GET", "PUT", "DELETE"] as [HTTPMethod])
+        func idempotentRequestOutlivesTheEndOfAKeptConnection(_ method: HTTPMethod) async throws {
+            let methods = Locked<[String]>([])
+            let server = try Self.lateCloser(methods)
+            let transport = CurlTransport()
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            #expect(await transport.run(url).result == "success")
+
+            let transcript = await transport.run(url, method: method)
+            transport.close()
+
+            #expect(transcript.text == "hi")
+            #expect(methods.withLock { $0 } == ["GET", method.rawValue, method.rawValue])
+        }
+
         static let junk = [
             "junk", "\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "HTTP/1.1 408 Timeout\r\n\r\n",
             String(repeating: "x", count: 200_000),
@@ -191,8 +235,13 @@ extension OverLoopback {
             #expect(transcript.text.hasPrefix("GET /six?a=b HTTP/1.1\r\nHost: [::1]:\(server.port)\r\n"))
         }
 
+        /// A path that is short enough for a socket's address.
+        private static func socketPath() -> String {
+            FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).sock"
+        }
+
         @Test func unixSocketTakesWhateverHostIsNamed() async throws {
-            let path = "/tmp/requests-\(UUID().uuidString.prefix(8)).sock"
+            let path = Self.socketPath()
             defer { unlink(path) }
             let server = try RawListener(.unix(path: path)) { connection in
                 while let head = connection.readHead() {
@@ -209,7 +258,7 @@ extension OverLoopback {
         }
 
         @Test func unixSocketThatIsNotThereCannotBeConnectedTo() async throws {
-            let transport = CurlTransport.configured { $0.unixSocketPath = "/tmp/requests-nobody.sock" }
+            let transport = CurlTransport.configured { $0.unixSocketPath = Self.socketPath() }
 
             #expect(await transport.run(URL(string: "http://host.invalid/")!).result == "cannotConnect")
         }

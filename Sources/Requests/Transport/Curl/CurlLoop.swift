@@ -61,7 +61,7 @@ final class CurlLoop: @unchecked Sendable {
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
     private var idleCheck: UInt64?
     private var curlTimer: UInt64?
-    private var now: UInt64 = 0
+    private(set) var now: UInt64 = 0
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
@@ -273,6 +273,7 @@ final class CurlLoop: @unchecked Sendable {
 
     private func start(_ transfer: CurlTransfer) {
         active[transfer.easy] = transfer
+        transfer.begin()
         limitIdleConnections()
         watchIdle(transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }

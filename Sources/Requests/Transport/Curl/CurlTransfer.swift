@@ -20,6 +20,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     private var state: CurlTransferState
     private var body: CurlBody?
+    private var stopwatch = CurlStopwatch()
+    private let isIdempotent: Bool
+    private var wasSent = false
     private var events: [TransferEvent] = []
     /// How much content is among the events.
     private var unpublished = 0
@@ -47,6 +50,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.easy = easy
         self.loop = loop
         self.receive = receive
+        isIdempotent = request.method.isIdempotent
         timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
         limits.body = request.maximumBodySize
@@ -97,9 +101,16 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         state.stop(reason)
     }
 
+    /// Notes that the loop has taken the transfer.
+    func begin() {
+        stopwatch.take(at: loop.now)
+    }
+
     /// Takes the result; what it means is told with the next ``publish()``.
     func end(_ code: Int32) {
-        if let event = state.end(options.result(code, of: easy)) { events.append(event) }
+        guard let event = state.end(options.result(code, of: easy)) else { return }
+        events.append(.metrics(stopwatch.metrics(ccurl_easy_metrics(easy))))
+        events.append(event)
     }
 
     /// Puts what has happened into the mailbox; says whether the receiver has to be called.
@@ -176,10 +187,22 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return bytes.count
     }
 
+    /// Whether the request may go out.
+    ///
+    /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was asked
+    /// before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110, 9.2.2).
+    fileprivate func maySend() -> Bool {
+        defer { wasSent = true }
+        guard wasSent, !isIdempotent else { return true }
+        _ = state.stop(.resent)
+        return false
+    }
+
     fileprivate func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         loop.noteActivity(self)
         switch body?.read(into: buffer) {
         case .bytes(let count):
+            stopwatch.read(at: loop.now)
             if let body, count > 0 { events.append(.sent(body.sent, of: body.length)) }
             return count
         case .later:
@@ -215,6 +238,7 @@ extension CCurlCallbacks {
             seek: { context, offset, origin in
                 origin == SEEK_SET && CurlTransfer.at(context)?.seekBody(to: offset) == true ? 0 : 1
             },
+            sending: { context, _, _, _, _ in CurlTransfer.at(context)?.maySend() == true ? 0 : 1 },
             opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
             closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
             loop: Unmanaged.passUnretained(loop).toOpaque()

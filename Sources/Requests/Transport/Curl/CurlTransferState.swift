@@ -31,6 +31,8 @@ struct CurlTransferState: Sendable {
         /// The content of the request ended before its time, or couldn't be read.
         case bodyFailed
         case transportClosed
+        /// The request would be sent a second time, and that may do harm.
+        case resent
     }
 
     /// What a line of a head, or a piece of content, leads to.
@@ -151,6 +153,10 @@ struct CurlTransferState: Sendable {
         case .bodyFailed:
             let underlying = InvalidRequest(.body, "ended before its announced length, or couldn't be read")
             return RequestError(.invalidRequest, phase: .sending, underlying: underlying)
+        case .resent:
+            let reason = "the connection was closed before a response came"
+            let underlying = URLError(.networkConnectionLost)
+            return RequestError(.connectionLost, phase: phase, reason: reason, underlying: underlying)
         case .transportClosed:
             return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
         }

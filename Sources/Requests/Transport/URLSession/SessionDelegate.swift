@@ -109,6 +109,18 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         completionHandler(transfer(of: task)?.newBodyStream())
     }
 
+    #if !canImport(FoundationNetworking)
+    // On Linux it is never called, and what there is of the type traps.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        guard let last = metrics.transactionMetrics.last else { return }
+        transfer(of: task)?.didMeasure(Metrics(last, start: metrics.taskInterval.start))
+    }
+    #endif
+
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         #if canImport(FoundationNetworking)
         watch.remove(ObjectIdentifier(task))

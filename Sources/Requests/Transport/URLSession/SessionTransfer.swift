@@ -85,6 +85,10 @@ final class SessionTransfer: Transfer {
         state.withLock { $0.rejectChallenge() }
     }
 
+    func didMeasure(_ metrics: Metrics) {
+        if isRunning { receive(.metrics(metrics)) }
+    }
+
     func newBodyStream() -> InputStream? {
         switch body.content {
         case .data(let data): InputStream(data: data)

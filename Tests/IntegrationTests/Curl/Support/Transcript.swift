@@ -50,7 +50,7 @@ final class Transcript: Sendable {
         onEvent(event)
         state.withLock { $0.isInside = false }
         switch event {
-        case .informational: break
+        case .informational, .metrics: break
         case .sent: upload.open()
         case .head: head.open()
         case .data: content.open()
@@ -62,6 +62,10 @@ final class Transcript: Sendable {
 
     /// How much content has come.
     var contentSize: Int { state.withLock { $0.content } }
+
+    var metrics: Metrics? {
+        events.lazy.compactMap { if case .metrics(let metrics) = $0 { metrics } else { nil } }.first
+    }
 
     /// From the start to the end.
     var duration: Duration { state.withLock { $0.end ?? .now } - start }
@@ -97,8 +101,8 @@ final class Transcript: Sendable {
         let (events, overlaps) = state.withLock { ($0.events, $0.overlaps) }
         if overlaps > 0 { found.append("\(overlaps) events came while another was received") }
         let names = events.map(\.letter).joined()
-        // Informational and sent, a head, data and sent, the end.
-        if names.wholeMatch(of: /[is]*(h[ds]*)?[eE]/) == nil { found.append("the order is \(names)") }
+        // Informational and sent, a head, data and sent, metrics, the end.
+        if names.wholeMatch(of: /[is]*(h[ds]*)?m?[eE]/) == nil { found.append("the order is \(names)") }
         if names.hasSuffix("E"), !names.contains("h") { found.append("a success without a head: \(names)") }
         return found
     }
@@ -111,6 +115,7 @@ extension TransferEvent {
         case .sent: "s"
         case .head: "h"
         case .data: "d"
+        case .metrics: "m"
         case .end(nil): "E"
         case .end: "e"
         }

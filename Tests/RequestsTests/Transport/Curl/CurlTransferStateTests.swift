@@ -253,6 +253,7 @@ extension TransferEvent {
         case .sent: "sent"
         case .head(let head): "head \(head.summary)"
         case .data: "data"
+        case .metrics: "metrics"
         case .end(nil): "end"
         case .end(let error?): "end \(error.code) \(error.phase)"
         }

@@ -1,0 +1,108 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What one attempt took: when each phase ended, and how many bytes went each way.
+///
+/// ```swift
+/// if let metrics = operation.metrics, let wait = metrics.duration(of: .wait) {
+///     print("the server thought for \(wait)")
+/// }
+/// ```
+///
+/// The times of `start`, `firstByte` and `end` are the library's own and there on every platform; a response without content
+/// has its first byte and its end at about the same time. The others are the transport's: over libcurl and, on Apple platforms, a
+/// `URLSession` they are there, but for phases that didn't happen, such as `connected` on a connection that was kept. A
+/// `URLSession` on Linux has none of them.
+public struct Metrics: Sendable, Hashable {
+    /// When the attempt was handed to the transport.
+    public var start: Date
+    /// When the transport began to work on it, which before that waited for its turn; since the start, as all that follows.
+    public var dispatched: Duration?
+    /// When the name of the host had been resolved.
+    public var nameResolved: Duration?
+    /// When the connection was there.
+    public var connected: Duration?
+    /// When the connection was encrypted.
+    public var secured: Duration?
+    /// When the request had been sent, as far as this side knows.
+    public var sent: Duration?
+    /// When the response began.
+    public var firstByte: Duration?
+    /// When it was over.
+    public var end: Duration?
+
+    /// Whether the connection had served another attempt before; nil where the transport doesn't tell.
+    public var isReusedConnection: Bool?
+    /// The protocol by its ALPN name, such as `http/1.1` and `h2`; nil where the transport doesn't tell.
+    public var networkProtocol: String?
+
+    /// How many bytes the head of the request had; nil, like the other three, where the transport doesn't tell.
+    public var requestHeadSize: Int64?
+    /// How many bytes of content were sent.
+    public var requestBodySize: Int64?
+    /// How many bytes the head of the response had, those before it included.
+    public var responseHeadSize: Int64?
+    /// How many bytes of content came, before decoding.
+    public var responseBodySize: Int64?
+
+    /// Makes metrics of an attempt that begins.
+    public init(start: Date = Date()) {
+        self.start = start
+    }
+}
+
+extension Metrics {
+    /// A phase of an attempt, named by what it waits for.
+    public enum Phase: String, Sendable, Hashable, CaseIterable {
+        /// The transport's turn.
+        case queue
+        /// The name of the host.
+        case nameLookup
+        /// The connection, that of a proxy included.
+        case connect
+        /// The handshake of TLS.
+        case secureConnect
+        /// The request to be sent.
+        case request
+        /// The response to begin.
+        case wait
+        /// The response to end.
+        case response
+    }
+
+    /// From when to when a phase was, since the start; nil for one that didn't happen, or isn't known of.
+    ///
+    /// A phase begins where the last one before it that is known ended.
+    public subscript(phase: Phase) -> Range<Duration>? {
+        let index = Phase.allCases.firstIndex(of: phase) ?? 0
+        let ends = ends
+        guard let end = ends[index] else { return nil }
+        let begin = ends[..<index].lazy.compactMap { $0 }.last ?? .zero
+        return min(begin, end)..<end
+    }
+
+    /// How long a phase took; nil for one that didn't happen, or isn't known of.
+    public func duration(of phase: Phase) -> Duration? {
+        self[phase].map { $0.upperBound - $0.lowerBound }
+    }
+
+    /// How long the attempt took; nil as long as it isn't over.
+    public var duration: Duration? { end }
+
+    /// The end of each phase, in the order of the phases.
+    private var ends: [Duration?] {
+        [dispatched, nameResolved, connected, secured, sent, firstByte, end]
+    }
+}
+
+extension Metrics: CustomStringConvertible {
+    /// The phases and how long each took, in a line.
+    public var description: String {
+        let phases = Phase.allCases.compactMap { phase in
+            duration(of: phase).map { "\(phase.rawValue) \($0 / .milliseconds(1)) ms" }
+        }
+        return phases.joined(separator: ", ")
+    }
+}
