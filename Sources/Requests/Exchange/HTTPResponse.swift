@@ -52,6 +52,32 @@ extension HTTPResponse<Data> {
     }
 }
 
+extension HTTPResponse<Data> {
+    /// The content as text, in the charset that the response names, or else in UTF-8.
+    ///
+    /// - Throws: A ``RequestError`` of code `decoding` where the content isn't text in that charset, or the platform
+    ///   doesn't know it. Nothing is replaced or left out.
+    public func text() throws(RequestError) -> String {
+        guard let charset = (try? head[.contentType].map(MediaType.init(parsing:)))??.charset else {
+            return try text(encoding: .utf8)
+        }
+        guard let encoding = String.Encoding(charset: charset) else {
+            throw RequestError(.decoding, phase: .decoding, reason: "no charset \(charset.shortened()) is known")
+        }
+        return try text(encoding: encoding)
+    }
+
+    /// The content as text in an encoding, whatever the response says.
+    ///
+    /// - Throws: A ``RequestError`` of code `decoding` where the content isn't text in that encoding.
+    public func text(encoding: String.Encoding) throws(RequestError) -> String {
+        guard let text = String(data: body, encoding: encoding) else {
+            throw RequestError(.decoding, phase: .decoding, reason: "the content isn't text in \(encoding)")
+        }
+        return text
+    }
+}
+
 extension HTTPResponse: CustomStringConvertible {
     /// The head and the content, in a line; the content is shown as it describes itself.
     public var description: String { "\(head): \(body)" }

@@ -33,7 +33,8 @@ public struct HTTPResponseHead: Sendable {
         source = .foundation(response)
     }
 
-    /// Makes a head of its bytes, from the status line to the empty line; they are parsed when the headers are asked for.
+    /// Makes a head of its bytes, from the status line to the empty line; they are parsed when the headers are asked
+    /// for.
     init(status: HTTPStatus, raw: [UInt8], url: URL) {
         self.status = status
         self.url = url

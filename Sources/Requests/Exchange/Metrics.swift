@@ -11,14 +11,15 @@ import Foundation
 /// }
 /// ```
 ///
-/// The times of `start`, `firstByte` and `end` are the library's own and there on every platform; a response without content
-/// has its first byte and its end at about the same time. The others are the transport's: over libcurl and, on Apple platforms, a
-/// `URLSession` they are there, but for phases that didn't happen, such as `connected` on a connection that was kept. A
-/// `URLSession` on Linux has none of them.
+/// The times of `start`, `firstByte` and `end` are the library's own and there on every platform; a response without
+/// content has its first byte and its end at about the same time. The others are the transport's: over libcurl and, on
+/// Apple platforms, a `URLSession` they are there, but for phases that didn't happen, such as `connected` on a
+/// connection that was kept. A `URLSession` on Linux has none of them.
 public struct Metrics: Sendable, Hashable {
     /// When the attempt was handed to the transport.
     public var start: Date
-    /// When the transport began to work on it, which before that waited for its turn; since the start, as all that follows.
+    /// When the transport began to work on it, which before that waited for its turn; since the start, as all that
+    /// follows.
     public var dispatched: Duration?
     /// When the name of the host had been resolved.
     public var nameResolved: Duration?

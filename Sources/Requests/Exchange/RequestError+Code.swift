@@ -52,6 +52,8 @@ extension RequestError {
         public static let bodyNotReplayable = Code("bodyNotReplayable")
         /// The request couldn't be made, or can't go on the wire as it is.
         public static let invalidRequest = Code("invalidRequest")
+        /// The body of the request couldn't be encoded.
+        public static let encoding = Code("encoding")
         /// The operation whose result this request was to be made from failed.
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.

@@ -92,8 +92,8 @@ public struct RequestError: Error, Sendable {
         )
     }
 
-    /// Wraps any error: a ``RequestError`` stays what it is, every other becomes the underlying one of a new error, whose
-    /// code is `other` unless the error is one that the library knows.
+    /// Wraps any error: a ``RequestError`` stays what it is, every other becomes the underlying one of a new error,
+    /// whose code is `other` unless the error is one that the library knows.
     public init(_ error: any Error) {
         switch error {
         case let error as RequestError: self = error
@@ -101,9 +101,16 @@ public struct RequestError: Error, Sendable {
         case is InvalidRequest: self.init(.invalidRequest, phase: .building, underlying: error)
         case is BodyStream.AlreadyRead: self.init(.bodyNotReplayable, phase: .building, underlying: error)
         case is DecodingError: self.init(.decoding, phase: .decoding, underlying: error)
+        case is EncodingError: self.init(.encoding, phase: .building, underlying: error)
         case is CancellationError: self.init(.cancelled, phase: .building, underlying: error)
         default: self.init(.other, phase: .building, underlying: error)
         }
+    }
+
+    /// Wraps what the encoding of a body throws: an error of any kind is one of encoding, unless it says more itself.
+    init(encoding error: any Error) {
+        let wrapped = RequestError(error)
+        self = wrapped.code == .other ? RequestError(.encoding, phase: .building, underlying: error) : wrapped
     }
 
     /// What the code alone doesn't say, in a sentence.

@@ -11,13 +11,20 @@
 ///
 /// Methods are case-sensitive: `get` is not `GET`. A method made from a literal or with ``init(_:)`` isn't checked at
 /// once; one that is no token is refused, with an error, when its request is built, and never reaches the wire.
-public struct HTTPMethod: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPMethod:
+    Sendable, Hashable, RawRepresentable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     /// The method as it stands in the request line.
     public let rawValue: String
 
     /// Makes a method of any name.
     public init(_ rawValue: String) {
         self.rawValue = rawValue
+    }
+
+    /// Makes a method of any name.
+    public init(rawValue: String) {
+        self.init(rawValue)
     }
 
     /// Makes a method from a literal.
@@ -39,17 +46,24 @@ public struct HTTPMethod: Sendable, Hashable, ExpressibleByStringLiteral, Custom
     public static let delete = HTTPMethod("DELETE")
     /// Asks which options the resource offers.
     public static let options = HTTPMethod("OPTIONS")
+    /// Asks the resource a question that the content holds, without changing anything.
+    public static let query = HTTPMethod("QUERY")
     /// Asks for a loop-back of the request.
     public static let trace = HTTPMethod("TRACE")
     /// Asks a proxy for a tunnel.
     public static let connect = HTTPMethod("CONNECT")
+
+    /// The methods that have a name here.
+    public static let standard: [HTTPMethod] = [
+        .get, .head, .post, .put, .patch, .delete, .options, .query, .trace, .connect,
+    ]
 
     /// Whether the method only reads (RFC 9110, 9.2.1).
     ///
     /// Only safe requests are ever coalesced.
     public var isSafe: Bool {
         switch self {
-        case .get, .head, .options, .trace: true
+        case .get, .head, .options, .query, .trace: true
         default: false
         }
     }

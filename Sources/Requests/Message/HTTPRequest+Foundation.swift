@@ -6,8 +6,8 @@ import Foundation
 extension HTTPRequest {
     /// Takes over a Foundation request.
     ///
-    /// Foundation's default timeout of 60 seconds counts as "not set", since the two can't be told apart, and so does one
-    /// that isn't positive.
+    /// Foundation's default timeout of 60 seconds counts as "not set", since the two can't be told apart, and so does
+    /// one that isn't positive.
     ///
     /// - Throws: ``InvalidRequest`` where the request has no URL. Everything else is checked when the request is sent.
     public init(_ request: URLRequest) throws(InvalidRequest) {
@@ -17,9 +17,9 @@ extension HTTPRequest {
             headers = HTTPHeaders(fields)
         }
         if let data = request.httpBody {
-            body = .data(data)
+            body = .data(data, type: nil)
         } else if let stream = request.httpBodyStream {
-            body = .stream(BodyStream(stream))
+            body = .stream(BodyStream(stream), type: nil)
         }
         // Infinity is how Foundation's callers say "for ever", and a Duration traps on it; thirty years are as good.
         let seconds = request.timeoutInterval
@@ -32,7 +32,8 @@ extension HTTPRequest {
 extension URLRequest {
     /// Makes a Foundation request of a request, for a transport or a library that wants one.
     ///
-    /// What Foundation can't carry is left out: the body where it is a file or a stream, and the order of the headers.
+    /// What Foundation can't carry is left out: the body where it is a file or a stream, or isn't encoded yet (see
+    /// ``HTTPBody/resolved()``), and the order of the headers.
     /// Fields that stand there several times are joined.
     public init(_ request: HTTPRequest) {
         self.init(url: request.url, cachePolicy: request.cachePolicy)

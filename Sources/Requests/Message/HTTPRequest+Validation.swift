@@ -20,6 +20,7 @@ extension HTTPRequest {
         }
         try validateURL()
         for field in headers {
+            if let flaw = field.flaw { throw flaw }
             guard field.name.rawValue.isToken else {
                 throw InvalidRequest(.headerName, "isn't a token", excerpt: field.name.rawValue)
             }
@@ -78,7 +79,7 @@ extension HTTPRequest {
         switch body.content {
         case .stream(let stream) where stream.length == nil:
             guard let length = Int64(declared), length >= 0 else { break }
-            body = .stream(stream.declaring(length: length))
+            body = body.declaring(length: length)
             return
         case .file:
             return  // The file's own length is read when it is sent, and counts.
@@ -99,18 +100,6 @@ extension UInt8 {
             true
         default:
             false
-        }
-    }
-}
-
-extension HTTPBody {
-    /// How many bytes the body has, where that is known without input or output.
-    var length: Int64? {
-        switch content {
-        case .none: 0
-        case .data(let data): Int64(data.count)
-        case .file: nil
-        case .stream(let stream): stream.length
         }
     }
 }

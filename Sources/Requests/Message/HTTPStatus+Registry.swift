@@ -83,6 +83,8 @@ extension HTTPStatus {
     public static let rangeNotSatisfiable = HTTPStatus(416)
     /// 417 Expectation Failed.
     public static let expectationFailed = HTTPStatus(417)
+    /// 418 I'm a Teapot: reserved for the joke that it is (RFC 9110, 15.5.19).
+    public static let imATeapot = HTTPStatus(418)
     /// 421 Misdirected Request.
     public static let misdirectedRequest = HTTPStatus(421)
     /// 422 Unprocessable Content.
@@ -167,6 +169,7 @@ extension HTTPStatus {
         415: "Unsupported Media Type",
         416: "Range Not Satisfiable",
         417: "Expectation Failed",
+        418: "I'm a Teapot",
         421: "Misdirected Request",
         422: "Unprocessable Content",
         423: "Locked",

@@ -15,8 +15,18 @@ public struct InvalidRequest: Error, Sendable, Hashable, CustomStringConvertible
         case headerName = "header name"
         /// The value of a header field.
         case headerValue = "header value"
+        /// The media type of the content, or one that is accepted.
+        case mediaType = "media type"
+        /// What was to become the query, or the fields of a form.
+        case query
         /// The content.
         case body
+        /// The boundary between the parts of a multipart body.
+        case boundary
+        /// The name of a part of a multipart body.
+        case partName = "part name"
+        /// The file name of a part of a multipart body.
+        case fileName = "file name"
     }
 
     /// The piece that is at fault.

@@ -26,9 +26,44 @@ package enum ASCII {
         byte >= 0x20 && byte != 0x7F || byte == 0x09
     }
 
+    /// Whether a byte is a digit.
+    package static func isDigit(_ byte: UInt8) -> Bool {
+        byte &- UInt8(ascii: "0") < 10
+    }
+
+    /// Whether a byte is a letter.
+    package static func isLetter(_ byte: UInt8) -> Bool {
+        lowercased(byte) &- UInt8(ascii: "a") < 26
+    }
+
     /// The byte in lower case, where it is an upper-case letter.
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+    }
+}
+
+extension UInt8 {
+    /// What the byte is worth as a hexadecimal digit of either case.
+    var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes as two hexadecimal digits each.
+    var hexadecimal: String {
+        var text: [UInt8] = []
+        for byte in self {
+            for digit in [byte >> 4, byte & 0xF] {
+                text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -17,7 +17,8 @@ import Musl
 ///
 /// The spelling is that of SE-0433's `Mutex`, which asks for newer systems than this library does. The value and the
 /// primitive share one allocation, whose address never changes, as the primitive demands.
-// Sendable: the value is reachable only inside `withLock`, by one thread at a time; `sending` keeps it from leaking out.
+// Sendable: the value is reachable only inside `withLock`, by one thread at a time; `sending` keeps it from leaking
+// out.
 package struct Locked<Value>: @unchecked Sendable {
     private let storage: ManagedBuffer<Value, LockPrimitive>
 

@@ -5,8 +5,8 @@ import Foundation
 
 /// SHA-256 (FIPS 180-4): what pins of public keys are made of.
 ///
-/// Foundation has no digest on Linux, and the library depends on nothing else. It is for public data: nothing here tries
-/// to take the same time for every input.
+/// Foundation has no digest on Linux, and the library depends on nothing else. It is for public data: nothing here
+/// tries to take the same time for every input.
 struct SHA256: Sendable {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

@@ -33,6 +33,7 @@ import Testing
         Row("a folded line behind nothing", " b: c\r\nD: e\r\n", "b=c", "D=e"),
         Row("a line without a colon", "nonsense\r\nA: b\r\n", "A=b"),
         Row("a line without a name", ": b\r\nC: d\r\n", "C=d"),
+        Row("a blank for a name", " : b\r\nC: d\r\n", "C=d"),
         Row("UTF-8", "A: ü€\r\n", "A=ü€"),
         Row("no end of the last line", "A: b", "A=b"),
     ]
@@ -63,7 +64,8 @@ import Testing
         #expect(HTTPHeaders(rawHead: []).isEmpty)
     }
 
-    /// Ten times the lines take at most sixty times as long on a busy machine, where a quadratic parser would take a hundred times.
+    /// Ten times the lines take at most sixty times as long on a busy machine, where a quadratic parser would take a
+    /// hundred times.
     @Test func tenThousandLinesAreReadInLinearTime() {
         func time(_ count: Int, _ line: (Int) -> String) -> Duration {
             let bytes = Array((0..<count).map(line).joined().utf8)

@@ -17,7 +17,9 @@ import Testing
     }
 
     @Test(arguments: [
-        (HTTPField.Name.accept, "a, b"), (.cookie, "a; b"), (.setCookie, "a"),
+        (HTTPField.Name.accept, "a, b"), (.cookie, "a; b"), (.setCookie, "a"), (.authorization, "a"),
+        (.contentType, "a"),
+        (.location, "a"), (.contentLength, "a, b"), (.host, "a, b"), ("X-Own", "a, b"),
     ]) func repeatedFieldsAreReadAsTheirNameWants(name: HTTPField.Name, joined: String) {
         let headers: HTTPHeaders = [name: "a", .date: "d", name: "b"]
 
@@ -51,6 +53,142 @@ import Testing
         headers.merge(["a": "4", "C": "5", "a": "6"])
 
         #expect(headers.map(\.description) == ["B: 2", "a: 4", "C: 5", "a: 6"])
+    }
+
+    @Test func mergingLeavesTheOriginalAlone() {
+        let headers: HTTPHeaders = ["A": "1"]
+
+        #expect(headers.merging(["a": "2"])["A"] == "2" && headers["A"] == "1")
+    }
+
+    @Test func removingReturnsWhatWasThere() {
+        var headers: HTTPHeaders = ["A": "1", "B": "2", "a": "3"]
+
+        #expect(headers[fields: "A"].map(\.description) == ["A: 1", "a: 3"])
+        #expect(headers.remove("a").map(\.description) == ["A: 1", "a: 3"])
+        #expect(headers.remove("a").isEmpty && headers.count == 1)
+    }
+
+    @Test func fieldsAreAddedAndSetWhole() {
+        var headers: HTTPHeaders = [.accept(.json), .accept(.xml)]
+
+        headers.add(.userAgent("a"))
+        headers.set(.accept(.html))
+
+        #expect(headers.map(\.description) == ["Accept: text/html", "User-Agent: a"])
+    }
+
+    @Test func sortingKeepsTheOrderOfOneName() {
+        var headers: HTTPHeaders = ["b": "1", "C": "2", "A": "3", "B": "4", "a": "5"]
+
+        headers.sort()
+
+        #expect(headers.map(\.value) == ["3", "5", "1", "4", "2"])
+        #expect(headers.names == ["A", "b", "C"])
+    }
+
+    @Test func theDictionaryHasEachNameOnce() {
+        let headers: HTTPHeaders = ["A": "1", "a": "2", "Cookie": "c", "cookie": "d"]
+
+        #expect(headers.dictionary == ["A": "1, 2", "Cookie": "c; d"])
+    }
+
+    @Test(
+        arguments: [
+            (["A": "1", "B": "2"], ["b": "2", "a": "1"], true), (["A": "1", "a": "2"], ["A": "2", "A": "1"], false),
+            (["A": "1", "A": "1"], ["A": "1", "B": "1"], false), (["A": "1"], [:], false), ([:], [:], true),
+            (["A": "1"], ["A": "1", "A": "1"], false),
+        ] as [(HTTPHeaders, HTTPHeaders, Bool)]
+    )
+    func theSameFieldsMayStandInAnotherOrder(one: HTTPHeaders, other: HTTPHeaders, isSame: Bool) {
+        #expect(one.hasSameFields(as: other) == isSame && other.hasSameFields(as: one) == isSame)
+    }
+
+    @Test func foundationsRequestsHaveThem() throws {
+        var request = URLRequest(url: home)
+
+        request.headers = [.accept(.json), HTTPField("X", "1"), HTTPField("x", "2")]
+        request.method = .query
+
+        #expect(request.value(forHTTPHeaderField: "x") == "1, 2" && request.httpMethod == "QUERY")
+        #expect(request.headers.hasSameFields(as: [.accept(.json), HTTPField("X", "1, 2")]))
+        request.headers.remove("X")
+        #expect(request.headers == [.accept(.json)] && request.method == .query)
+    }
+
+    @Test func whatCannotBeSentIsRefusedAlsoWhenFoundationHeldIt() throws {
+        for field in [HTTPField("X", "a\r\nX-Evil: 1"), HTTPField("X\r\nX-Evil", "1")] {
+            var foundations = URLRequest(url: home)
+            foundations.headers = [field]
+
+            #expect(throws: InvalidRequest.self) {
+                var request = try HTTPRequest(foundations)
+                try request.validate()
+            }
+        }
+    }
+
+    @Test func foundationsSessionsHaveThem() {
+        let configuration = URLSessionConfiguration.ephemeral
+
+        configuration.headers = ["X-A": "1", .accept: "text/plain"]
+
+        #expect(configuration.headers == [.accept: "text/plain", "X-A": "1"])
+        configuration.headers = []
+        #expect(configuration.httpAdditionalHeaders == nil && configuration.headers.isEmpty)
+    }
+
+    @Test func foundationsResponsesHaveThem() throws {
+        let response = try #require(
+            HTTPURLResponse(url: home, statusCode: 200, httpVersion: nil, headerFields: ["Content-Type": "text/plain"])
+        )
+
+        #expect(response.headers[.contentType] == "text/plain")
+    }
+
+    @Test func theDefaultSaysWhoAsksAndInWhichLanguages() throws {
+        var request = HTTPRequest(url: home, headers: .default)
+
+        try request.validate()
+
+        #expect(request.headers.names == [.acceptLanguage, .userAgent])
+        #expect(request.headers[.userAgent]?.hasSuffix(" " + RunningProgram.library) == true)
+        #expect(request.headers.allSatisfy { !$0.value.isEmpty && $0.value.utf8.count < 512 })
+    }
+
+    @Test(
+        arguments: [
+            (["de-DE", "en", "fr", "it", "es", "pt", "nl"], "de-DE, en;q=0.9, fr;q=0.8, it;q=0.7, es;q=0.6, pt;q=0.5"),
+            ([], "*"), (["a\r\nb", "", "x_y", String(repeating: "a", count: 36)], "*"), (["\0", "en"], "en"),
+        ] as [([String], String)]
+    )
+    func atMostSixLanguagesAreSent(languages: [String], value: String) {
+        #expect(HTTPField.preferredLanguages(languages).value == value)
+    }
+
+    @Test(
+        arguments: [
+            (
+                RunningProgram(
+                    name: "Recipes",
+                    version: "2.1",
+                    bundle: "com.example.recipes",
+                    build: "42",
+                    system: "iOS 17.0.1"
+                ),
+                "Recipes/2.1 (com.example.recipes; build:42; iOS 17.0.1)"
+            ),
+            (RunningProgram(name: "a b", system: "Linux 6.1.0"), "a_b (Linux 6.1.0)"),
+            (RunningProgram(name: "", version: "", system: ""), "Unknown ()"),
+            (
+                RunningProgram(name: "ü\r\n", version: "1/2", bundle: "(;\\", build: "\0", system: "x"),
+                "____/1_2 (___; build:_; x)"
+            ),
+        ] as [(RunningProgram, String)]
+    )
+    func whateverTheBundleSaysTheAgentIsValid(program: RunningProgram, start: String) {
+        #expect(program.userAgent == start + " " + RunningProgram.library)
+        #expect(program.userAgent.isFieldValue)
     }
 
     @Test func aDictionaryHasAlwaysTheSameOrder() {

@@ -5,7 +5,8 @@ import Foundation
 
 /// Input that nobody thought of, the same in every run unless another seed is asked for.
 ///
-/// `REQUESTS_FUZZ_SEED` and `REQUESTS_FUZZ_CASES` change the seed and the number of cases; a failing test names its seed.
+/// `REQUESTS_FUZZ_SEED` and `REQUESTS_FUZZ_CASES` change the seed and the number of cases; a failing test names its
+/// seed.
 struct Fuzz: RandomNumberGenerator {
     static let seed = setting("REQUESTS_FUZZ_SEED") ?? 20_260_711
     static let cases = setting("REQUESTS_FUZZ_CASES").map(Int.init) ?? 100_000

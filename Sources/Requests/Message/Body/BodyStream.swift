@@ -20,9 +20,7 @@ public struct BodyStream: Sendable {
     ///   - length: How many bytes the stream has; nil, the default, sends them in chunks.
     ///   - open: Makes the stream, not opened yet; called for every attempt, on no thread in particular.
     public init(length: Int64? = nil, opening open: @escaping @Sendable () throws -> sending InputStream) {
-        self.length = length
-        isReplayable = true
-        makeStream = open
+        self.init(length: length, isReplayable: true, opening: open)
     }
 
     /// Makes a body of one stream, which can be sent once.
@@ -40,15 +38,16 @@ public struct BodyStream: Sendable {
         }
     }
 
-    private init(_ stream: BodyStream, length: Int64) {
+    /// Makes a body that opens a stream each time that it is sent, which may work only once.
+    init(length: Int64? = nil, isReplayable: Bool, opening open: @escaping @Sendable () throws -> sending InputStream) {
         self.length = length
-        isReplayable = stream.isReplayable
-        makeStream = stream.makeStream
+        self.isReplayable = isReplayable
+        makeStream = open
     }
 
     /// The same body, of a length that is known from elsewhere.
     func declaring(length: Int64) -> BodyStream {
-        BodyStream(self, length: length)
+        BodyStream(length: length, isReplayable: isReplayable, opening: makeStream)
     }
 
     /// The stream to read, not opened yet.

@@ -3,7 +3,21 @@
 
 import Foundation
 
-/// The content of a request: nothing, bytes in memory, a file, or a stream.
+/// The content of a request: nothing, bytes in memory, a file, or a stream; with the header fields that belong to it.
+///
+/// Take one of the ready-made bodies: ``json(_:encoder:)``, ``text(_:encoding:type:)``, ``data(_:type:)``,
+/// ``file(_:type:)``, ``stream(_:type:)``, ``multipart(_:)``. One of your own is a function that says what it is:
+///
+/// ```swift
+/// extension HTTPBody {
+///     static func csv(_ table: Table) -> HTTPBody {
+///         HTTPBody(headers: [.contentType: "text/csv"]) { .data(try table.encoded()) }
+///     }
+/// }
+/// ```
+///
+/// A body is lazy: nothing is encoded before it is sent, and then anew for each attempt. What the encoding throws
+/// becomes the error of the request, and nothing is sent.
 ///
 /// A body that can be sent again is *replayable*: a retry, a redirect that keeps the method, and an answer to a
 /// challenge need one. Everything is, but for a stream that was handed over as it is.
@@ -20,36 +34,153 @@ public struct HTTPBody: Sendable {
         case stream(BodyStream)
     }
 
-    /// What the bytes come from.
-    public let content: Content
+    private enum State: Sendable {
+        case resolved(Content)
+        case deferred(@Sendable () throws -> Content)
+    }
+
+    /// The fields that the content implies, such as its type; those that the request sets itself go before them.
+    public let headers: HTTPHeaders
+    /// The fields without which the content can't be read; they replace those of the request.
+    public let mandatoryHeaders: HTTPHeaders
+    /// What the body was made of, for those who want to look into it: a ``MultipartForm``, a value to be encoded.
+    ///
+    /// Nothing is sent of it; a body in memory, a file or a stream is its own source, and this is nil.
+    public let source: (any Sendable)?
+    private let state: State
+    private let mayReplay: Bool
+
+    /// Makes a body whose content is encoded when it is sent.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields that the content implies, none by default.
+    ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
+    ///   - isReplayable: Whether the content can be made and sent again; true by default.
+    ///   - source: What the content is made of, for ``source``.
+    ///   - encode: Makes the content; called for every attempt, on no thread in particular. What it throws is the
+    ///     error of the request.
+    public init(
+        headers: HTTPHeaders = [],
+        mandatoryHeaders: HTTPHeaders = [],
+        isReplayable: Bool = true,
+        source: (any Sendable)? = nil,
+        encoding encode: @escaping @Sendable () throws -> Content
+    ) {
+        self.init(.deferred(encode), headers, mandatoryHeaders, isReplayable, source)
+    }
+
+    /// Makes a body of content that is there.
+    ///
+    /// - Parameters:
+    ///   - content: What the bytes come from.
+    ///   - headers: The fields that the content implies, none by default.
+    ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
+    public init(_ content: Content, headers: HTTPHeaders = [], mandatoryHeaders: HTTPHeaders = []) {
+        self.init(.resolved(content), headers, mandatoryHeaders, true, nil)
+    }
+
+    private init(
+        _ state: State,
+        _ headers: HTTPHeaders,
+        _ mandatoryHeaders: HTTPHeaders,
+        _ mayReplay: Bool,
+        _ source: (any Sendable)?
+    ) {
+        self.state = state
+        self.headers = headers
+        self.mandatoryHeaders = mandatoryHeaders
+        self.mayReplay = mayReplay
+        self.source = source
+    }
 
     /// No content.
-    public static let none = HTTPBody(content: .none)
-
-    /// Bytes in memory.
-    public static func data(_ data: Data) -> HTTPBody {
-        HTTPBody(content: .data(data))
-    }
-
-    /// The bytes of a file, read while they are sent.
     ///
-    /// That it is there is checked when the request is built.
-    public static func file(_ url: URL) -> HTTPBody {
-        HTTPBody(content: .file(url))
+    /// It implies nothing, and takes nothing away: a `Content-Type` that the request sets is sent.
+    public static let none = HTTPBody(.none)
+
+    /// What the bytes come from.
+    ///
+    /// Where the body isn't encoded yet, that is a stream which encodes it as it is opened: right, but without a
+    /// length. A transport is given bodies that are ``resolved()``.
+    public var content: Content {
+        switch state {
+        case .resolved(let content): content
+        case .deferred: .stream(BodyStream(isReplayable: isReplayable) { try resolved().content.open() })
+        }
     }
 
-    /// The bytes of a stream, read while they are sent.
-    public static func stream(_ stream: BodyStream) -> HTTPBody {
-        HTTPBody(content: .stream(stream))
+    /// The same body, encoded: its ``content`` is what will be sent.
+    ///
+    /// A body that is encoded is given back as it is.
+    ///
+    /// - Throws: What the encoding throws. That a file isn't there is an error only when it is sent.
+    public func resolved() throws -> HTTPBody {
+        guard case .deferred(let encode) = state else { return self }
+        let content = try encode()
+        if case .none = content { return .none }
+        return HTTPBody(.resolved(content), headers, mandatoryHeaders, mayReplay, source)
     }
 
-    /// Whether there is no content.
+    /// Whether there is no content; a body that isn't encoded yet is expected to have some.
     public var isEmpty: Bool {
-        if case .none = content { true } else { false }
+        if case .resolved(.none) = state { true } else { false }
     }
 
     /// Whether the body can be sent more than once.
     public var isReplayable: Bool {
-        if case .stream(let stream) = content { stream.isReplayable } else { true }
+        guard mayReplay, case .resolved(.stream(let stream)) = state else { return mayReplay }
+        return stream.isReplayable
+    }
+
+    /// How many bytes the body has, where that is known without encoding it and without a look at the disk; else nil.
+    public var length: Int64? {
+        guard case .resolved(let content) = state else { return nil }
+        return content.length
+    }
+
+    /// The bytes, where they are in memory, encoded if need be; nil for nothing, a file and a stream.
+    ///
+    /// - Throws: What the encoding throws.
+    public func data() throws -> Data? {
+        guard case .data(let data) = try resolved().content else { return nil }
+        return data
+    }
+
+    /// The same body, of a length that is known from elsewhere; only a stream without one takes it.
+    func declaring(length: Int64) -> HTTPBody {
+        guard case .resolved(.stream(let stream)) = state, stream.length == nil else { return self }
+        return HTTPBody(
+            .resolved(.stream(stream.declaring(length: length))),
+            headers,
+            mandatoryHeaders,
+            mayReplay,
+            source
+        )
+    }
+}
+
+extension HTTPBody.Content {
+    /// How many bytes there are, where that is known without a look at the disk.
+    var length: Int64? {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file: nil
+        case .stream(let stream): stream.length
+        }
+    }
+
+    /// The bytes as a stream, not opened yet.
+    func open() throws -> sending InputStream {
+        switch self {
+        case .none: return InputStream(data: Data())
+        case .data(let data): return InputStream(data: data)
+        case .stream(let stream): return try stream.open()
+        case .file(let url):
+            guard let stream = InputStream(url: url) else {
+                throw InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
+            }
+            return stream
+        }
     }
 }

@@ -5,8 +5,8 @@ extension HTTPHeaders {
     /// Parses the fields of a head, from the line behind the status line to the empty line (RFC 9112, 5).
     ///
     /// The bytes have come through a transport, which decided that they are a head; here nothing fails. A folded line
-    /// belongs to the one before (RFC 9112, 5.2), a line without a colon is passed over, and bytes that aren't UTF-8 are
-    /// read as Latin-1, which is what such servers mean.
+    /// belongs to the one before (RFC 9112, 5.2), a line without a colon is passed over, and bytes that aren't UTF-8
+    /// are read as Latin-1, which is what such servers mean.
     ///
     /// - Complexity: O(n) in the number of bytes.
     init(rawHead bytes: [UInt8]) {
@@ -17,6 +17,7 @@ extension HTTPHeaders {
                 fields[last].value += " " + String(lenient: line.trimmed)
             } else if let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex {
                 let name = String(lenient: line[..<colon].trimmed)
+                guard !name.isEmpty else { continue }
                 fields.append(HTTPField(HTTPField.Name(name), String(lenient: line[(colon + 1)...].trimmed)))
             }
         }

@@ -1,12 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Foundation
-
 /// The header fields of a message: ordered, repeatable, found without regard to case (RFC 9110, 5.3).
 ///
 /// ```swift
-/// var headers: HTTPHeaders = [.accept: "application/json"]
+/// var headers: HTTPHeaders = [.accept(.json), .bearerToken("abc")]
 /// headers[.userAgent] = "Recipes/2.1"
 /// headers.add("a=1", for: .setCookie)
 /// headers.add("b=2", for: .setCookie)
@@ -29,18 +27,26 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// The value of a field, or nil where there is none; setting it replaces every field of the name, nil removes them.
     ///
-    /// A field that stands there several times is read as one list, joined with `, ` (RFC 9110, 5.2); `Cookie` is joined
-    /// with `; ` (RFC 6265, 5.4). `Set-Cookie` can't be joined: its first value is given, ``subscript(values:)`` has all.
+    /// A field that stands there several times is read as one list, joined with `, ` (RFC 9110, 5.2); `Cookie` is
+    /// joined with `; ` (RFC 6265, 5.4). Fields that have one value, such as `Content-Type`, and `Set-Cookie` can't be
+    /// joined: the first value is given, and ``subscript(values:)`` has all.
     public subscript(name: HTTPField.Name) -> String? {
         get {
-            let values = self[values: name]
-            guard values.count > 1, name != .setCookie else { return values.first }
-            return values.joined(separator: name == .cookie ? "; " : ", ")
+            guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+            // Next to every field stands there once: nothing is allocated for it.
+            guard fields[(first + 1)...].contains(where: { $0.name == name }), !name.isSingleton else {
+                return fields[first].value
+            }
+            return self[values: name].joined(separator: name == .cookie ? "; " : ", ")
         }
         set {
-            guard let newValue else { return remove(name) }
-            set(newValue, for: name)
+            if let newValue { set(newValue, for: name) } else { remove(name) }
         }
+    }
+
+    /// All fields of the name, in their order.
+    public subscript(fields name: HTTPField.Name) -> [HTTPField] {
+        fields.filter { $0.name == name }
     }
 
     /// The values of all fields of the name, in their order.
@@ -55,19 +61,33 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Adds a field behind those that are there, also where one of the same name is.
     public mutating func add(_ value: String, for name: HTTPField.Name) {
-        fields.append(HTTPField(name, value))
+        add(HTTPField(name, value))
+    }
+
+    /// Adds a field behind those that are there, also where one of the same name is.
+    public mutating func add(_ field: HTTPField) {
+        fields.append(field)
     }
 
     /// Replaces every field of the name by one, which takes the place of the first.
     public mutating func set(_ value: String, for name: HTTPField.Name) {
-        guard let first = fields.firstIndex(where: { $0.name == name }) else { return add(value, for: name) }
-        fields[first] = HTTPField(name, value)
-        fields[(first + 1)...].removeAll { $0.name == name }
+        set(HTTPField(name, value))
     }
 
-    /// Removes every field of the name.
-    public mutating func remove(_ name: HTTPField.Name) {
+    /// Replaces every field of the same name by this one, which takes the place of the first.
+    public mutating func set(_ field: HTTPField) {
+        guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return add(field) }
+        fields[first] = field
+        fields[(first + 1)...].removeAll { $0.name == field.name }
+    }
+
+    /// Removes every field of the name, and returns what was there.
+    @discardableResult
+    public mutating func remove(_ name: HTTPField.Name) -> [HTTPField] {
+        guard contains(name) else { return [] }
+        let removed = self[fields: name]
         fields.removeAll { $0.name == name }
+        return removed
     }
 
     /// Removes every field that fulfils the condition.
@@ -91,6 +111,20 @@ public struct HTTPHeaders: Sendable, Hashable {
         guard !isEmpty else { return self = other }
         fields.removeAll { other.contains($0.name) }
         fields += other.fields
+    }
+
+    /// These headers with the fields of others, whose names replace all fields of the same name.
+    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        var merged = self
+        merged.merge(other)
+        return merged
+    }
+
+    /// Orders the fields by their names; those of one name stay in their order.
+    public mutating func sort() {
+        fields = fields.enumerated()
+            .sorted { $0.element.name == $1.element.name ? $0.offset < $1.offset : $0.element.name < $1.element.name }
+            .map(\.element)
     }
 }
 
@@ -119,17 +153,5 @@ extension HTTPHeaders: CustomStringConvertible {
     /// The fields, one a line; secret values are left out.
     public var description: String {
         fields.map(\.description).joined(separator: "\n")
-    }
-}
-
-extension HTTPHeaders {
-    /// Takes over the header fields of a Foundation response.
-    package init(_ response: HTTPURLResponse) {
-        self.init(
-            response.allHeaderFields.compactMap { key, value in
-                guard let name = key as? String else { return nil }
-                return HTTPField(HTTPField.Name(name), value as? String ?? "\(value)")
-            }
-        )
     }
 }

@@ -1,0 +1,200 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension HTTPRequest {
+    /// The address: absolute, or relative to the base URL of wherever the request runs.
+    ///
+    /// As soon as the request is built it is absolute, with the whole query.
+    public var url: URL {
+        get { address.url }
+        set { address = .url(newValue) }
+    }
+
+    /// Makes a request for an address as it is written.
+    ///
+    /// - Parameters:
+    ///   - method: What is asked of the resource.
+    ///   - address: An absolute address, or a path with a query if it has one, which is appended to the base URL of
+    ///     wherever the request runs. What is escaped in it stays so, and what has to be escaped is.
+    ///   - query: Query parameters, appended to those of the address.
+    ///   - body: The content.
+    public init(
+        method: HTTPMethod = .get,
+        _ address: String,
+        query: Query = [],
+        body: HTTPBody = .none
+    ) {
+        self.init(Address(address), method: method, body: body)
+        self.query = query
+    }
+
+    /// Makes a request for the expansion of a URI template (RFC 6570).
+    ///
+    /// ```swift
+    /// HTTPRequest(URI: "/posts/{postId}{?page}", variables: ["postId": 1])
+    /// ```
+    ///
+    /// Only a template that itself begins with a scheme and an authority makes an absolute address. No variable can:
+    /// what it brings is a part of the path.
+    ///
+    /// - Parameters:
+    ///   - template: The template.
+    ///   - variables: The values of its variables; those that have none vanish, as the standard says.
+    ///   - method: What is asked of the resource.
+    ///   - body: The content.
+    public init(
+        URI template: URITemplate,
+        variables: URITemplate.Variables = [:],
+        method: HTTPMethod = .get,
+        body: HTTPBody = .none
+    ) {
+        self.init(Address(template, variables), method: method, body: body)
+    }
+
+    /// Makes a request in a closure.
+    ///
+    /// ```swift
+    /// HTTPRequest { $0.path = "login"; $0.method = .post; $0.body = .json(credentials) }
+    /// ```
+    ///
+    /// - Throws: What the closure throws.
+    public init(_ configure: (inout HTTPRequest) throws -> Void) rethrows {
+        self.init(.reference(""))
+        try configure(&self)
+    }
+
+    /// Makes a request for the resource at some path components, each of which is one segment, whatever it holds.
+    init(components: [String], method: HTTPMethod) {
+        self.init(Address(components: components), method: method)
+    }
+
+    /// Makes a request for a path below a base URL.
+    ///
+    /// - Parameters:
+    ///   - path: The path, with its slashes, and a query if it has one. It can't lead to another host.
+    ///   - baseURL: What it is appended to; its own path and query are kept.
+    ///   - method: What is asked of the resource.
+    public init(path: String, relativeTo baseURL: URL, method: HTTPMethod = .get) {
+        do throws(InvalidRequest) {
+            self.init(.url(try URL.joined(base: baseURL, reference: path)), method: method)
+        } catch {
+            self.init(.invalid(error), method: method)
+        }
+    }
+
+    /// The path of the address, escaped where it has to be.
+    ///
+    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays. A path that climbs
+    /// out of the base URL with `..` is an error when the request is built.
+    public var path: String {
+        get { url.path(percentEncoded: true) }
+        set { setPath(newValue) }
+    }
+
+    private mutating func setPath(_ path: String) {
+        guard case .url(let url) = address, url.scheme != nil else {
+            return address = .reference(path)
+        }
+        do throws(InvalidRequest) {
+            let encoded = try path.percentEncodedPath()
+            changeComponents { $0.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded }
+        } catch {
+            address = .invalid(error)
+        }
+    }
+
+    /// The scheme of an absolute address, `http` or `https`; setting it makes an address absolute that has a host.
+    public var scheme: String? {
+        get { url.scheme }
+        set { changeComponents { $0.scheme = newValue } }
+    }
+
+    /// The host of an absolute address; setting it makes an address absolute, of the scheme `https` unless there is
+    /// another.
+    public var host: String? {
+        get { url.host(percentEncoded: false) }
+        set {
+            changeComponents { components in
+                components.host = newValue
+                if newValue != nil, components.scheme == nil { components.scheme = "https" }
+                if newValue != nil, !components.percentEncodedPath.hasPrefix("/") {
+                    components.percentEncodedPath = "/" + components.percentEncodedPath
+                }
+            }
+        }
+    }
+
+    /// The port of an absolute address; nil for the one of its scheme.
+    public var port: Int? {
+        get { url.port }
+        set { changeComponents { $0.port = newValue } }
+    }
+
+    private mutating func changeComponents(_ change: (inout URLComponents) -> Void) {
+        if case .invalid = address { return }
+        var components = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
+        change(&components)
+        guard let url = components.url else {
+            return address = .invalid(InvalidRequest(.url, "isn't an address", excerpt: url.redactedDescription))
+        }
+        address = .url(url)
+    }
+
+    /// Makes the address absolute and whole: base, what is inherited, and what the request itself says, in this order.
+    ///
+    /// An absolute address goes its own way, and inherits the query only where it has the origin of the base, or where
+    /// there is none.
+    ///
+    /// - Throws: ``InvalidRequest`` for an address that is none, that climbs, or that is relative to nothing.
+    /// - Complexity: O(n) in the length of the address.
+    mutating func resolve(baseURL: URL?, inheriting inherited: Query) throws(InvalidRequest) {
+        switch address {
+        case .invalid(let error):
+            throw error
+        case .url(let url) where baseURL == nil || url.scheme != nil:
+            var added = inherits(from: baseURL) ? inherited : []
+            added.append(contentsOf: query)
+            guard !added.isEmpty else { return }
+            address = .url(try URL.joined(base: url, query: added))
+        case .url(let url):
+            try join(url.relativeString, to: baseURL, inheriting: inherited)
+        case .reference(let reference):
+            try join(reference, to: baseURL, inheriting: inherited)
+        }
+        query = []
+    }
+
+    private mutating func join(
+        _ reference: String,
+        to baseURL: URL?,
+        inheriting inherited: Query
+    ) throws(InvalidRequest) {
+        guard var baseURL else {
+            throw InvalidRequest(.url, "is relative, and there is no base URL", excerpt: reference)
+        }
+        if !inherited.isEmpty { baseURL = try URL.joined(base: baseURL, query: inherited) }
+        address = .url(try URL.joined(base: baseURL, reference: reference, query: query))
+    }
+
+    /// Whether what is said for a base URL is said for this request: its own credentials are nobody else's.
+    func inherits(from baseURL: URL?) -> Bool {
+        guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }
+        return Origin(url) == Origin(baseURL)
+    }
+}
+
+extension Address {
+    fileprivate init(_ template: URITemplate, _ variables: URITemplate.Variables) {
+        do {
+            let text = try template.expand(variables)
+            // That of the template itself: an expansion that only looks absolute is a path.
+            self =
+                AddressParts(String(template.description.prefix { $0 != "{" })) != nil
+                ? .absolute(text) : .reference(text)
+        } catch {
+            self = .invalid(InvalidRequest(.url, "can't be made of its template: \(error)"))
+        }
+    }
+}

@@ -1,0 +1,123 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The credentials of a caller, for `Authorization` and `Proxy-Authorization` (RFC 9110, 11.4).
+///
+/// ```swift
+/// let field: HTTPField = .authorization(.bearer("abc"))       // Authorization: Bearer abc
+/// let basic = Authorization.basic(username: "Aladdin", password: "open sesame")
+/// let other = Authorization("GoogleLogin auth=abc")
+/// ```
+///
+/// No description shows the credentials, only their scheme.
+public struct Authorization: Sendable, Hashable {
+    /// The credentials as they stand in the field.
+    public let rawValue: String
+    private let flaw: InvalidRequest?
+
+    /// Takes credentials as they stand in the field: a scheme, and what it wants.
+    public init(_ rawValue: String) {
+        self.init(rawValue, flaw: nil)
+    }
+
+    /// Makes credentials of a scheme and parameters, such as those of `Digest`.
+    public init(scheme: String, parameters: [(name: String, value: String)]) {
+        let parameters = parameters.map { HTTPField.Parameter($0.name, $0.value) }
+        self.init(
+            "\(scheme) \(parameters.map(\.description).joined(separator: ", "))",
+            flaw: scheme.isToken
+                ? parameters.flaw(.headerValue, "of Authorization ", areSecret: true)
+                : InvalidRequest(.headerValue, "of Authorization has a scheme that isn't a token")
+        )
+    }
+
+    /// Makes credentials of a scheme and a token.
+    public init(scheme: String, token: String) {
+        var flaw: InvalidRequest?
+        if !scheme.isToken {
+            flaw = InvalidRequest(.headerValue, "of Authorization has a scheme that isn't a token")
+        } else if token.isEmpty {
+            flaw = InvalidRequest(.headerValue, "of Authorization has an empty token")
+        } else if !token.utf8.allSatisfy({ 0x20 < $0 && $0 < 0x7F }) {
+            flaw = InvalidRequest(.headerValue, "of Authorization has a character that no token has")
+        }
+        self.init("\(scheme) \(token)", flaw: flaw)
+    }
+
+    private init(_ rawValue: String, flaw: InvalidRequest?) {
+        self.rawValue = rawValue
+        self.flaw = flaw
+    }
+
+    /// A token that whoever bears it may use (RFC 6750).
+    public static func bearer(_ token: String) -> Authorization {
+        Authorization(scheme: "Bearer", token: token)
+    }
+
+    /// A token of OAuth, as services wrote it before the scheme was called `Bearer`.
+    public static func oauth(_ token: String) -> Authorization {
+        Authorization(scheme: "OAuth", token: token)
+    }
+
+    /// A user's name and password, in UTF-8 (RFC 7617).
+    ///
+    /// A name with a colon, or either with a control character, is refused when the request is built: the server would
+    /// read another name than was given.
+    public static func basic(username: String, password: String) -> Authorization {
+        var flaw: InvalidRequest?
+        if username.utf8.contains(UInt8(ascii: ":")) {
+            flaw = InvalidRequest(.headerValue, "of Authorization has a user's name with a colon")
+        } else if !(username + password).utf8.allSatisfy({ ASCII.isFieldValue($0) && $0 != 0x09 }) {
+            flaw = InvalidRequest(.headerValue, "of Authorization has a control character in the name or the password")
+        }
+        return Authorization("Basic " + Data("\(username):\(password)".utf8).base64EncodedString(), flaw: flaw)
+    }
+
+    /// The scheme, such as `Bearer`.
+    public var scheme: String { String(rawValue.prefix { $0 != " " }) }
+
+    /// What stands behind the scheme where that isn't parameters, such as the token of `Bearer`; else nil.
+    public var token: String? {
+        guard parameters.isEmpty else { return nil }
+        let token = String(rawValue.dropFirst(scheme.count)).trimmedOfBlanks
+        return token.isEmpty ? nil : token
+    }
+
+    /// The parameters, such as those of `Digest`; empty where a token stands behind the scheme.
+    public var parameters: [HTTPField.Parameter] {
+        AuthenticationChallenge.list(parsing: rawValue).first?.parameters ?? []
+    }
+
+    /// The user's name and password of the scheme `Basic`; nil where it is another one, or they can't be read.
+    public var basicCredentials: (username: String, password: String)? {
+        guard scheme.equalsIgnoringASCIICase("Basic"), let token, let data = Data(base64Encoded: token),
+            let text = String(data: data, encoding: .utf8), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        else { return nil }
+        return (String(text[..<colon]), String(text[text.utf8.index(after: colon)...]))
+    }
+}
+
+extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflectable {
+    /// The credentials themselves, where they can be sent.
+    ///
+    /// - Throws: ``InvalidRequest``, which doesn't show them.
+    public func validated() throws(InvalidRequest) -> Authorization {
+        if let flaw { throw flaw }
+        guard rawValue.isFieldValue else {
+            throw InvalidRequest(.headerValue, "of Authorization has a control character")
+        }
+        return self
+    }
+
+    /// The scheme, without the secret.
+    public var description: String {
+        scheme == rawValue ? "<redacted>" : "\(scheme.shortened(to: 16)) <redacted>"
+    }
+
+    /// A mirror without the secret, so that `dump` and a debugger's console don't show it.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description])
+    }
+}

@@ -1,0 +1,86 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// The validator of a representation: what tells whether it is still the same (RFC 9110, 8.8.3).
+///
+/// ```swift
+/// let tag = EntityTag(parsing: response.headers[.eTag] ?? "")         // "xyzzy" or W/"xyzzy"
+/// let next = HTTPField.ifNoneMatch(tag)
+/// ```
+public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
+    /// What is between the quotes.
+    public let value: String
+    /// Whether representations with the same tag may differ in their bytes, while they mean the same.
+    public let isWeak: Bool
+
+    /// Makes a tag; a strong one by default.
+    public init(_ value: String, isWeak: Bool = false) {
+        self.value = value
+        self.isWeak = isWeak
+    }
+
+    /// Whether both stand for the same bytes: the comparison for ranges and for changes.
+    public func isStronglyEqual(to other: EntityTag) -> Bool {
+        !isWeak && !other.isWeak && value == other.value
+    }
+
+    /// Whether both stand for the same meaning: the comparison for caches.
+    public func isWeaklyEqual(to other: EntityTag) -> Bool {
+        value == other.value
+    }
+
+    /// The tag as it stands in a field.
+    public var rawValue: String { "\(isWeak ? "W/" : "")\"\(value)\"" }
+
+    /// The tag as it stands in a field.
+    public var description: String { rawValue }
+}
+
+extension EntityTag: HTTPFieldValue {
+    /// Reads a tag; nil where it is none.
+    ///
+    /// Servers that leave out the quotes are understood: what they mean is clear.
+    public init?(parsing text: String) {
+        var text = text.trimmedOfBlanks[...]
+        let isWeak = text.hasPrefix("W/") || text.hasPrefix("w/")
+        if isWeak { text = text.dropFirst(2) }
+        if text.utf8.count >= 2, text.utf8.first == UInt8(ascii: "\""), text.utf8.last == UInt8(ascii: "\"") {
+            text = text[text.utf8.index(after: text.startIndex)..<text.utf8.index(before: text.endIndex)]
+        } else if text.isEmpty || text == "*" {
+            return nil
+        }
+        self.init(String(text), isWeak: isWeak)
+        guard isValid else { return nil }
+    }
+
+    /// Reads the tags of an `If-Match` or `If-None-Match` field; what is none is passed over.
+    ///
+    /// - Complexity: O(n) in the length of the text.
+    public static func list(parsing text: String) -> [EntityTag] {
+        // A backslash escapes nothing in a tag, so that the elements are those between quotes, or between commas.
+        var tags: [EntityTag] = []
+        var isQuoted = false
+        for element in text.utf8.split(
+            omittingEmptySubsequences: true,
+            whereSeparator: { byte in
+                if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
+                return byte == UInt8(ascii: ",") && !isQuoted
+            }
+        ) {
+            if let tag = EntityTag(parsing: String(Substring(element))) { tags.append(tag) }
+        }
+        return tags
+    }
+
+    /// The tag itself, where it can be sent: there is no quote, blank or control character in it.
+    ///
+    /// - Throws: ``InvalidRequest``.
+    public func validated() throws(InvalidRequest) -> EntityTag {
+        guard isValid else { throw InvalidRequest(.headerValue, "isn't an entity tag", excerpt: value) }
+        return self
+    }
+
+    private var isValid: Bool {
+        value.utf8.allSatisfy { $0 > 0x20 && $0 != UInt8(ascii: "\"") && $0 != 0x7F }
+    }
+}

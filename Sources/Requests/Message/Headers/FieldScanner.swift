@@ -1,0 +1,108 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Reads the pieces that field values are made of: tokens, quoted strings, blanks, delimiters (RFC 9110, 5.6).
+///
+/// It never fails and only goes forward, so whatever is built on it takes linear time: what isn't there is nil or
+/// empty.
+struct FieldScanner {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    /// Starts at the beginning of a text.
+    init(_ text: String) {
+        bytes = Array(text.utf8)
+    }
+
+    /// The byte that comes next, or nil at the end.
+    var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    /// Whether everything was read.
+    var isAtEnd: Bool { position == bytes.count }
+
+    /// Passes over spaces and tabs.
+    mutating func skipBlanks() {
+        skip { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+    }
+
+    /// Passes over the bytes that fulfil the condition.
+    mutating func skip(while condition: (UInt8) -> Bool) {
+        while let next, condition(next) { position += 1 }
+    }
+
+    /// Passes over a byte where it comes next, and says whether it did.
+    mutating func skip(_ byte: Unicode.Scalar) -> Bool {
+        guard next == UInt8(ascii: byte) else { return false }
+        position += 1
+        return true
+    }
+
+    /// Reads the bytes that fulfil the condition.
+    mutating func text(while condition: (UInt8) -> Bool) -> String {
+        let start = position
+        skip(while: condition)
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// Reads a token; empty where none is next.
+    mutating func token() -> String {
+        text(while: ASCII.isToken)
+    }
+
+    /// Reads up to the first of the delimiters, and leaves out blanks at the end.
+    mutating func text(upTo delimiters: Unicode.Scalar...) -> String {
+        text { byte in !delimiters.contains { byte == UInt8(ascii: $0) } }.trimmedOfBlanks
+    }
+
+    /// Reads a quoted string without its quotes and escapes; nil where none is next.
+    ///
+    /// One that isn't closed goes on to the end: so do all readers of the field, and an error would help nobody.
+    mutating func quotedString() -> String? {
+        guard skip("\"") else { return nil }
+        var content: [UInt8] = []
+        while let byte = next {
+            position += 1
+            if byte == UInt8(ascii: "\"") { break }
+            guard byte == UInt8(ascii: "\\"), let escaped = next else {
+                content.append(byte)
+                continue
+            }
+            position += 1
+            content.append(escaped)
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// Reads the value of a parameter: a quoted string, or everything up to the next delimiter.
+    mutating func parameterValue(upTo delimiter: Unicode.Scalar) -> String {
+        guard let quoted = quotedString() else { return text(upTo: delimiter) }
+        // What stands behind the quotes is nothing that anybody reads.
+        skip { $0 != UInt8(ascii: delimiter) }
+        return quoted
+    }
+
+    /// The elements of a list, with what stands in quotes left together, and without the empty ones (RFC 9110, 5.6.1).
+    static func elements(of list: String) -> [String] {
+        var elements: [String] = []
+        let bytes = Array(list.utf8)
+        var start = 0
+        var isQuoted = false
+        var isEscaped = false
+        func take(upTo end: Int) {
+            let element = String(decoding: bytes[start..<end], as: UTF8.self).trimmedOfBlanks
+            if !element.isEmpty { elements.append(element) }
+            start = end + 1
+        }
+        for (index, byte) in bytes.enumerated() {
+            switch byte {
+            case _ where isEscaped: isEscaped = false
+            case UInt8(ascii: "\\"): isEscaped = isQuoted
+            case UInt8(ascii: "\""): isQuoted.toggle()
+            case UInt8(ascii: ",") where !isQuoted: take(upTo: index)
+            default: break
+            }
+        }
+        take(upTo: bytes.count)
+        return elements
+    }
+}

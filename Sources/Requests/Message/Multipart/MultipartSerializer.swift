@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Writes a multipart message, step by step: says what comes next, and is told what was read (RFC 2046, 5.1).
+///
+/// It does no input or output itself. Whoever does asks for ``next()``, does it, and asks again.
+struct MultipartSerializer: Sendable {
+    /// A part, as far as it matters here.
+    struct Part: Sendable {
+        /// Where the content comes from.
+        enum Content: Sendable {
+            /// It is here.
+            case bytes(Data)
+            /// It is read from somewhere; nil where its length isn't known before.
+            case source(length: Int64?)
+        }
+
+        /// The header, with the empty line behind it.
+        let header: String
+        let content: Content
+    }
+
+    /// What to do next.
+    enum Action: Sendable, Hashable {
+        /// Write these bytes; at least one.
+        case write(Data)
+        /// Open the source of a part.
+        case open(Int)
+        /// Read from the source of a part, at most so many bytes, and tell of it: ``didRead(_:)``.
+        case read(Int, atMost: Int64)
+        /// Let go of the source of a part, which was read to its end.
+        case close(Int)
+        /// Nothing: everything is written.
+        case finish
+    }
+
+    /// Why a message can't be written to its end.
+    enum Failure: Error, Sendable, Hashable {
+        /// The source of a part ended before its announced length.
+        case tooShort(Int)
+        /// The source of a part has more than its announced length.
+        case tooLong(Int)
+    }
+
+    private enum State: Sendable {
+        case preamble
+        case header(Int)
+        case bytes(Int, Data)
+        case opening(Int, left: Int64?)
+        case reading(Int, left: Int64?)
+        case closing(Int)
+        case finished
+    }
+
+    private let parts: [Part]
+    private let boundary: String
+    private let preamble: String
+    private var state = State.preamble
+
+    init(parts: [Part], boundary: String, preamble: String?) {
+        self.parts = parts
+        self.boundary = boundary
+        self.preamble = preamble.map { $0 + "\r\n" } ?? ""
+    }
+
+    /// What comes next.
+    ///
+    /// Until it is told what was read, it says the same again.
+    mutating func next() -> Action {
+        switch state {
+        case .preamble:
+            state = .header(0)
+            return preamble.isEmpty ? next() : .write(Data(preamble.utf8))
+        case .header(let index) where index == parts.count:
+            state = .finished
+            return .write(Data(end.utf8))
+        case .header(let index):
+            switch parts[index].content {
+            case .bytes(let data) where data.isEmpty: state = .header(index + 1)
+            case .bytes(let data): state = .bytes(index, data)
+            case .source(let length): state = .opening(index, left: length)
+            }
+            return .write(Data(beginning(of: index).utf8))
+        case .bytes(let index, let data):
+            state = .header(index + 1)
+            return .write(data)
+        case .opening(let index, let left):
+            state = .reading(index, left: left)
+            return .open(index)
+        case .reading(let index, let left):
+            // Where nothing is left, one byte more is asked for: there mustn't be one.
+            return .read(index, atMost: left.map { max(1, $0) } ?? .max)
+        case .closing(let index):
+            state = .header(index + 1)
+            return .close(index)
+        case .finished:
+            return .finish
+        }
+    }
+
+    /// Takes notice of so many bytes that were read and written, 0 at the end of the source.
+    ///
+    /// - Throws: ``Failure`` where the part turns out to have another length than was announced.
+    mutating func didRead(_ count: Int) throws(Failure) {
+        guard case .reading(let index, let left) = state else { return }
+        if count == 0 {
+            guard left ?? 0 == 0 else { throw .tooShort(index) }
+            state = .closing(index)
+        } else if let left {
+            guard count <= left else { throw .tooLong(index) }
+            state = .reading(index, left: left - Int64(count))
+        }
+    }
+
+    /// How long the whole message is; nil where that of a part isn't known.
+    ///
+    /// - Throws: ``InvalidRequest`` where that is more than a number can say.
+    func length() throws(InvalidRequest) -> Int64? {
+        var total = Int64(preamble.utf8.count + end.utf8.count)
+        for index in parts.indices {
+            let content: Int64
+            switch parts[index].content {
+            case .bytes(let data): content = Int64(data.count)
+            case .source(let length?): content = length
+            case .source(nil): return nil
+            }
+            let (sum, overflow) = total.addingReportingOverflow(Int64(beginning(of: index).utf8.count))
+            let (next, overflows) = sum.addingReportingOverflow(content)
+            guard !overflow, !overflows else { throw InvalidRequest(.body, "is longer than can be said") }
+            total = next
+        }
+        return total
+    }
+
+    /// The whole message, where all of it is in memory; else nil.
+    func data() -> Data? {
+        var serializer = self
+        var message = Data()
+        while true {
+            switch serializer.next() {
+            case .write(let data): message.append(data)
+            case .finish: return message
+            case .open, .read, .close: return nil
+            }
+        }
+    }
+
+    // The line break before a boundary belongs to the boundary, and what comes first needs none.
+    private func beginning(of index: Int) -> String {
+        "\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(parts[index].header)"
+    }
+
+    private var end: String {
+        "\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n"
+    }
+}

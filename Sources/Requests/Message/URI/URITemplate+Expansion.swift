@@ -1,0 +1,123 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+extension URITemplate {
+    /// Fills in the variables.
+    ///
+    /// A variable that has no value, or an empty list, is left out together with its separator; an empty string isn't
+    /// (RFC 6570, 2.3 and 3.2). Whatever a value holds, no control character comes out, and only `{+x}` and `{#x}` let
+    /// it change the structure of the address: don't give these what somebody else wrote.
+    ///
+    /// - Throws: ``InvalidURITemplate``, for a malformed template that stood in a literal, and for a prefix (`{x:3}`)
+    ///   of a list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no
+    ///   value.
+    /// - Complexity: O(n) in the length of the expansion.
+    public func expand(_ variables: Variables = [:]) throws(InvalidURITemplate) -> String {
+        var output: [UInt8] = []
+        for part in try parts.get() {
+            switch part {
+            case .literal(let literal): output += literal.utf8
+            case .expression(let expression): try expression.expand(variables, into: &output)
+            }
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+}
+
+extension URITemplate.Expression {
+    fileprivate func expand(
+        _ values: URITemplate.Variables,
+        into output: inout [UInt8]
+    ) throws(InvalidURITemplate) {
+        var writer = Writer(kind: kind)
+        for variable in variables {
+            let value = values[variable.name]
+            guard value.isDefined else { continue }
+            switch (value, variable.modifier) {
+            case (.undefined, _): continue
+            case (.string(let text), .prefix(let length)):
+                writer.write(kind.prefix(length, of: text), as: variable.name, to: &output)
+            case (.string(let text), _): writer.write(text, as: variable.name, to: &output)
+            case (.list(let members), .none): writer.write(joining: members, as: variable.name, to: &output)
+            case (.list(let members), .explode):
+                for member in members { writer.write(member, as: variable.name, to: &output) }
+            case (.pairs(let pairs), .none):
+                writer.write(joining: pairs.flatMap { [$0.name, $0.value] }, as: variable.name, to: &output)
+            case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
+            case (.list, .prefix), (.pairs, .prefix):
+                throw InvalidURITemplate(
+                    "wants a prefix of a value that isn't a string",
+                    excerpt: variable.name,
+                    offset: variable.offset
+                )
+            }
+        }
+    }
+
+    /// Writes the values of one expression, and what stands before and between them.
+    private struct Writer {
+        let kind: URITemplate.Operator
+        private var isFirst = true
+
+        init(kind: URITemplate.Operator) {
+            self.kind = kind
+        }
+
+        mutating func write(_ value: String, as name: String, to output: inout [UInt8]) {
+            begin(&output)
+            if kind.isNamed {
+                output += name.utf8
+                output += (value.isEmpty ? kind.emptySuffix : "=").utf8
+            }
+            encode(value, to: &output)
+        }
+
+        mutating func write(joining members: [String], as name: String, to output: inout [UInt8]) {
+            begin(&output)
+            if kind.isNamed { output += "\(name)=".utf8 }
+            for (index, member) in members.enumerated() {
+                if index > 0 { output.append(UInt8(ascii: ",")) }
+                encode(member, to: &output)
+            }
+        }
+
+        mutating func write(_ pair: (name: String, value: String), to output: inout [UInt8]) {
+            begin(&output)
+            encode(pair.name, to: &output)
+            output += (kind.isNamed && pair.value.isEmpty ? kind.emptySuffix : "=").utf8
+            encode(pair.value, to: &output)
+        }
+
+        private mutating func begin(_ output: inout [UInt8]) {
+            output += (isFirst ? kind.first : kind.separator).utf8
+            isFirst = false
+        }
+
+        private func encode(_ value: String, to output: inout [UInt8]) {
+            kind.encoding.append(value, to: &output, keepsTriplets: kind.keepsReserved)
+        }
+    }
+}
+
+extension URITemplate.Operator {
+    /// The first characters of a value, which are Unicode scalars here (RFC 6570, 2.4.1).
+    ///
+    /// Where `%XX` stays as it is, it counts as one, because the cut must not go through it.
+    fileprivate func prefix(_ length: Int, of value: String) -> String {
+        guard keepsReserved else { return String(value.unicodeScalars.prefix(length)) }
+        let head = Array(value.unicodeScalars.prefix(length * 3))
+        var (end, count) = (0, 0)
+        while end < head.count, count < length {
+            end += head.isTriplet(at: end) ? 3 : 1
+            count += 1
+        }
+        return String(String.UnicodeScalarView(head[..<end]))
+    }
+}
+
+extension [Unicode.Scalar] {
+    fileprivate func isTriplet(at index: Int) -> Bool {
+        count - index > 2 && self[index] == "%"
+            && self[(index + 1)...(index + 2)].allSatisfy { $0.isASCII && UInt8(ascii: $0).hexValue != nil }
+    }
+}

@@ -1,0 +1,286 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension URITemplate {
+    /// The values with which the template expands to the address, or nil where there are none.
+    ///
+    /// The whole address has to match. A variable that the address leaves out is missing in the result; so is one
+    /// whose value would be empty in a plain `{x}` or `{+x}`, which look the same (RFC 6570, 3.2.2). Where several
+    /// values would do, a variable takes as much as it can, but in `{+x}` and in front of `{.y}` as little as it can:
+    /// `{name}{.extension}` takes `a.tar.gz` apart as `a` and `tar.gz`, and `{+path}{?page}` finds its page. `%XX` is
+    /// decoded, except in `{+x}` and `{#x}`, where one that stands for a reserved character stays, because it isn't
+    /// the same as that character. A variable that stands there twice must have the same value in both places.
+    ///
+    /// ```swift
+    /// let template: URITemplate = "/users/{id}{?page}"
+    /// template.extract(from: "/users/7?page=2")  // ["id": "7", "page": "2"]
+    /// template.extract(from: "/teams/7")         // nil
+    /// ```
+    ///
+    /// - Returns: Nil also for a malformed template, for one of level 4 (`{x:3}`, `{x*}`), since nobody can tell what
+    ///   was cut off or joined, and for an address whose `%XX` are no UTF-8.
+    /// - Complexity: O(n · m) in the lengths of the address and the template, whatever they are.
+    public func extract(from address: String) -> [String: Value]? {
+        guard case .success(let parts) = parts, let matcher = Matcher(parts) else { return nil }
+        return matcher.match(address)?.mapValues(Value.string)
+    }
+
+    /// The values with which the template expands to the address, or to what follows its origin, or nil.
+    ///
+    /// So a template of a path, such as `/users/{id}`, also takes an absolute address apart. See
+    /// ``extract(from:)-swift.method`` for the rules.
+    ///
+    /// - Complexity: O(n · m) in the lengths of the address and the template, whatever they are.
+    public func extract(from url: URL) -> [String: Value]? {
+        let address = url.absoluteString
+        return extract(from: address) ?? AddressParts(address).flatMap { extract(from: $0.reference) }
+    }
+}
+
+extension URITemplate {
+    /// The template as a program that reads an address.
+    ///
+    /// Several ways through it may fit. They are tried in the order of preference, and a pair of instruction and
+    /// position that failed once is never tried again: that is what keeps the time linear where a backtracking
+    /// expression would need exponential time.
+    struct Matcher {
+        private enum Instruction {
+            /// Reads these bytes.
+            case literal([UInt8])
+            /// Reads characters of a value: as few as will do, or as many.
+            case value(PercentEncoding, isShort: Bool)
+            /// Notes the position.
+            case note(Int)
+            /// Goes on at the first of these; at the second where that fails.
+            case either(Int, or: Int)
+            /// Goes on there.
+            case jump(Int)
+        }
+
+        /// A variable whose value is noted: the n-th has its beginning in slot 2 n, and its end in the next.
+        private struct Capture {
+            let name: String
+            let kind: Operator
+            /// Whether an empty value may also mean that there is none.
+            let isOptional: Bool
+            /// Whether the next capture, if it has a value, proves that there is one here too.
+            let hasFollower: Bool
+        }
+
+        private var program: [Instruction] = []
+        private var captures: [Capture] = []
+
+        /// Translates a template up to level 3; others have no matcher.
+        init?(_ parts: [Part]) {
+            for (index, part) in parts.enumerated() {
+                switch part {
+                case .literal(let literal): program.append(.literal(literal.utf8.withUppercaseTriplets))
+                case .expression(let expression):
+                    guard expression.variables.allSatisfy({ $0.modifier == .none }) else { return nil }
+                    if expression.kind.isNamed {
+                        addNamed(expression)
+                    } else {
+                        add(expression, isBeforeLabel: parts[(index + 1)...].first?.isLabel ?? false)
+                    }
+                }
+            }
+        }
+
+        /// Values without names: those of the first variables are there, up to all.
+        private mutating func add(_ expression: Expression, isBeforeLabel: Bool) {
+            var choices: [Int] = []
+            if !expression.kind.first.isEmpty { choices.append(addChoice()) }
+            for (index, variable) in expression.variables.enumerated() {
+                if index > 0 { choices.append(addChoice()) }
+                let prefix = index > 0 ? expression.kind.separator : expression.kind.first
+                program.append(.literal(Array(prefix.utf8)))
+                let isLast = index + 1 == expression.variables.count
+                let capture = Capture(
+                    name: variable.name,
+                    kind: expression.kind,
+                    isOptional: index == 0 && prefix.isEmpty,
+                    hasFollower: !isLast
+                )
+                let isBeforeDot = isLast ? isBeforeLabel : expression.kind == .label
+                addValue(capture, isShort: expression.kind.keepsReserved || isBeforeDot)
+            }
+            for choice in choices { program[choice] = .either(choice + 1, or: program.count) }
+        }
+
+        /// Values with names: any of them are there.
+        ///
+        /// The program has all of them twice where the first of those that are
+        /// there is written differently: `{?x,y}` begins with `?x=` or with `?y=`.
+        private mutating func addNamed(_ expression: Expression) {
+            let kind = expression.kind
+            var jumps: [(place: Int, next: Int)] = []
+            if kind.first != kind.separator {
+                for (index, variable) in expression.variables.enumerated() {
+                    let choice = addChoice()
+                    addNamedValue(of: variable, behind: kind.first, in: expression)
+                    jumps.append((addChoice(), index + 1))
+                    program[choice] = .either(choice + 1, or: program.count)
+                }
+                jumps.append((addChoice(), expression.variables.count))
+            }
+            var starts: [Int] = []
+            for variable in expression.variables {
+                starts.append(program.count)
+                let choice = addChoice()
+                addNamedValue(of: variable, behind: kind.separator, in: expression)
+                program[choice] = .either(choice + 1, or: program.count)
+            }
+            starts.append(program.count)
+            for jump in jumps { program[jump.place] = .jump(starts[jump.next]) }
+        }
+
+        private mutating func addNamedValue(of variable: Specifier, behind prefix: String, in expression: Expression) {
+            program.append(.literal("\(prefix)\(variable.name)".utf8.withUppercaseTriplets))
+            // "{;x}" is written without "=" where x is empty.
+            let choice = expression.kind.emptySuffix.isEmpty ? addChoice() : nil
+            program.append(.literal([UInt8(ascii: "=")]))
+            let capture = Capture(name: variable.name, kind: expression.kind, isOptional: false, hasFollower: false)
+            addValue(capture, isShort: false)
+            guard let choice else { return }
+            let end = addChoice()
+            program[choice] = .either(choice + 1, or: program.count)
+            let slot = captures.count * 2
+            captures.append(capture)
+            program += [.note(slot), .note(slot + 1)]
+            program[end] = .jump(program.count)
+        }
+
+        private mutating func addValue(_ capture: Capture, isShort: Bool) {
+            let slot = captures.count * 2
+            captures.append(capture)
+            program += [.note(slot), .value(capture.kind.encoding, isShort: isShort), .note(slot + 1)]
+        }
+
+        /// Leaves room for an instruction that isn't known yet.
+        private mutating func addChoice() -> Int {
+            program.append(.jump(program.count + 1))
+            return program.count - 1
+        }
+
+        /// The values of the variables, where the whole address matches.
+        func match(_ address: String) -> [String: String]? {
+            // Nobody means another address by "%2f" than by "%2F", or by "é" than by "%C3%A9".
+            let input = PercentEncoding.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
+            guard let slots = run(input) else { return nil }
+            var values: [String: String] = [:]
+            for (index, capture) in captures.enumerated() {
+                guard let start = slots[index * 2], let end = slots[index * 2 + 1] else { continue }
+                let isProven = capture.hasFollower && slots[index * 2 + 2] != nil
+                if start == end, capture.isOptional, !isProven { continue }
+                guard let value = capture.kind.decode(input[start..<end]) else { return nil }
+                guard values.updateValue(value, forKey: capture.name).map({ $0 == value }) ?? true else { return nil }
+            }
+            return values
+        }
+
+        private enum Step {
+            case go(Int, Int)
+            case restore(slot: Int, Int?)
+        }
+
+        private func run(_ input: [UInt8]) -> [Int?]? {
+            var slots = [Int?](repeating: nil, count: captures.count * 2)
+            var visited = BitSet(count: program.count * (input.count + 1))
+            var steps: [Step] = [.go(0, 0)]
+            steps: while let step = steps.popLast() {
+                guard case .go(var counter, var position) = step else {
+                    if case .restore(let slot, let old) = step { slots[slot] = old }
+                    continue
+                }
+                while counter < program.count {
+                    guard visited.insert(counter * (input.count + 1) + position) else { continue steps }
+                    switch program[counter] {
+                    case .literal(let bytes):
+                        guard input[position...].starts(with: bytes) else { continue steps }
+                        position += bytes.count
+                        counter += 1
+                    case .value(let encoding, let isShort):
+                        let length = input.isTriplet(at: position) ? 3 : 1
+                        guard position < input.count, length == 3 || encoding.keeps(input[position]) else {
+                            counter += 1
+                            continue
+                        }
+                        steps.append(isShort ? .go(counter, position + length) : .go(counter + 1, position))
+                        if isShort { counter += 1 } else { position += length }
+                    case .note(let slot):
+                        steps.append(.restore(slot: slot, slots[slot]))
+                        slots[slot] = position
+                        counter += 1
+                    case .either(let first, let second):
+                        steps.append(.go(second, position))
+                        counter = first
+                    case .jump(let target):
+                        counter = target
+                    }
+                }
+                if position == input.count { return slots }
+            }
+            return nil
+        }
+    }
+}
+
+extension URITemplate.Part {
+    /// Whether a dot begins it that may as well belong to the value before.
+    fileprivate var isLabel: Bool {
+        guard case .expression(let expression) = self else { return false }
+        return expression.kind == .label
+    }
+}
+
+extension URITemplate.Operator {
+    /// The value that is written like this; nil where it isn't UTF-8.
+    fileprivate func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+        guard keepsReserved else { return String(validating: bytes.percentDecoded(), as: UTF8.self) }
+        var output: [UInt8] = []
+        var index = bytes.startIndex
+        while index < bytes.endIndex {
+            // What the expansion wouldn't escape again has to stay escaped.
+            if bytes.isTriplet(at: index), let byte = bytes[index..<(index + 3)].percentDecoded().first,
+                byte != UInt8(ascii: "%"), !encoding.keeps(byte)
+            {
+                output.append(byte)
+                index += 3
+            } else {
+                output.append(bytes[index])
+                index += 1
+            }
+        }
+        return String(validating: output, as: UTF8.self)
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes, with the digits of each `%XX` in upper case (RFC 3986, 6.2.2.1).
+    fileprivate var withUppercaseTriplets: [UInt8] {
+        var bytes = Array(self)
+        for index in bytes.indices where bytes.isTriplet(at: index) {
+            for digit in [index + 1, index + 2] where bytes[digit] >= UInt8(ascii: "a") { bytes[digit] &= 0xDF }
+        }
+        return bytes
+    }
+}
+
+/// Numbers from 0 on, a bit each.
+private struct BitSet {
+    private var words: [UInt64]
+
+    init(count: Int) {
+        words = Array(repeating: 0, count: count / 64 + 1)
+    }
+
+    /// Puts a number in; false where it is there already.
+    mutating func insert(_ number: Int) -> Bool {
+        let bit: UInt64 = 1 << UInt64(number & 63)
+        guard words[number >> 6] & bit == 0 else { return false }
+        words[number >> 6] |= bit
+        return true
+    }
+}

@@ -1,0 +1,132 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+extension URITemplate {
+    /// Takes a template apart by the grammar of RFC 6570, 2.
+    ///
+    /// - Complexity: O(n): no byte is looked at more than a few times.
+    struct Parser {
+        private let bytes: [UInt8]
+        private var position = 0
+
+        init(_ template: String) {
+            bytes = Array(template.utf8)
+        }
+
+        mutating func parse() throws(InvalidURITemplate) -> [Part] {
+            var parts: [Part] = []
+            while position < bytes.count {
+                if bytes[position] == UInt8(ascii: "{") {
+                    parts.append(.expression(try parseExpression()))
+                } else {
+                    parts.append(.literal(try parseLiteral()))
+                }
+            }
+            return parts
+        }
+
+        private mutating func parseLiteral() throws(InvalidURITemplate) -> String {
+            let start = position
+            while let byte = current, byte != UInt8(ascii: "{") {
+                guard mayStandInLiteral(byte) else {
+                    let reason = byte == UInt8(ascii: "}") ? "has a brace that closes nothing" : "has a bad character"
+                    throw error(reason, from: position, to: bytes.count)
+                }
+                position += 1
+            }
+            return PercentEncoding.address.encode(
+                String(decoding: bytes[start..<position], as: UTF8.self),
+                keepsTriplets: true
+            )
+        }
+
+        /// Whether RFC 6570, 2.1, lets the byte in, or its erratum 6937, which is about the apostrophe.
+        ///
+        /// Characters above ASCII get escaped, so that
+        /// of them only control characters are refused.
+        private func mayStandInLiteral(_ byte: UInt8) -> Bool {
+            switch byte {
+            case UInt8(ascii: "%"): bytes.isTriplet(at: position)
+            case 0xC2: position + 1 < bytes.count && bytes[position + 1] >= 0xA0
+            case 0x80...: true
+            default: PercentEncoding.address.keeps(byte)
+            }
+        }
+
+        private mutating func parseExpression() throws(InvalidURITemplate) -> Expression {
+            let start = position
+            position += 1
+            guard let byte = current else { throw error("has a brace that isn't closed", from: start) }
+            if "=,!@|".utf8.contains(byte) { throw error("has an operator without a meaning", from: start) }
+            var expression = Expression(kind: .simple, variables: [])
+            if let kind = Operator(rawValue: byte), kind != .simple {
+                expression.kind = kind
+                position += 1
+            }
+            while true {
+                expression.variables.append(try parseSpecifier(ofExpressionAt: start))
+                let end = current
+                position += 1
+                switch end {
+                case UInt8(ascii: ","): continue
+                case UInt8(ascii: "}"): return expression
+                case nil: throw error("has a brace that isn't closed", from: start)
+                default:
+                    position -= 1
+                    throw error("has a bad expression", from: start)
+                }
+            }
+        }
+
+        private mutating func parseSpecifier(ofExpressionAt start: Int) throws(InvalidURITemplate) -> Specifier {
+            let offset = position
+            var isNameComplete = false
+            scan: while let byte = current {
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                    (position, isNameComplete) = (position + 1, true)
+                case UInt8(ascii: "%") where bytes.isTriplet(at: position):
+                    (position, isNameComplete) = (position + 3, true)
+                case UInt8(ascii: ".") where isNameComplete:
+                    (position, isNameComplete) = (position + 1, false)
+                default:
+                    break scan
+                }
+            }
+            guard isNameComplete else { throw error("has a bad name of a variable", from: start) }
+            let name = String(decoding: bytes[offset..<position], as: UTF8.self)
+            return Specifier(name: name, modifier: try parseModifier(ofExpressionAt: start), offset: offset)
+        }
+
+        private mutating func parseModifier(ofExpressionAt start: Int) throws(InvalidURITemplate) -> Modifier {
+            switch current {
+            case UInt8(ascii: "*"):
+                position += 1
+                return .explode
+            case UInt8(ascii: ":"):
+                position += 1
+                var length = 0
+                let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+                while length < 1000, let byte = current, digits.contains(byte), length > 0 || byte != digits.lowerBound
+                {
+                    length = length * 10 + Int(byte - digits.lowerBound)
+                    position += 1
+                }
+                guard length > 0 else { throw error("has a prefix that is no number from 1 to 9999", from: start) }
+                return .prefix(length)
+            default:
+                return .none
+            }
+        }
+
+        private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+        /// The fault is at the position that was reached; the excerpt begins where the piece does.
+        private func error(_ reason: String, from start: Int, to end: Int? = nil) -> InvalidURITemplate {
+            let end = end ?? bytes[start...].firstIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? bytes.count
+            let excerpt = String(decoding: bytes[start..<end], as: UTF8.self)
+            return InvalidURITemplate(reason, excerpt: excerpt, offset: min(position, bytes.count))
+        }
+    }
+}

@@ -1,0 +1,89 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension URL {
+    /// An address below a base address.
+    ///
+    /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
+    /// exactly one slash, and an empty path adds none. The query comes behind the base's. Scheme, host and port are
+    /// always those of the base, whatever the path holds.
+    ///
+    /// - Parameters:
+    ///   - base: The address below which the other one is.
+    ///   - path: Segments; what isn't escaped in them gets escaped, `?` and `#` too.
+    ///   - query: What is added to the query of the base.
+    /// - Returns: The address, absolute.
+    /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
+    /// - Complexity: O(n) in the length of the address.
+    package static func joined(
+        base: URL,
+        path: String = "",
+        query: Query = []
+    ) throws(InvalidRequest) -> URL {
+        try joined(base: base, encodedPath: path.percentEncodedPath(), encodedQueries: [query.percentEncoded])
+    }
+
+    /// An address below a base address, from a reference that has a query of its own, such as an expanded template.
+    ///
+    /// The order is: base, reference, query. The fragment of the reference is dropped: it is never sent.
+    ///
+    /// - Parameters:
+    ///   - base: The address below which the other one is.
+    ///   - reference: A path, and a query behind a `?`; what is escaped in them stays so.
+    ///   - query: What is added to both queries.
+    /// - Returns: The address, absolute.
+    /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
+    /// - Complexity: O(n) in the length of the address.
+    package static func joined(
+        base: URL,
+        reference: String,
+        query: Query = []
+    ) throws(InvalidRequest) -> URL {
+        let bytes = reference.utf8
+        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
+        let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+        let ownQuery = String(reference[mark..<end].dropFirst())
+        return try joined(
+            base: base,
+            encodedPath: String(reference[..<mark]).percentEncodedPath(),
+            encodedQueries: [PercentEncoding.query.encode(ownQuery, keepsTriplets: true), query.percentEncoded]
+        )
+    }
+
+    private static func joined(
+        base: URL,
+        encodedPath: String,
+        encodedQueries: [String]
+    ) throws(InvalidRequest) -> URL {
+        guard let parts = AddressParts(base.absoluteString), let host = base.host(percentEncoded: true), !host.isEmpty
+        else {
+            throw InvalidRequest(.url, "has no host", excerpt: base.redactedDescription)
+        }
+        var address = String(parts.root)
+        let path = encodedPath.utf8.drop { $0 == UInt8(ascii: "/") }
+        if path.isEmpty, encodedPath.isEmpty {
+            address += parts.path
+        } else {
+            address +=
+                String(Substring(parts.path.utf8.trimmingEnd(of: UInt8(ascii: "/")))) + "/" + String(Substring(path))
+        }
+        let baseQuery = (parts.query ?? "").utf8.trimmingEnd(of: UInt8(ascii: "&"))
+        let query = ([String(Substring(baseQuery))] + encodedQueries).filter { !$0.isEmpty }.joined(separator: "&")
+        if !query.isEmpty { address += "?" + query }
+        // The second condition can't fail, as far as anybody knows; if it does, the credentials stay here.
+        guard let url = URL(string: address), Origin(url) == Origin(base) else {
+            throw InvalidRequest(.url, "can't be joined to its base", excerpt: encodedPath)
+        }
+        return url
+    }
+}
+
+extension Substring.UTF8View {
+    fileprivate func trimmingEnd(of byte: UInt8) -> Self {
+        var rest = self
+        while rest.last == byte { rest.removeLast() }
+        return rest
+    }
+}

@@ -1,0 +1,115 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPRequestAddressTests {
+    private func resolved(_ request: HTTPRequest, base: String? = "https://api.example.com/v1?key=k") throws -> String {
+        var request = request
+        try request.resolve(baseURL: base.flatMap { URL(string: $0) }, inheriting: [])
+        return request.url.absoluteString
+    }
+
+    @Test(arguments: [
+        ("https://example.com/a?b=c", "https://example.com/a?b=c"), ("users", "https://api.example.com/v1/users?key=k"),
+        ("/users?x=1", "https://api.example.com/v1/users?key=k&x=1"), ("", "https://api.example.com/v1?key=k"),
+        ("localhost/x", "https://api.example.com/v1/localhost/x?key=k"),
+        ("a?u=http://x.y/z", "https://api.example.com/v1/a?key=k&u=http://x.y/z"),
+    ])
+    func addressAsItIsWritten(_ text: String, _ url: String) throws {
+        #expect(try resolved(HTTPRequest(text)) == url)
+    }
+
+    @Test func addressWithQueryAndBody() throws {
+        let request = HTTPRequest(method: .post, "https://example.com/a?b=c#f", query: ["d": "e f"], body: .text("x"))
+
+        #expect(try resolved(request) == "https://example.com/a?b=c&d=e%20f")
+        #expect(request.method == .post && !request.body.isEmpty)
+    }
+
+    @Test func relativeURLIsAppendedLikeAPath() throws {
+        #expect(
+            try resolved(HTTPRequest(url: URL(string: "users/1?a=b")!))
+                == "https://api.example.com/v1/users/1?key=k&a=b"
+        )
+    }
+
+    @Test func templateIsExpanded() throws {
+        let request = HTTPRequest(
+            URI: "/posts/{postId}{?page,tags*}",
+            variables: ["postId": 1, "page": nil, "tags": ["a", "b"]]
+        )
+
+        #expect(try resolved(request) == "https://api.example.com/v1/posts/1?key=k&tags=a&tags=b")
+        #expect(
+            try resolved(HTTPRequest(URI: "https://{host}/x", variables: ["host": "example.com"]))
+                == "https://example.com/x"
+        )
+    }
+
+    @Test(arguments: ["https://evil.com", "//evil.com", "@evil.com", ":80@evil.com", "\\\\evil.com"])
+    func variableCannotChangeTheHost(_ value: String) throws {
+        let request = HTTPRequest(URI: "{+path}/x", variables: ["path": value])
+
+        #expect(try resolved(request).hasPrefix("https://api.example.com/v1/"))
+    }
+
+    @Test func templateThatCannotBeExpandedIsAnErrorWhenTheRequestIsBuilt() {
+        #expect(throws: InvalidRequest.self) {
+            try resolved(HTTPRequest(URI: "/posts/{postId", variables: ["postId": 1]))
+        }
+        #expect(throws: InvalidRequest.self) {
+            try resolved(HTTPRequest(URI: "{+path}", variables: ["path": "../admin"]))
+        }
+    }
+
+    @Test func partsOfTheAddressCanBeSet() throws {
+        let request = HTTPRequest {
+            $0.host = "example.com"
+            $0.path = "login"
+            $0.port = 8443
+            $0.query = ["full": "1"]
+        }
+
+        #expect(try resolved(request) == "https://example.com:8443/login?full=1")
+        #expect(
+            request.scheme == "https" && request.host == "example.com" && request.port == 8443
+                && request.path == "/login"
+        )
+    }
+
+    @Test func pathOfAnAbsoluteAddressIsReplaced() throws {
+        let request = HTTPRequest {
+            $0.url = URL(string: "https://example.com/a?b=c")!
+            $0.path = "x y/%2F?"
+        }
+
+        #expect(try resolved(request) == "https://example.com/x%20y/%2F%3F?b=c")
+        #expect(throws: InvalidRequest.self) {
+            try resolved(
+                HTTPRequest {
+                    $0.url = URL(string: "https://example.com")!
+                    $0.path = "../x"
+                }
+            )
+        }
+    }
+
+    @Test func closureMayThrow() {
+        struct Refusal: Error {}
+
+        #expect(throws: Refusal.self) { try HTTPRequest { _ in throw Refusal() } }
+    }
+
+    @Test(arguments: ["https://", "http://a b/", "https://exa mple.com", "http://[::1"])
+    func addressThatIsNoneIsAnErrorWhenTheRequestIsBuilt(_ text: String) {
+        #expect(throws: InvalidRequest.self) {
+            var request = HTTPRequest(text)
+            try request.resolve(baseURL: nil, inheriting: [])
+            try request.validate()
+        }
+    }
+}

@@ -1,0 +1,120 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+/// Fields of a hostile server: nothing traps, nothing grows, and what was understood is printed and understood the
+/// same.
+@Suite(.timeLimit(.minutes(1))) struct HTTPFieldValueFuzzTests {
+    private static let signs = [";", ",", "=", " ", "\"", "\\", "\t", "*", "'", "%", "-", "ä", "\r\n", "\0", "/"]
+    private static let now = Date(timeIntervalSince1970: 1_783_728_000)
+
+    /// Hands texts of words and signs to a check, which says whether all is well.
+    private func feed(_ words: [String], _ check: (String) throws -> Bool) rethrows {
+        var fuzz = Fuzz()
+        for _ in 0..<Fuzz.cases {
+            let text = fuzz.text(of: words + Self.signs)
+            guard try check(text) else {
+                Issue.record("\(text.debugDescription), seed \(Fuzz.seed)")
+                return
+            }
+        }
+    }
+
+    @Test func contentDisposition() throws {
+        let words = [
+            "attachment", "filename=", "filename*=", "UTF-8''", "iso-8859-1'en'", "%e2%82%ac", "%", "a", "name=",
+        ]
+        feed(words) { text in
+            guard let value = ContentDisposition(parsing: text) else { return true }
+            guard (try? value.validated()) != nil else { return true }
+            return ContentDisposition(parsing: value.rawValue) == value
+                && value.rawValue.utf8.count <= 8 * text.utf8.count + 64
+        }
+    }
+
+    @Test func cacheControl() {
+        feed(["max-age", "no-cache", "60", "private", "99999999999999999999"]) { text in
+            let value = CacheControl(parsing: text)
+            _ = (value.maxAge, value.staleIfError)
+            return (try? value.validated()) != nil && CacheControl(parsing: value.rawValue) == value
+        }
+    }
+
+    @Test func retryAfter() {
+        feed(["1", "9999999999", "Sun", ", ", "06", " Nov ", "1994", " 08:49:37", " GMT", "-Nov-94"]) { text in
+            guard let value = RetryAfter(parsing: text, now: Self.now) else { return true }
+            let delay = value.delay(from: Self.now)
+            return .zero <= delay && delay <= .seconds(1_000_000_000) && RetryAfter(parsing: value.rawValue) == value
+        }
+    }
+
+    @Test func dates() {
+        var fuzz = Fuzz()
+        for _ in 0..<Fuzz.cases {
+            // Mostly well-formed: with random pieces, next to none would be.
+            func number(_ range: ClosedRange<Int>, _ digits: Int) -> String {
+                let text = String(Int.random(in: range, using: &fuzz))
+                return String(repeating: "0", count: max(0, digits - text.count)) + text
+            }
+            let month = (HTTPDate.months + ["Xxx"]).randomElement(using: &fuzz) ?? ""
+            let clock = "\(number(0...24, 2)):\(number(0...60, 2)):\(number(0...61, 2))"
+            let text =
+                switch Int.random(in: 0..<3, using: &fuzz) {
+                case 0: "Sun, \(number(0...32, 2)) \(month) \(number(0...9999, 4)) \(clock) GMT"
+                case 1: "Sunday, \(number(0...32, 2))-\(month)-\(number(0...99, 2)) \(clock) GMT"
+                default: "Sun \(month) \(number(10...32, 2)) \(clock) \(number(0...10_000, 4))"
+                }
+            _ = CivilTime(cookieDate: text)
+            guard let date = HTTPDate(parsing: text, now: Self.now) else { continue }
+            guard HTTPDate(parsing: date.rawValue) == date else {
+                Issue.record("\(text), seed \(Fuzz.seed)")
+                return
+            }
+        }
+    }
+
+    @Test func setCookie() {
+        feed([
+            "a=b", "; Path=/", "; Domain=", "example.com", "; Max-Age=", "60", "; Expires=",
+            "Wed, 09 Jun 2021 10:18:14 GMT",
+            "; Secure", "; SameSite=Lax",
+        ]) { text in
+            guard let value = SetCookie(parsing: text) else { return true }
+            guard (try? value.validated()) != nil else { return true }
+            return SetCookie(parsing: value.rawValue) == value && value.rawValue.utf8.count <= 2 * text.utf8.count + 128
+        }
+    }
+
+    @Test func listsOfCookiesTagsAndChallenges() {
+        feed(["a=b", "W/\"x\"", "Basic", "realm=", "Digest", "abc==", "; "]) { text in
+            let cookies = Cookie.list(parsing: text)
+            let tags = EntityTag.list(parsing: text)
+            let challenges = AuthenticationChallenge.list(parsing: text)
+            _ = (
+                Authorization(text).parameters, Authorization(text).token,
+                Authorization(text).basicCredentials?.username
+            )
+            return Cookie.list(parsing: cookies.map(\.rawValue).joined(separator: "; ")) == cookies
+                && EntityTag.list(parsing: tags.map(\.rawValue).joined(separator: ", ")) == tags
+                && AuthenticationChallenge.list(parsing: challenges.map(\.description).joined(separator: ", "))
+                    == challenges
+        }
+    }
+
+    @Test func headerBlock() {
+        feed(["HTTP/1.1 200 OK\r\n", "A: b\r\n", "Content-Length", ": ", "\n", " folded", "Set-Cookie: a=b\r\n"]) {
+            text in
+            let headers = HTTPHeaders(rawHead: Array(text.utf8))
+            let printed = "X\r\n" + headers.map { "\($0.name.rawValue): \($0.value)\r\n" }.joined()
+            _ = (headers.names, headers.dictionary, headers.description)
+            // A folded line that is empty leaves a blank at the end.
+            let values = HTTPHeaders(rawHead: Array(printed.utf8)).map(\.value)
+            return printed.utf8.count <= 2 * text.utf8.count + 8 * headers.count + 3
+                && values == headers.map(\.value.trimmedOfBlanks)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+/// Forms of anything: what is sent reads back as what was meant, or isn't sent.
+@Suite(.timeLimit(.minutes(1))) struct MultipartFuzzTests {
+    private static let pieces = [
+        "a", "b", "--", "-", "\r\n", "\n", "\r", "\"", "%22", "\\", ";", "=", ": ", " ", "--b", "\r\n--b", "--b--",
+        "name=",
+        "filename=\"x\"", "Content-Type: text/html", "ü", "🥞", "\t",
+    ]
+
+    /// A part, as a reader of the message finds it: the most credulous one, which takes any line that begins with the
+    /// boundary for the end of a part.
+    private struct Found: Equatable {
+        var lines: [String]
+        var content: String
+    }
+
+    private func parse(_ text: String, boundary: String) -> [Found]? {
+        let bytes = Data("\r\n\(text)".utf8)
+        var pieces = bytes.split(by: Data("\r\n--\(boundary)".utf8))
+        guard pieces.removeFirst().isEmpty, pieces.popLast() == Data("--\r\n".utf8) else { return nil }
+        return pieces.compactMap { piece in
+            let halves = piece.split(by: Data("\r\n\r\n".utf8), atMost: 1)
+            guard halves.count == 2 else { return nil }
+            let lines = halves[0].split(by: Data("\r\n".utf8)).map { String(decoding: $0, as: UTF8.self) }
+            return Found(lines: Array(lines.dropFirst()), content: String(decoding: halves[1], as: UTF8.self))
+        }
+    }
+
+    private func escaped(_ name: String) -> String {
+        name.unicodeScalars.map { ["\"": "%22", "\r": "%0D", "\n": "%0A"][$0] ?? String($0) }.joined()
+    }
+
+    @Test func partsNeverLeaveTheirFrame() throws {
+        var fuzz = Fuzz()
+        var sent = 0
+        for number in 0..<Fuzz.cases / 4 {
+            let boundary = ["b", "a b", "b-", "--", "b:b"].randomElement(using: &fuzz) ?? "b"
+            let parts = (0..<Int.random(in: 0...2, using: &fuzz)).map { _ in
+                (
+                    name: fuzz.text(of: Self.pieces, upTo: 4), fileName: fuzz.text(of: Self.pieces, upTo: 3),
+                    content: fuzz.text(of: Self.pieces, upTo: 5)
+                )
+            }
+            let body = HTTPBody.multipart(boundary: boundary) { form in
+                for part in parts { form.add(.text(part.content), for: part.name, fileName: part.fileName) }
+            }
+            guard let data = try Self.unlessInvalid({ try body.data() }) else { continue }
+            sent += 1
+
+            let found = parse(String(decoding: data, as: UTF8.self), boundary: boundary)
+
+            let expected = parts.map {
+                Found(
+                    lines: [
+                        "Content-Disposition: form-data; name=\"\(escaped($0.name))\"; filename=\"\(escaped($0.fileName))\"",
+                        "Content-Type: text/plain; charset=utf-8",
+                    ],
+                    content: $0.content
+                )
+            }
+            guard found == expected else {
+                Issue.record("case \(number) of seed \(Fuzz.seed): \(parts) became \(String(describing: found))")
+                return
+            }
+        }
+        #expect(sent > Fuzz.cases / 20)
+    }
+
+    @Test func anyHeaderAndBoundaryIsAnErrorOrOneLine() throws {
+        var fuzz = Fuzz()
+        for number in 0..<Fuzz.cases / 4 {
+            let boundary = fuzz.text(of: Self.pieces, upTo: 3)
+            let name = fuzz.text(of: ["X", "-", "A", ":", "\r\n", " "], upTo: 3)
+            let value = fuzz.text(of: Self.pieces, upTo: 4)
+            var form = MultipartForm(boundary: boundary)
+            form.add("v", for: "n", headers: [HTTPField(HTTPField.Name(name), value)])
+            guard let data = try Self.unlessInvalid({ try HTTPBody.multipart(form).data() }) else { continue }
+
+            let lines = String(decoding: data, as: UTF8.self).components(separatedBy: "\r\n")
+
+            // The disposition, which a field of the part may replace, the field, the empty line, the content.
+            guard lines.count == 7 - (HTTPField.Name(name) == .contentDisposition ? 1 : 0),
+                lines.contains("\(name): \(value)")
+            else {
+                Issue.record("case \(number) of seed \(Fuzz.seed): \(lines)")
+                return
+            }
+        }
+    }
+
+    @Test func aBoundaryIsFoundWhereverTheContentIsCut() {
+        var fuzz = Fuzz()
+        for number in 0..<Fuzz.cases / 2 {
+            let content = Data(fuzz.text(of: ["\r", "\n", "-", "-", "b", "\r\n--b", "\r\n--"], upTo: 8).utf8)
+            let isThere = (Data("\r\n".utf8) + content).range(of: Data("\r\n--b".utf8)) != nil
+            let cut = Int.random(in: 0...content.count, using: &fuzz)
+            var search = BoundarySearch("b")
+
+            let isFound =
+                content.prefix(cut).withUnsafeBytes { search.finds(in: $0) }
+                || content.dropFirst(cut).withUnsafeBytes { search.finds(in: $0) }
+
+            guard isFound == isThere else {
+                Issue.record("case \(number) of seed \(Fuzz.seed): \(Array(content)) cut at \(cut)")
+                return
+            }
+        }
+    }
+
+    private static func unlessInvalid(_ body: () throws -> Data?) throws -> Data? {
+        do { return try body() } catch is InvalidRequest { return nil }
+    }
+}
+
+extension Data {
+    fileprivate func split(by separator: Data, atMost limit: Int = .max) -> [Data] {
+        var pieces: [Data] = []
+        var rest = self
+        while pieces.count < limit, let range = rest.range(of: separator) {
+            pieces.append(Data(rest[..<range.lowerBound]))
+            rest = rest[range.upperBound...]
+        }
+        return pieces + [Data(rest)]
+    }
+}

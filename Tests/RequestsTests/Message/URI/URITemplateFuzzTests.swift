@@ -1,0 +1,73 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct URITemplateFuzzTests {
+    private static let pieces = [
+        "{", "}", "{a}", "{+b}", "{#a,b}", "{?a,b*}", "{&c:3}", "{;a}", "{.b}", "{/a*}", "a", "/", "%", "%2F", "é", ",",
+        "*", ":3",
+    ]
+
+    @Test func anyTextIsATemplateOrAnErrorInsideIt() {
+        var fuzz = Fuzz()
+        let variables: URITemplate.Variables = ["a": "x y/%41", "b": ["1", "é"], "c": "\r\n😀%zz"]
+        for _ in 0..<Fuzz.cases {
+            let text = fuzz.text(of: Self.pieces, upTo: 6)
+            do throws(InvalidURITemplate) {
+                let template = try URITemplate(text)
+                let expansion = try template.expand(variables)
+                #expect(expansion.utf8.allSatisfy { PercentEncoding.address.keeps($0) || $0 == UInt8(ascii: "%") })
+                #expect(expansion.utf8.count <= text.utf8.count * 30 + 30)
+                #expect(template == URITemplate(stringLiteral: text))
+            } catch {
+                #expect((0...text.utf8.count).contains(error.offset), "\(text.debugDescription), seed \(Fuzz.seed)")
+            }
+        }
+    }
+
+    @Test func whatSimpleTemplatesExpandIsExtractedAgain() throws {
+        var fuzz = Fuzz()
+        let template: URITemplate = "/{a}/x{;b}{?c,d}{#e}"
+        let pieces = ["a", "%41", "/", "?", "&", "=", ";", "é", "\r\n", "+", " ", "."]
+        for _ in 0..<(Fuzz.cases / 10) {
+            var values: [String: URITemplate.Value] = ["a": .string("-" + fuzz.text(of: pieces, upTo: 4))]
+            for name in ["b", "c", "d"] where Bool.random(using: &fuzz) {
+                values[name] = .string(fuzz.text(of: pieces, upTo: 4))
+            }
+
+            let expansion = try template.expand(URITemplate.Variables(values))
+
+            #expect(template.extract(from: expansion) == values, "\(expansion), seed \(Fuzz.seed)")
+        }
+    }
+
+    @Test func whatIsExtractedFromAnyTextExpandsToAnAddressThatSaysTheSame() throws {
+        var fuzz = Fuzz()
+        let templates: [URITemplate] = ["{+a}{?b,c}", "{a}{.b,c}{/d,e}", "{;a,b}{&c}{#d,e}", "{a,b}{+c,d}x"]
+        let pieces = ["a", "x", "?b=", "&c=", ";a", ";b=", "/", ".", ",", "#", "%2F", "%c3%A9", "%FF", "=", "é"]
+        for _ in 0..<(Fuzz.cases / 10) {
+            let text = fuzz.text(of: pieces, upTo: 6)
+            for template in templates {
+                guard let values = template.extract(from: text) else { continue }
+                let expansion = try template.expand(URITemplate.Variables(values))
+                #expect(template.extract(from: expansion) == values, "\(text.debugDescription), seed \(Fuzz.seed)")
+            }
+        }
+    }
+
+    /// Ten times the length takes at most sixty times as long on a busy machine, where quadratic code would take a
+    /// hundred times.
+    @Test(arguments: ["{a}", "{?a,b}", "a%20b", "é", "{", "%41{+a}"]) func longTemplatesTakeLinearTime(_ piece: String)
+    {
+        func time(_ count: Int) -> Duration {
+            let text = String(repeating: piece, count: count)
+            return (0..<3).map { _ in
+                ContinuousClock().measure { _ = try? URITemplate(text).expand(["a": "b c"]) }
+            }.min()!
+        }
+        #expect(time(10_000) < time(1000) * 60)
+    }
+}

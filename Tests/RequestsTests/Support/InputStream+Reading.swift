@@ -1,0 +1,49 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension InputStream {
+    /// Everything that the stream has, read in pieces of this size.
+    func readAll(inPiecesOf size: Int = 64 * 1024) throws -> Data {
+        open()
+        defer { close() }
+        var data = Data()
+        var buffer = [UInt8](repeating: 0, count: size)
+        while true {
+            let count = read(&buffer, maxLength: size)
+            guard count >= 0 else { throw streamError ?? CocoaError(.fileReadUnknown) }
+            guard count > 0 else { return data }
+            data.append(contentsOf: buffer[..<count])
+        }
+    }
+}
+
+extension HTTPBody {
+    /// The bytes of the body as a transport would send them, wherever they are.
+    func bytes() throws -> Data {
+        switch try resolved().content {
+        case .none: Data()
+        case .data(let data): data
+        case .file(let url): try Data(contentsOf: url)
+        case .stream(let stream): try stream.open().readAll()
+        }
+    }
+
+    func text() throws -> String { String(decoding: try bytes(), as: UTF8.self) }
+}
+
+/// A file that goes away with its test.
+final class TemporaryFile: Sendable {
+    let url: URL
+
+    init(_ data: Data, name: String = "file.txt") throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        url = folder.appendingPathComponent(name)
+        try data.write(to: url)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
+}
