@@ -1,17 +1,26 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// What the operations of a queue or a client inherit, unless a request's ``RequestOptions`` say otherwise.
 ///
 /// A value: changing a copy changes nothing that is under way.
 public struct RequestEnvironment: Sendable {
+    /// What relative addresses are appended to, its own path and query kept; nil, the default, leaves them without one.
+    public var baseURL: URL?
+    /// Query parameters for every request, before its own.
+    public var query: Query = []
     /// Header fields for every request; a request's own field of the same name takes their place.
+    ///
+    /// A request with an absolute address at another origin than the base URL's gets neither the query parameters nor
+    /// those fields whose values are secrets.
     public var headers: HTTPHeaders = []
     /// Header fields whose values are secrets, besides those that everybody knows for such, as `Authorization` and
     /// `Cookie`: no description shows them, and no other origin receives them.
     public var secretHeaders: Set<HTTPField.Name> = []
-    /// How long a transfer may stay silent; nil, the default, leaves it to the transport: to the configuration of a session,
-    /// else 60 seconds.
+    /// How long a transfer may stay silent; nil, the default, leaves it to the transport: to the configuration of a
+    /// session, else 60 seconds.
     public var timeout: Duration?
     /// How long an operation may take in all: waiting in the queue, retries and back-off included.
     ///

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// What one request overrides of the environment that it runs in; nil takes the environment's.
 public struct RequestOptions: Sendable, Hashable {
     /// How long the transfer may stay silent.
@@ -25,8 +27,13 @@ public struct RequestOptions: Sendable, Hashable {
     /// `addRequest` tells what equal means, and when it joins.
     public var coalesce = false
 
-    /// Header fields whose values are secrets, besides those that everybody knows for such and those of the environment:
-    /// no description shows them, and no other origin receives them.
+    /// How soon the operation starts, among those that could; nil leaves that to whoever adds it.
+    public var priority: Operation.QueuePriority?
+    /// A name for people, which monitors and pictures of a queue show.
+    public var tag: String?
+
+    /// Header fields whose values are secrets, besides those that everybody knows for such and those of the
+    /// environment: no description shows them, and no other origin receives them.
     public var secretHeaders: Set<HTTPField.Name> = []
 
     /// Makes options that override nothing.

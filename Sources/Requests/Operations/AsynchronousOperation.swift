@@ -19,8 +19,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// A cancel ends such an operation at once, and frees its place in the queue, while work that it has begun may still run.
-/// Where that matters, override ``cancel()`` to stop the work, and call `super`.
+/// A cancel ends such an operation at once, and frees its place in the queue, while work that it has begun may still
+/// run. Where that matters, override ``cancel()`` to stop the work, and call `super`.
 ///
 /// `completionBlock` is never used by the library: it is yours.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
@@ -144,10 +144,10 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
     /// Makes the operation wait for another.
     ///
-    /// A dependency that would make the operation wait for itself isn't added; the operation is settled instead, with an
-    /// error of code `dependencyCycle` where it has a result. Found without recursion; for an operation that nothing
-    /// depends on yet, without walking again what earlier calls have verified. What can't be seen are links that are added to plain operations after this call, and
-    /// those that another thread is adding at this moment.
+    /// A dependency that would make the operation wait for itself isn't added; the operation is settled instead, with
+    /// an error of code `dependencyCycle` where it has a result. Found without recursion; for an operation that
+    /// nothing depends on yet, without walking again what earlier calls have verified. What can't be seen are links
+    /// that are added to plain operations after this call, and those that another thread is adding at this moment.
     ///
     /// - Complexity: O(1) for an operation that nothing depends on yet, else O(n) in what `operation` depends on.
     open override func addDependency(_ operation: Operation) {
@@ -168,8 +168,9 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     /// Lets go of the operations that this one waited for.
     ///
     /// Otherwise every operation of a chain keeps the one before it alive, and letting go of the last lets go of all,
-    /// each inside the other's deinitialiser, until the stack is full. It has to come after the end is announced: before
-    /// it, every removal would have the queue look for work, and removing an unfinished dependency strands the operation.
+    /// each inside the other's deinitialiser, until the stack is full. It has to come after the end is announced:
+    /// before it, every removal would have the queue look for work, and removing an unfinished dependency strands the
+    /// operation.
     private func dropLinks() {
         guard state.withLock({ $0.links.hasDependencies }) else { return }
         for dependency in dependencies.reversed() { removeDependency(dependency) }

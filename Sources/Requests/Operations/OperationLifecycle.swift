@@ -17,9 +17,9 @@
 /// - **One settlement.** The first `settle` — success, failure, cancel or deadline — wins; its owner stores the result
 ///   and enqueues the completions, then says `delivered`. Only after that can the operation finish, so whoever sees a
 ///   finished operation sees its result, and finds the completions enqueued.
-/// - **No early finish.** A queue that sees an operation finish before the queue has started it breaks (on Linux it may
-///   touch freed memory). An operation that is settled while it waits is finished by its `start`, and one whose transfer
-///   is under way by the end of that transfer.
+/// - **No early finish.** A queue that sees an operation finish before the queue has started it breaks (on Linux it
+///   may touch freed memory). An operation that is settled while it waits is finished by its `start`, and one whose
+///   transfer is under way by the end of that transfer.
 ///
 /// Attempts and transfers are numbered, and inputs bear the number: a callback that comes twice, or too late, doesn't
 /// match and is nothing.

@@ -10,8 +10,8 @@ extension RequestQueue {
     /// let recipe = queue.addRequest(RecipeRequest(recipeID: "1")) { result in … }
     /// ```
     ///
-    /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here, or
-    /// into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``.
+    /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here,
+    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``.
     ///
     /// - Parameters:
     ///   - request: What to run.
@@ -19,12 +19,13 @@ extension RequestQueue {
     ///   - completionQueue: Where the completion is called; by default the underlying queue of this queue, else the
     ///     global queue of utility quality.
     ///   - dependencies: What has to be finished, well or not, before the request starts.
-    ///   - priority: How soon it starts, among those that could.
-    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue and transport, instead
-    ///     of sending it again. It is joined here and now, or, where there are dependencies, when they are finished. Each
-    ///     request keeps an operation and a deadline of its own; the transfer is cancelled when the last one is. Requests
-    ///     with unsafe methods are sent in any case. Equal are requests of one type with one identifier, so whatever
-    ///     changes the answer, the user's credentials for one, has to be in the identifier.
+    ///   - priority: How soon it starts, among those that could; the request's own option counts where this is the
+    ///     default.
+    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue and transport,
+    ///     instead of sending it again. It is joined here and now, or, where there are dependencies, when they are
+    ///     finished. Each request keeps an operation and a deadline of its own; the transfer is cancelled when the
+    ///     last one is. Requests with unsafe methods are sent in any case. Equal are requests of one type with one
+    ///     identifier, so whatever changes the answer, the user's credentials for one, has to be in the identifier.
     ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
     ///     cancelled while it waits. It is on its queue before any operation that depends on this one starts; one that
     ///     runs on the same serial queue runs behind it.
@@ -47,6 +48,7 @@ extension RequestQueue {
                 operation.joinSharedTransferAtStart(of: self, isAsked: true)
             }
         }
+        let priority = priority == .normal ? request.options.priority ?? .normal : priority
         enqueue(operation, dependencies: dependencies, priority: priority)
         return operation
     }
@@ -59,7 +61,8 @@ extension RequestQueue {
     ///   - request: What to run.
     ///   - session: What carries it; nil, the default, is this queue's transport.
     ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue when the operation starts.
+    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue when the operation
+    ///     starts.
     ///   - completion: Takes the result, as with `addRequest`.
     /// - Returns: The operation, on no queue yet.
     public func makeOperation<R: NetworkRequest>(
@@ -71,6 +74,7 @@ extension RequestQueue {
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
         if coalescing || request.options.coalesce { operation.joinSharedTransferAtStart(of: self, isAsked: true) }
+        if let priority = request.options.priority { operation.queuePriority = priority }
         return operation
     }
 

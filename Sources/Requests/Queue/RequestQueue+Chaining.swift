@@ -11,9 +11,9 @@ extension RequestQueue {
     /// let profile = queue.addRequest(after: login) { token in ProfileRequest(token: token) } completion: { … }
     /// ```
     ///
-    /// It starts when all of them are finished. If one failed or was cancelled, no request is made, nothing is sent, and
-    /// this operation fails with an error of code `dependencyFailed`, whose underlying error is the cause: in a chain, that
-    /// of the first that failed. (Plain `dependencies` only order.)
+    /// It starts when all of them are finished. If one failed or was cancelled, no request is made, nothing is sent,
+    /// and this operation fails with an error of code `dependencyFailed`, whose underlying error is the cause: in a
+    /// chain, that of the first that failed. (Plain `dependencies` only order.)
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
@@ -95,8 +95,8 @@ extension RequestQueue {
 extension RequestOperation {
     /// The value, for an operation that depends on this one.
     ///
-    /// The error of a chain that fails at its head bears the error of the head, however long the chain is: a list of them
-    /// would tell nobody more, and letting go of a long one would overflow the stack.
+    /// The error of a chain that fails at its head bears the error of the head, however long the chain is: a list of
+    /// them would tell nobody more, and letting go of a long one would overflow the stack.
     ///
     /// - Throws: An error of code `dependencyFailed`, with the first cause behind it.
     fileprivate func valueOfDependency() throws -> R.Success {

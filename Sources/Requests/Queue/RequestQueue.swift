@@ -17,9 +17,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// An `OperationQueue` inherits an environment without changes, also where a subclass declares one: a class can't change
-/// what its superclass adopts. To give requests an environment of your own, write a class that holds an operation queue,
-/// hands `operations` and `addOperation` on to it, and has `environment` and `transport`.
+/// An `OperationQueue` inherits an environment without changes, also where a subclass declares one: a class can't
+/// change what its superclass adopts. To give requests an environment of your own, write a class that holds an
+/// operation queue, hands `operations` and `addOperation` on to it, and has `environment` and `transport`.
 public protocol RequestQueue: AnyObject, Sendable {
     /// The operations that aren't finished.
     var operations: [Operation] { get }

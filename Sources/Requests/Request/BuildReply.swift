@@ -1,8 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The way back from a request that is being made: calls `receive` with what was made, or, when it is let go of, with an
-/// error that says so.
+/// The way back from a request that is being made: calls `receive` with what was made, or, when it is let go of, with
+/// an error that says so.
 ///
 /// A completion that is never called is an operation that never ends. One that can't be called any more, because nobody
 /// has it, is noticed here.

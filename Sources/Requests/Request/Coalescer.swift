@@ -9,8 +9,8 @@ final class Coalescer: Sendable {
     /// The queue that operations share on.
     typealias Queue = any AnyObject & Sendable
 
-    /// What has to be equal for two operations to share: the queue, the transport, the request, and what the request says
-    /// about how its answer is judged.
+    /// What has to be equal for two operations to share: the queue, the transport, the request, and what the request
+    /// says about how its answer is judged.
     struct Key: Sendable, Hashable {
         private let queue: ObjectIdentifier
         private let transport: ObjectIdentifier
@@ -24,8 +24,10 @@ final class Coalescer: Sendable {
             type = ObjectIdentifier(R.self)
             identifier = request.identifier
             var options = request.options
-            // Every operation has its own deadline, whoever does the work.
+            // Every operation has its own deadline, place in its queue and name, whoever does the work.
             options.deadline = nil
+            options.priority = nil
+            options.tag = nil
             options.coalesce = true
             self.options = options
         }

@@ -62,8 +62,7 @@ extension DecodableRequest {
     ///
     /// - Throws: What ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
-        guard response.status == .notModified, response.body.isEmpty, !(Success.self is any EmptyRepresentable.Type)
-        else { return try processData(response.body) }
+        guard response.isWithoutRepresentation, !Success.hasEmptyValue else { return try processData(response.body) }
         throw RequestError(.notModified, phase: .decoding)
     }
 
@@ -71,19 +70,6 @@ extension DecodableRequest {
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
     public func processData(_ data: Data) throws -> Success {
-        guard data.isEmpty else { return try decoder.decode(Success.self, from: data) }
-        guard let empty = (Success.self as? any EmptyRepresentable.Type)?.empty as? Success else {
-            throw RequestError(.emptyResponse, phase: .decoding)
-        }
-        return empty
+        try decoder.decode(Success.self, fromContent: data)
     }
-}
-
-/// A type with a value that stands for no content.
-private protocol EmptyRepresentable {
-    static var empty: Self { get }
-}
-
-extension Optional: EmptyRepresentable {
-    static var empty: Wrapped? { nil }
 }

@@ -92,8 +92,8 @@ struct Exchange: Sendable {
 
     /// Keeps what cancels a piece of work, or gives it back where that work is no longer wanted.
     ///
-    /// Whoever begins work can only cancel it afterwards. By then it may be done, and its thread may have begun the next
-    /// piece, whose cancellation must stay: hence the number.
+    /// Whoever begins work can only cancel it afterwards. By then it may be done, and its thread may have begun the
+    /// next piece, whose cancellation must stay: hence the number.
     mutating func keep(_ cancellation: @escaping Cancellation, of work: Int) -> Cancellation? {
         guard work == self.work else { return nil }
         guard !isAbandoned else { return cancellation }
@@ -101,7 +101,8 @@ struct Exchange: Sendable {
         return nil
     }
 
-    /// Stops caring: nothing that comes is kept, and the content that came goes, since it is a value by now or an error.
+    /// Stops caring: nothing that comes is kept, and the content that came goes, since it is a value by now or an
+    /// error.
     ///
     /// Gives what cancels the work that is under way.
     mutating func abandon() -> Cancellation? {

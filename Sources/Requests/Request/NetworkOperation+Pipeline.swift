@@ -28,10 +28,11 @@ extension NetworkOperation {
             var http = try result.get()
             let options = request.options
             run.withLock { $0.options = options }
-            http.headers = environment.headers.overridden(by: http.headers)
+            let implied = try http.inherit(environment)
             try prepare(&http)
+            try http.authentication.authenticate(&http)
             http.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
-            adapt(http, attempt: attempt, context: InterceptorContext(identifier: request.identifier, attempt: attempt))
+            adapt(http, of: request, implied: implied, attempt: attempt)
         } catch {
             fail(error, in: .building)
         }
@@ -39,24 +40,26 @@ extension NetworkOperation {
 
     // MARK: Adapt
 
-    private func adapt(_ request: HTTPRequest, attempt: Int, context: InterceptorContext) {
-        guard !environment.interceptors.isEmpty else { return adapted(request, attempt: attempt) }
+    private func adapt(_ http: HTTPRequest, of request: R, implied: HTTPHeaders, attempt: Int) {
+        guard !environment.interceptors.isEmpty else { return adapted(http, implied: implied, attempt: attempt) }
+        let context = InterceptorContext(identifier: request.identifier, attempt: attempt)
         background { [self] in
             do {
-                var request = request
+                var request = http
                 for interceptor in environment.interceptors {
                     try await interceptor.adapt(&request, context: context)
                 }
-                adapted(request, attempt: attempt)
+                adapted(request, implied: implied, attempt: attempt)
             } catch {
                 fail(error, in: .building)
             }
         }
     }
 
-    private func adapted(_ request: HTTPRequest, attempt: Int) {
+    private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {
         do {
             var request = request
+            do { try request.resolveBody(implied: implied) } catch { throw RequestError(encoding: error) }
             try request.validate()
             if case .leader(let shared) = run.withLock({ $0.role }), !request.method.isSafe {
                 shared.refuse()
@@ -205,8 +208,8 @@ extension NetworkOperation {
         finish(throwing: complete(error, in: phase, with: run.withLock { $0.exchange }))
     }
 
-    // Errors of the request's own stay what they are, for its own `mapError`; where the failure is a RequestError anyway,
-    // and for errors that only the library can have thrown, they get the story around them.
+    // Errors of the request's own stay what they are, for its own `mapError`; where the failure is a RequestError
+    // anyway, and for errors that only the library can have thrown, they get the story around them.
     private func complete(_ error: any Error, in phase: RequestError.Phase, with exchange: Exchange) -> any Error {
         if let error = error as? RequestError { return complete(error, in: phase, with: exchange) }
         guard R.Failure.self == RequestError.self || error is InvalidRequest || error is DecodingError else {
@@ -231,15 +234,6 @@ extension NetworkOperation {
         let work = run.withLock { $0.exchange.beginWork() }
         let task = Task.detached { await body() }
         run.withLock { $0.exchange.keep({ task.cancel() }, of: work) }?()
-    }
-}
-
-extension HTTPHeaders {
-    /// These fields, but for those of which the others have one of the same name.
-    fileprivate func overridden(by others: HTTPHeaders) -> HTTPHeaders {
-        var merged = self
-        merged.merge(others)
-        return merged
     }
 }
 

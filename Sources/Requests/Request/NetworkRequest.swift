@@ -5,8 +5,8 @@ import Foundation
 
 /// A request that goes over HTTP: which request to send, and which statuses are good.
 ///
-/// You will seldom adopt this protocol itself. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest`` say what is
-/// made of the content; each of them brings the operation that it runs as.
+/// You will seldom adopt this protocol itself. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest`` say what
+/// is made of the content; each of them brings the operation that it runs as.
 public protocol NetworkRequest: Request {
     /// The operation that the request runs as; every protocol below brings its own, and a request may bring a subclass.
     associatedtype OperationType: NetworkOperation<Self>
@@ -20,14 +20,14 @@ public protocol NetworkRequest: Request {
 
     /// Makes the request to send, and hands it to `completion`, now or later, from any thread.
     ///
-    /// Called once for every attempt. Only the first call of the completion counts. An operation whose completion is let
-    /// go of without a call fails; one whose completion is kept for ever waits for its deadline or a cancel.
+    /// Called once for every attempt. Only the first call of the completion counts. An operation whose completion is
+    /// let go of without a call fails; one whose completion is kept for ever waits for its deadline or a cancel.
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void)
 
     /// Makes the request to send as the pipeline's own value; by default from ``makeURLRequest(completion:)``.
     ///
-    /// Implement this one instead where a `URLRequest` can't say what is to be sent: repeated headers, a file as body, a
-    /// stream that can be opened again.
+    /// Implement this one instead where a `URLRequest` can't say what is to be sent: repeated headers, a file as body,
+    /// a stream that can be opened again.
     func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void

@@ -39,7 +39,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         super.init()
     }
 
-    // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its completions.
+    // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its
+    // completions.
     deinit {
         let (completions, hasResult) = state.withLock { ($0.completions, $0.result != nil) }
         guard !hasResult, !completions.isEmpty else { return }
@@ -88,8 +89,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         if let result { queue.async { body(result) } }
     }
 
-    /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has none to
-    /// give, is a cancellation.)
+    /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has
+    /// none to give, is a cancellation.)
     ///
     /// For subclasses, and for queues that stand in for real ones.
     ///

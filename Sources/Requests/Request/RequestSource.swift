@@ -3,8 +3,8 @@
 
 /// Where an operation has its request from: given, or made when the operation starts.
 ///
-/// A deferred request is how one operation is made from the result of another: the closure runs when all dependencies are
-/// finished, and can read their results.
+/// A deferred request is how one operation is made from the result of another: the closure runs when all dependencies
+/// are finished, and can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
         case value(R)

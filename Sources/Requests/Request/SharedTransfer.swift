@@ -3,9 +3,9 @@
 
 /// One run of the pipeline for several operations of equal requests.
 ///
-/// Each caller has an operation of its own, which joins when it is added to a queue. The first of them that starts makes
-/// the *leader*, an operation that belongs to no queue, and all get what comes of it. A leader that turns out to be about
-/// to send an unsafe method sends nothing: the operations part, and each does its own work.
+/// Each caller has an operation of its own, which joins when it is added to a queue. The first of them that starts
+/// makes the *leader*, an operation that belongs to no queue, and all get what comes of it. A leader that turns out to
+/// be about to send an unsafe method sends nothing: the operations part, and each does its own work.
 final class SharedTransfer<R: NetworkRequest>: Sendable {
     typealias Outcome = Result<R.Success, R.Failure>
     typealias Leader = NetworkOperation<R>

@@ -5,8 +5,8 @@ import Foundation
 
 /// The transport of requests that name none: the best that the platform has.
 ///
-/// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; where libcurl can't be loaded, as in
-/// statically linked programs, it is a ``URLSessionTransport``, whose documentation lists what is worse there.
+/// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; where libcurl can't be loaded, as
+/// in statically linked programs, it is a ``URLSessionTransport``, whose documentation lists what is worse there.
 public enum DefaultTransport {
     /// The one of the process.
     public static let shared: any HTTPTransport = {

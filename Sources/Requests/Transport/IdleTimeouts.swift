@@ -4,8 +4,8 @@
 #if canImport(FoundationNetworking)
 /// Which of many things have been silent for too long; times are nanoseconds of any steady clock.
 ///
-/// One check serves all: it is set for the first time at which anything could be due, and moved on from there. A sign of
-/// life costs a look-up, and no timer.
+/// One check serves all: it is set for the first time at which anything could be due, and moved on from there. A sign
+/// of life costs a look-up, and no timer.
 struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     private struct Entry {
         let timeout: UInt64

@@ -13,8 +13,8 @@ public struct TransportRequest: Sendable {
     public var headers: HTTPHeaders
     /// The content.
     public var body: HTTPBody
-    /// How long the transfer may stay silent, in either direction, to the millisecond; nil leaves it to the transport, which
-    /// takes what it is configured with, or else 60 seconds.
+    /// How long the transfer may stay silent, in either direction, to the millisecond; nil leaves it to the transport,
+    /// which takes what it is configured with, or else 60 seconds.
     public var timeout: Duration?
     /// How many bytes of content are wanted at most, after decoding.
     ///
@@ -29,16 +29,16 @@ public struct TransportRequest: Sendable {
     ///
     /// A transport that can't go by it refuses the request with an error of code `unsupported`, before it connects.
     public var trust: TrustPolicy
-    /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials of
-    /// its own keeps them to itself then, as the pipeline does with those of the request.
+    /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials
+    /// of its own keeps them to itself then, as the pipeline does with those of the request.
     var hasLeftOrigin = false
 
     /// Makes a transport request of a request that has been checked.
     ///
     /// - Parameters:
     ///   - request: What to send.
-    ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say; nil, the default, leaves it
-    ///     to the transport.
+    ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say; nil, the default,
+    ///     leaves it to the transport.
     ///   - maximumBodySize: How many bytes of content are wanted at most.
     ///   - trust: Whom the connection trusts.
     public init(

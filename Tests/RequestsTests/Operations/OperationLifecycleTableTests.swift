@@ -67,8 +67,8 @@ import Testing
     static let ending: [Input] = [.delivered, .finished]
     static let entering: [Input] = [.start, .announced, .join, .part]
 
-    // A fresh machine's numbers are 1 and 0, so that in the rows before the first retry all numbers of 2 are wrong ones,
-    // and those of 1 are right only where a row says so.
+    // A fresh machine's numbers are 1 and 0, so that in the rows before the first retry all numbers of 2 are wrong
+    // ones, and those of 1 are right only where a row says so.
     static let table: [Row] = [
         Row(
             .ready,

@@ -5,8 +5,9 @@ import Foundation
 
 /// An X.509 certificate: an authority to trust, or the holder of a key to pin.
 ///
-/// It is taken from PEM text, from DER, or from a file of either, and kept as DER, so that the same certificate is equal
-/// whatever it came from. Its outline is checked here; whether it is valid, and for whom, is found out with a connection.
+/// It is taken from PEM text, from DER, or from a file of either, and kept as DER, so that the same certificate is
+/// equal whatever it came from. Its outline is checked here; whether it is valid, and for whom, is found out with a
+/// connection.
 ///
 /// ```swift
 /// let authority = try Certificate(contentsOf: folder.appending(path: "company-root.pem"))

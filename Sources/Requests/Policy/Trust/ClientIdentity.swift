@@ -44,8 +44,8 @@ public struct ClientIdentity: Sendable, Hashable {
     ///
     /// - Throws: ``InvalidTrust`` where it isn't one.
     public init(pkcs12: Data, password: String? = nil) throws(InvalidTrust) {
-        // RFC 7292, 4: a SEQUENCE that begins with the version 3. It is BER, whose lengths are written in many ways; what is
-        // behind them is for the TLS library, which can open it.
+        // RFC 7292, 4: a SEQUENCE that begins with the version 3. It is BER, whose lengths are written in many ways;
+        // what is behind them is for the TLS library, which can open it.
         let length = pkcs12.dropFirst().first ?? 0
         let contents = pkcs12.dropFirst(length > 0x80 ? 2 + Int(length & 0x7F) : 2)
         guard pkcs12.first == DERWalker.sequence, contents.starts(with: [DERWalker.integer, 1, 3]) else {

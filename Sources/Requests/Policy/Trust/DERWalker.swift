@@ -3,8 +3,8 @@
 
 /// Walks over the elements of DER (X.690), as far as certificates need it.
 ///
-/// The bytes come from anywhere. What isn't DER gives nil: an element that ends behind its surroundings, a length that is
-/// indefinite or longer than it has to be, a tag of several bytes, which no certificate uses.
+/// The bytes come from anywhere. What isn't DER gives nil: an element that ends behind its surroundings, a length that
+/// is indefinite or longer than it has to be, a tag of several bytes, which no certificate uses.
 struct DERWalker: Sendable {
     /// One element: what it is, what is in it, and both with the length between them.
     struct Element: Sendable {

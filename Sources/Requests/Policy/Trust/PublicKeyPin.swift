@@ -5,9 +5,9 @@ import Foundation
 
 /// The SHA-256 of a public key: what a host's own certificate must hold, beside being trusted.
 ///
-/// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the certificate: it
-/// stays good when that is renewed with the same key. Pin a second key too, one that isn't in use yet, or the loss of the
-/// first locks every installed client out. This prints the pin of a certificate:
+/// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the certificate:
+/// it stays good when that is renewed with the same key. Pin a second key too, one that isn't in use yet, or the loss
+/// of the first locks every installed client out. This prints the pin of a certificate:
 ///
 /// ```sh
 /// openssl x509 -in server.pem -noout -pubkey | openssl pkey -pubin -outform der \

@@ -3,10 +3,10 @@
 
 /// Whom a connection trusts: whose certificates, which keys, and from which version of TLS on.
 ///
-/// The default, ``system``, is right for nearly everyone: the certificate is signed by an authority of the system's, is in
-/// its time, and names the host. Change it to reach servers with an authority of your own, to pin keys, or to show a
-/// client certificate. Every rule narrows what is accepted, or adds what you name; none turns the checks of another off,
-/// but for ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
+/// The default, ``system``, is right for nearly everyone: the certificate is signed by an authority of the system's,
+/// is in its time, and names the host. Change it to reach servers with an authority of your own, to pin keys, or to
+/// show a client certificate. Every rule narrows what is accepted, or adds what you name; none turns the checks of
+/// another off, but for ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
 ///
 /// ```swift
 /// var environment = RequestEnvironment()
@@ -19,10 +19,10 @@
 /// `www.example.com`, but neither `example.com` nor `a.b.example.com`. The rule of a host itself goes before that of a
 /// wildcard. Plain http has no certificates, and isn't affected.
 ///
-/// A connection is used again only for requests of which the same is asked. What a transport can't do is an error of code
-/// `unsupported`, before anything is sent: `URLSession` transports do ``system`` only, on every platform for now, and
-/// ``CurlTransport`` on Linux does everything. A connection that isn't trusted is an error of code `untrusted`, with a
-/// `reason` that says why.
+/// A connection is used again only for requests of which the same is asked. What a transport can't do is an error of
+/// code `unsupported`, before anything is sent: `URLSession` transports do ``system`` only, on every platform for now,
+/// and ``CurlTransport`` on Linux does everything. A connection that isn't trusted is an error of code `untrusted`,
+/// with a `reason` that says why.
 public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.
     struct Rules: Sendable, Hashable {
@@ -74,8 +74,8 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Asks that the key of these hosts is one of these, after all other checks.
     ///
-    /// The key is that in the host's own certificate, not those of the authorities above it. Pins for a host that has some
-    /// already are added to them.
+    /// The key is that in the host's own certificate, not those of the authorities above it. Pins for a host that has
+    /// some already are added to them.
     ///
     /// - Parameters:
     ///   - pins: The pins; at least one.
@@ -117,8 +117,8 @@ public struct TrustPolicy: Sendable, Hashable {
         changed { $0.minimumVersion = version }
     }
 
-    /// Accepts whatever certificate these hosts show, of anyone and for anyone: whoever is in between can read and change
-    /// everything.
+    /// Accepts whatever certificate these hosts show, of anyone and for anyone: whoever is in between can read and
+    /// change everything.
     ///
     /// For servers on a developer's machine, with certificates that they made themselves. Better make them an authority
     /// and ``adding(_:)`` it. Pins, where there are some for these hosts, still have to be right.

@@ -8,9 +8,9 @@ import Glibc
 /// Calls the receivers of events, off the loop's thread: as many at a time as there are processors, and more when those
 /// are held up.
 ///
-/// A receiver decodes, and may take its time or even wait for something. Workers that get on are enough at one for each
-/// processor: another would only cost a wake-up. When none has got on since the loop last looked, all may be waiting, and
-/// there is one more, so that a receiver that waits holds up nobody but itself.
+/// A receiver decodes, and may take its time or even wait for something. Workers that get on are enough at one for
+/// each processor: another would only cost a wake-up. When none has got on since the loop last looked, all may be
+/// waiting, and there is one more, so that a receiver that waits holds up nobody but itself.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready: [CurlTransfer] = []
@@ -70,8 +70,8 @@ final class CurlDelivery: Sendable {
 
     /// How often a worker that has nothing to do gives its processor to whoever wants it before it goes.
     ///
-    /// Some ten microseconds, which is what waking a thread costs: the next answer is often that near, and a worker that
-    /// is still there takes it at once.
+    /// Some ten microseconds, which is what waking a thread costs: the next answer is often that near, and a worker
+    /// that is still there takes it at once.
     private static let patience = 40
 
     private func linger() {

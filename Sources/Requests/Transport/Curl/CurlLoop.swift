@@ -9,9 +9,10 @@ import Glibc
 /// The thread that owns libcurl's handles: the only one that calls libcurl about a transfer under way.
 ///
 /// Other threads hand over commands through one locked inbox, and wake the loop only if it sleeps. A turn of the loop
-/// takes the commands, waits for sockets or a timer, lets libcurl act, and then has all that happened delivered in one go.
-/// No receiver is ever called on this thread, and libcurl is never called from any other.
-// Sendable: the libcurl loop. What isn't constant is touched by its own thread alone; the inbox and the pool have locks.
+/// takes the commands, waits for sockets or a timer, lets libcurl act, and then has all that happened delivered in one
+/// go. No receiver is ever called on this thread, and libcurl is never called from any other.
+// Sendable: the libcurl loop. What isn't constant is touched by its own thread alone; the inbox and the pool have
+// locks.
 final class CurlLoop: @unchecked Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
@@ -67,8 +68,8 @@ final class CurlLoop: @unchecked Sendable {
         self.configuration = configuration
         callbacks = .allocate(capacity: 1)
         callbacks.initialize(to: CCurlCallbacks(loop: self))
-        // Entered here, so that who closes has something to wait for also while the thread is only about to start. Left by
-        // the thread, or by the end without one: a transport that goes sees to that.
+        // Entered here, so that who closes has something to wait for also while the thread is only about to start.
+        // Left by the thread, or by the end without one: a transport that goes sees to that.
         ended.enter()
     }
 

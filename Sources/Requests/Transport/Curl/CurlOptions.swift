@@ -51,7 +51,8 @@ final class CurlOptions {
         setMethod(body, set, set)
         if let body, let length = body.length { failure |= ccurl_easy_set_body_length(easy, length) }
         if configuration.decodesContent {
-            // An empty list is all that this libcurl can decode. The caller's own is sent instead, and decoded likewise.
+            // An empty list is all that this libcurl can decode. The caller's own is sent instead, and decoded
+            // likewise.
             set(CCURL_ACCEPT_ENCODING, request.headers[.acceptEncoding] ?? "")
         } else {
             set(CCURL_HTTP_CONTENT_DECODING, 0)
@@ -88,7 +89,8 @@ final class CurlOptions {
         }
         // libcurl sends the codings that it is to decode itself; what it doesn't decode is between caller and server.
         for field in request.headers where !decodesContent || field.name != .acceptEncoding {
-            // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at all".
+            // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at
+            // all".
             let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
             append(isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
         }

@@ -10,7 +10,8 @@ struct CurlResult: Sendable, Hashable {
     let code: Int32
     /// libcurl's text, where it has one for this very failure.
     let text: String
-    /// What the verification of the certificate came to, in OpenSSL's numbers; 0 where nothing was wrong, or nothing known.
+    /// What the verification of the certificate came to, in OpenSSL's numbers; 0 where nothing was wrong, or nothing
+    /// known.
     var verification = 0
 
     /// The error, or nil for success.

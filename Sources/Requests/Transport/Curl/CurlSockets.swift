@@ -7,10 +7,11 @@ import Glibc
 
 /// The sockets that the loop waits for, in an epoll; belongs to the loop's thread.
 ///
-/// libcurl forgets a socket at the end of every transfer, and asks for it again with the next one on the same connection.
-/// A socket that it has opened itself therefore stays registered when it is forgotten, and goes only if an event comes that
-/// nobody wants: two system calls less for each request. That is safe because the life of these sockets is known, by the
-/// callbacks for opening and closing; any other, such as those of the resolver, is taken by its word.
+/// libcurl forgets a socket at the end of every transfer, and asks for it again with the next one on the same
+/// connection. A socket that it has opened itself therefore stays registered when it is forgotten, and goes only if an
+/// event comes that nobody wants: two system calls less for each request. That is safe because the life of these
+/// sockets is known, by the callbacks for opening and closing; any other, such as those of the resolver, is taken by
+/// its word.
 struct CurlSockets {
     private struct Interest {
         var registered: Int32 = 0
@@ -63,8 +64,9 @@ struct CurlSockets {
 
     /// Notes that a transfer on the socket has ended.
     ///
-    /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes it for
-    /// the answer to the next request. Another transfer may have the socket already, or another socket its number.
+    /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes
+    /// it for the answer to the next request. Another transfer may have the socket already, or another socket its
+    /// number.
     mutating func transferEnded(on socket: Int32, for easy: OpaquePointer) {
         guard let interest = known[socket], interest.wanted == 0, interest.owner == easy else { return }
         known[socket]?.isIdle = true

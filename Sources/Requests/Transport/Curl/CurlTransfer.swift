@@ -124,7 +124,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         return schedule
     }
 
-    // Weak, since the body belongs to the transfer; made only for streams, since a weak reference makes every other slow.
+    // Weak, since the body belongs to the transfer; made only for streams, since a weak reference makes every other
+    // slow.
     private var resumesSending: @Sendable () -> Void {
         { [weak self] in
             if let self { loop.submit(.resumeSending(self)) }
@@ -176,10 +177,12 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
-        // One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
-        // which is told behind the turn, would be told too late. What is refused here comes again when it is emptied.
+        // One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the
+        // mailbox, which is told behind the turn, would be told too late. What is refused here comes again when it is
+        // emptied.
         if unpublished > CurlMailbox.highWater { paused.insert(.mailbox) }
-        // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any other.
+        // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any
+        // other.
         guard paused.isDisjoint(with: .receiving) else { return Int(CCURL_WRITEFUNC_PAUSE) }
         guard state.receiveBody(bytes.count) else { return 0 }
         unpublished += bytes.count
@@ -189,8 +192,9 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Whether the request may go out.
     ///
-    /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was asked
-    /// before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110, 9.2.2).
+    /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was
+    /// asked before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110,
+    /// 9.2.2).
     fileprivate func maySend() -> Bool {
         defer { wasSent = true }
         guard wasSent, !isIdempotent else { return true }

@@ -6,9 +6,9 @@ import Foundation
 
 /// What one transfer has received so far: turns libcurl's callbacks into the events that a transport owes.
 ///
-/// It does nothing itself, and knows no handle. Three things it sees to that libcurl leaves to its users: a head without
-/// its empty line is no response, though libcurl counts it as success; lines after the head are trailers; and there is a
-/// limit to everything.
+/// It does nothing itself, and knows no handle. Three things it sees to that libcurl leaves to its users: a head
+/// without its empty line is no response, though libcurl counts it as success; lines after the head are trailers; and
+/// there is a limit to everything.
 struct CurlTransferState: Sendable {
     /// How large the parts of a response may be.
     struct Limits: Sendable {
@@ -169,13 +169,9 @@ struct CurlTransferState: Sendable {
 
     /// The code of a status line, which libcurl has checked: what stands behind the first space.
     private static func status(of head: [UInt8]) -> Int {
-        head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix { $0.isDigit }.prefix(3)
+        head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(while: ASCII.isDigit).prefix(3)
             .reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
-}
-
-extension UInt8 {
-    fileprivate var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }
 
 extension UnsafeRawBufferPointer {

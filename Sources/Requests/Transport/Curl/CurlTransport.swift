@@ -7,17 +7,18 @@ import Foundation
 
 /// A transport over the libcurl of the system: the default on Linux.
 ///
-/// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs; it is found at
-/// run time, and nothing has to be installed or linked for it. One thread drives all transfers of a transport. It gives
-/// what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of known length
-/// from streams, Unix sockets, every ``TrustPolicy``, and survival of anything that a peer answers.
+/// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs; it is found
+/// at run time, and nothing has to be installed or linked for it. One thread drives all transfers of a transport. It
+/// gives what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of
+/// known length from streams, Unix sockets, every ``TrustPolicy``, and survival of anything that a peer answers.
 ///
 /// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// pipeline does what has to be done, the same over every transport.
 public final class CurlTransport: HTTPTransport {
     /// What a transport is made of.
     public struct Configuration: Sendable {
-        /// How many connections to one host there may be at a time; nil, the default, is as many as there are transfers.
+        /// How many connections to one host there may be at a time; nil, the default, is as many as there are
+        /// transfers.
         public var maximumConnectionsPerHost: Int?
         /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
         public var maximumConnections: Int?
@@ -80,8 +81,9 @@ public final class CurlTransport: HTTPTransport {
 
     /// Cancels what runs, and waits until its thread has ended.
     ///
-    /// Every transfer has had its end reported, or is about to, when this returns. A request that comes later ends with an
-    /// error of code `closed`. Safe from any thread but those that events are delivered on, and more than once.
+    /// Every transfer has had its end reported, or is about to, when this returns. A request that comes later ends
+    /// with an error of code `closed`. Safe from any thread but those that events are delivered on, and more than
+    /// once.
     public func close() {
         loop.close()
     }

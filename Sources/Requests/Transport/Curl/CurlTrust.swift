@@ -7,10 +7,10 @@ import Foundation
 
 /// What a connection is asked for, as the options of libcurl.
 ///
-/// libcurl uses a connection again, and resumes a TLS session, for every handle with the same options: it compares versions,
-/// verification, the bytes or paths of authorities and of the client's certificate, and pins. Two things it doesn't: the
-/// case of pins, and the client's key and password at all. So what is compared carries a mark of what isn't, and a
-/// connection never serves a request of which something else was asked.
+/// libcurl uses a connection again, and resumes a TLS session, for every handle with the same options: it compares
+/// versions, verification, the bytes or paths of authorities and of the client's certificate, and pins. Two things it
+/// doesn't: the case of pins, and the client's key and password at all. So what is compared carries a mark of what
+/// isn't, and a connection never serves a request of which something else was asked.
 struct CurlTrust: Sendable {
     /// A client's certificate and key.
     struct Identity: Sendable {
@@ -76,8 +76,8 @@ struct CurlTrust: Sendable {
         version == .tls13 ? 7 : 6
     }
 
-    /// Pins, and behind them one that no key has, since it isn't base64 of a digest: their own digest, in a spelling that
-    /// is the same in either case.
+    /// Pins, and behind them one that no key has, since it isn't base64 of a digest: their own digest, in a spelling
+    /// that is the same in either case.
     private static func text(of pins: Set<PublicKeyPin>) -> String {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
         let mark = SHA256.digest(of: texts.joined().utf8).hexadecimal
@@ -102,12 +102,6 @@ extension CurlTrust.Identity {
             // So are bytes behind the container.
             certificate = bytes + SHA256.digest(of: password.utf8)
         }
-    }
-}
-
-extension Data {
-    fileprivate var hexadecimal: String {
-        map { String($0 >> 4, radix: 16) + String($0 & 0xF, radix: 16) }.joined()
     }
 }
 #endif

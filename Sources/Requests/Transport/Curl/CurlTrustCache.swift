@@ -5,8 +5,8 @@
 import CCurl
 import Foundation
 
-/// The options that policies come to, kept: a policy goes with every request, and the system's authorities alone are a few
-/// hundred thousand bytes.
+/// The options that policies come to, kept: a policy goes with every request, and the system's authorities alone are a
+/// few hundred thousand bytes.
 final class CurlTrustCache: Sendable {
     private struct Key: Sendable, Hashable {
         let policy: TrustPolicy

@@ -6,8 +6,8 @@ import Foundation
 
 /// The private sessions that run the tasks of injected ones, on Linux.
 ///
-/// One for each injected session, made from its configuration when it is first used, and gone with it. A session is held
-/// weakly: its address alone may come again.
+/// One for each injected session, made from its configuration when it is first used, and gone with it. A session is
+/// held weakly: its address alone may come again.
 final class PrivateSessions: Sendable {
     private struct Entry {
         weak var session: URLSession?

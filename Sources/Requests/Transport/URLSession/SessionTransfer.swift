@@ -58,8 +58,9 @@ final class SessionTransfer: Transfer {
     /// Ends the transfer, for a reason that its end will bear.
     func stop(_ reason: SessionTransferState.Stop) {
         guard state.withLock({ $0.stop(reason) }) else { return }
-        // On the delegate's queue: on Linux, answering a redirect of a task that was just cancelled ends the process, and
-        // a cancel from inside a task's cancellation handler may wait for itself. One after the other, neither can be.
+        // On the delegate's queue: on Linux, answering a redirect of a task that was just cancelled ends the process,
+        // and a cancel from inside a task's cancellation handler may wait for itself. One after the other, neither can
+        // be.
         delegate.perform { [task] in task.cancel() }
     }
 

@@ -5,8 +5,8 @@ import Foundation
 
 /// A transport over a session of its own, made from a configuration.
 ///
-/// Use it for a configuration of your own where a `URLSession` with a delegate isn't needed. The session lives as long as
-/// the transport; transfers that are under way when the transport goes are brought to their end.
+/// Use it for a configuration of your own where a `URLSession` with a delegate isn't needed. The session lives as long
+/// as the transport; transfers that are under way when the transport goes are brought to their end.
 ///
 /// On Linux the session is set up so that the faults of `URLSession` there do no harm, as far as they can be kept out
 /// from outside:

@@ -1,0 +1,106 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A request that is described by two values: what to send, and what to make of the answer.
+///
+/// TypedRequest and ``HTTPRequest`` are such requests, ready-made. Declare your own where a request deserves a type,
+/// and group them by protocols of your own that inherit this one:
+///
+/// ```swift
+/// protocol GitHubRequest: RequestConvertible {}
+/// extension GitHubRequest {
+///     func resource(_ path: String) -> HTTPRequest { HTTPRequest("https://api.github.com" + path) }
+/// }
+///
+/// struct RateLimitRequest: GitHubRequest {
+///     typealias Success = RateLimit
+///     var http: HTTPRequest { resource("/rate_limit") }
+/// }
+/// ```
+///
+/// The decoder comes by itself where `Success` is `Decodable`, `String`, `Data` or `Void`.
+public protocol RequestConvertible: DataRequest {
+    /// What to send.
+    var http: HTTPRequest { get }
+    /// What to make of the answer.
+    var responseDecoder: ResponseDecoder<Success> { get }
+}
+
+extension RequestConvertible {
+    /// Tells the request from others that could have another answer.
+    ///
+    /// That is by all that changes it: the method, the address, the fields that a server
+    /// goes by, the credentials and the content. Secrets are in it as a digest only.
+    public var identifier: String { http.identity }
+
+    /// Hands over http, with an `Accept` for what the decoder reads unless there is one.
+    public func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+    ) {
+        var request = http
+        request.accept(responseDecoder.accepted, unless: environment.headers)
+        completion(.success(request))
+    }
+
+    /// Hands over http as Foundation's request.
+    public func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        completion(Result { try toURLRequest() })
+    }
+
+    /// Has the decoder make the value.
+    public func process(_ response: HTTPResponse<Data>) throws -> Success {
+        try responseDecoder.decode(response)
+    }
+
+    /// Has the decoder make the value of content alone, as of a response with status 200 and no headers.
+    public func processData(_ data: Data) throws -> Success {
+        try process(HTTPResponse(head: HTTPResponseHead(status: .ok), body: data))
+    }
+
+    /// The request as Foundation's, for use with any other library.
+    ///
+    /// What Foundation can't carry is left out: the order of headers, and repeated ones, which are joined. A file
+    /// becomes a stream.
+    ///
+    /// - Parameter baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
+    /// - Returns: The result.
+    /// - Throws: InvalidRequest for what can't go on the wire, and what the body or the authentication throws.
+    public func toURLRequest(baseURL: URL? = nil) throws -> URLRequest {
+        var request = http
+        request.accept(responseDecoder.accepted, unless: [])
+        return try URLRequest(request.prepared(baseURL: baseURL))
+    }
+}
+
+extension RequestConvertible where Success == Void {
+    /// Ignores the content.
+    public var responseDecoder: ResponseDecoder<Void> { .none }
+}
+
+extension RequestConvertible where Success == Data {
+    /// Leaves the content as it is.
+    public var responseDecoder: ResponseDecoder<Data> { .data }
+}
+
+extension RequestConvertible where Success == String {
+    /// Text.
+    public var responseDecoder: ResponseDecoder<String> { .text }
+}
+
+extension RequestConvertible where Success: Decodable {
+    /// JSON.
+    public var responseDecoder: ResponseDecoder<Success> { .json }
+}
+
+extension RequestConvertible where Success: HTTPDecodableResponse {
+    /// The way that the value decodes itself.
+    public var responseDecoder: ResponseDecoder<Success> { .custom }
+}
+
+extension RequestConvertible where Success: Decodable & HTTPDecodableResponse {
+    /// The way that the value decodes itself, which is why it has one besides `Decodable`.
+    public var responseDecoder: ResponseDecoder<Success> { .custom }
+}

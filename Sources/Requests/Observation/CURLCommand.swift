@@ -1,0 +1,170 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The command for a shell that sends a request with `curl`, byte for byte what the library sends.
+///
+/// Everything that came from the request stands in single quotes, where a POSIX shell changes nothing and runs nothing.
+struct CURLCommand {
+    /// How large a text may be to stand among the arguments of a command; what is larger goes through a pipe.
+    private static let mostArgument = 64 * 1024
+    /// How large content may be for `curl` to send it without asking first, which the library never does.
+    private static let mostUnasked = 1024 * 1024
+
+    private let request: HTTPRequest
+    private let redacts: Bool
+    private var options: [String] = []
+    private var source: String?
+
+    /// - Parameters:
+    ///   - request: A request that is ready to be sent.
+    ///   - redacts: Whether the values of secrets are left out.
+    /// - Throws: ``InvalidRequest`` for a body that is a stream.
+    init(_ request: HTTPRequest, redacts: Bool) throws {
+        self.request = request
+        self.redacts = redacts
+        addMethod()
+        addHeaders()
+        try addBody()
+        addAddress()
+    }
+
+    /// The command.
+    var text: String {
+        let command = (["curl"] + options).joined(separator: " \\\n  ")
+        return source.map { "\($0) | \(command)" } ?? command
+    }
+
+    private mutating func addMethod() {
+        switch request.method {
+        case .head where request.body.isEmpty: options.append("--head")
+        case .get where request.body.isEmpty: break
+        default: options.append("--request \(request.method.rawValue.quotedForShell)")
+        }
+    }
+
+    private mutating func addHeaders() {
+        for field in request.headers {
+            let value = redacts && field.name.isSecret ? Self.redacted(field.value) : field.value
+            // A name with a semicolon is how curl is told to send an empty value.
+            let line = value.allSatisfy(\.isWhitespace) ? "\(field.name);" : "\(field.name): \(value)"
+            options.append("--header \(line.quotedForShell)")
+        }
+        // What curl would add of its own.
+        if !request.headers.contains(.userAgent) { options.append("--header 'User-Agent:'") }
+        if !request.body.isEmpty, !request.headers.contains(.contentType) { options.append("--header 'Content-Type:'") }
+        if !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
+    }
+
+    private static func redacted(_ value: String) -> String {
+        let scheme = value.prefix { !$0.isWhitespace }
+        return scheme.count < value.count ? "\(scheme) <redacted>" : "<redacted>"
+    }
+
+    // MARK: Body
+
+    private mutating func addBody() throws {
+        switch request.body.content {
+        case .none:
+            return
+        case .data(let data):
+            add(data)
+        case .file(let url):
+            options.append("--data-binary \(("@" + url.path).quotedForShell)")
+            options.append("--header 'Expect:'")
+        case .stream:
+            guard let form = request.body.source as? MultipartForm else {
+                throw InvalidRequest(.body, "is a stream, which no command has at hand")
+            }
+            pipe(try form.pieces().map(Self.command).joined(separator: "; "))
+        }
+    }
+
+    private mutating func add(_ data: Data) {
+        if data.count <= Self.mostArgument, let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0) {
+            // At the beginning of other options' values, an @ would name a file.
+            options.append("\(text.hasPrefix("@") ? "--data-raw" : "--data-binary") \(text.quotedForShell)")
+        } else {
+            pipe(Self.command(for: .data(data)))
+        }
+        if data.count > Self.mostUnasked { options.append("--header 'Expect:'") }
+    }
+
+    private mutating func pipe(_ commands: String) {
+        source = "{ \(commands); }"
+        options.append("--data-binary @-")
+        options.append("--header 'Expect:'")
+    }
+
+    private static func command(for piece: MultipartForm.Piece) -> String {
+        switch piece {
+        case .data(let data): "printf \(data.escapedForPrintf.quotedForShell)"
+        case .file(let url): "cat \(url.path.quotedForShell)"
+        }
+    }
+
+    // MARK: Address
+
+    private mutating func addAddress() {
+        let address = redacts ? request.url.redactedQuery : request.url.absoluteString
+        // curl would take brackets and braces for patterns, and walk up at dots.
+        if address.contains(where: "[]{}".contains) { options.append("--globoff") }
+        if address.contains("/.") { options.append("--path-as-is") }
+        options.append("--url \(address.quotedForShell)")
+    }
+}
+
+extension String {
+    /// The text as one word of a POSIX shell, in which nothing has a meaning.
+    fileprivate var quotedForShell: String {
+        "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
+    }
+}
+
+extension Data {
+    /// The bytes as a format of `printf`, in visible ASCII.
+    fileprivate var escapedForPrintf: String {
+        var text = ""
+        text.reserveCapacity(count * 2)
+        for byte in self {
+            switch byte {
+            case UInt8(ascii: "%"): text += "%%"
+            case UInt8(ascii: "\\"), UInt8(ascii: "'"): text += Self.octal(byte)
+            case 0x20...0x7E: text.unicodeScalars.append(Unicode.Scalar(byte))
+            default: text += Self.octal(byte)
+            }
+        }
+        return text
+    }
+
+    private static func octal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 8)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
+    }
+}
+
+extension URL {
+    /// The address with the values of those query parameters left out that are secrets by their name.
+    fileprivate var redactedQuery: String {
+        guard let query = query(percentEncoded: true), let parts = AddressParts(absoluteString) else {
+            return absoluteString
+        }
+        let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            let name = pair.prefix { $0 != "=" }
+            return name.count < pair.count && name.namesSecret ? "\(name)=REDACTED" : String(pair)
+        }
+        return "\(parts.root)\(parts.path)?" + pairs.joined(separator: "&")
+    }
+}
+
+extension Substring {
+    /// Whether a parameter of that name is most likely a secret.
+    fileprivate var namesSecret: Bool {
+        let name = lowercased().filter { $0 != "_" && $0 != "-" }
+        return [
+            "token", "key", "secret", "password", "passwd", "pwd", "signature", "sig", "auth", "credential", "session",
+        ]
+        .contains { name.hasSuffix($0) }
+    }
+}
