@@ -10,24 +10,29 @@ struct Kitchen: Sendable {
     let api: URL
     private let server: MockServer?
 
-    /// The recipe that takes its time, so that it can be cancelled and shared while it is under way.
+    /// A recipe that takes its time, so that it can be cancelled while it is under way.
     let slowRecipeID: Int
+    /// Another, so that it can be shared while it is under way, and nobody else asks for it.
+    let sharedRecipeID: Int
 
     init(url: URL?) throws {
         if let url {
             api = url
             server = nil
             slowRecipeID = 1
+            sharedRecipeID = 1
         } else {
             let server = try MockServer()
             server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
             server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))
+            server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))
             server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
             server.route(.delete, "/recipes/1", .noContent)
             server.route(.get, "/recipes/0", .status(.notFound, body: Data(#"{"message": "no such recipe"}"#.utf8)))
             api = server.url
             self.server = server
             slowRecipeID = 2
+            sharedRecipeID = 3
         }
     }
 

@@ -101,10 +101,10 @@ struct Tour: Sendable {
     }
 
     private func coalescing() async throws -> Bool {
-        let path = "/recipes/\(kitchen.slowRecipeID)"
+        let path = "/recipes/\(kitchen.sharedRecipeID)"
         let before = kitchen.requestCount(path)
         let operations = (0..<10).map { _ in
-            queue.addRequest(RecipeRequest(api: kitchen.api, recipeID: kitchen.slowRecipeID), coalescing: true)
+            queue.addRequest(RecipeRequest(api: kitchen.api, recipeID: kitchen.sharedRecipeID), coalescing: true)
         }
         var names: Set<String> = []
         for operation in operations { names.insert(try await operation.value().name) }

@@ -99,7 +99,7 @@ struct CURLCommand {
 
     private static func command(for piece: MultipartForm.Piece) -> String {
         switch piece {
-        case .data(let data): "printf \(data.escapedForPrintf.quotedForShell)"
+        case .data(let data): "printf -- \(data.escapedForPrintf.quotedForShell)"
         case .file(let url): "cat \(url.path.quotedForShell)"
         }
     }
