@@ -1,0 +1,108 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+/// The snippets of the articles about what a request says.
+struct DefiningRequestsTests {
+    struct User: Codable, Equatable, Sendable {
+        var id = 7
+    }
+
+    struct NewUser: Encodable, Sendable {
+        var name: String
+    }
+
+    struct GetUser: RequestSpec {
+        let id: Int
+        var request: Get<User> { Get("users", "\(id)").timeout(10) }
+    }
+
+    private final class Queue: RequestQueue {
+        let base = OperationQueue()
+        let transport: any HTTPTransport
+        let environment: RequestEnvironment
+
+        init(_ transport: any HTTPTransport) {
+            self.transport = transport
+            var environment = RequestEnvironment()
+            environment.baseURL = URL(string: "https://api.example.com/v1")
+            self.environment = environment
+        }
+
+        var operations: [Operation] { base.operations }
+        func addOperation(_ operation: Operation) { base.addOperation(operation) }
+    }
+
+    private let transport = InMemoryTransport { request in
+        request.method == .head ? .status(.ok, headers: [.eTag: "\"1\""]) : .json(#"{"id": 7}"#)
+    }
+
+    @Test func requestsAreValuesOrTypes() async throws {
+        let queue = Queue(transport)
+        let id = 7
+
+        let user = try await queue.fetch(Get<User>("users", "\(id)"))
+
+        #expect(try await queue.fetch(GetUser(id: 7)) == user)
+        #expect(transport.requests.map(\.url.path) == ["/v1/users/7", "/v1/users/7"])
+    }
+
+    @Test func buildersAndDecoders() async throws {
+        let (token, fields): (String?, [String]) = ("t", ["id", "name"])
+
+        let search = Get<[User]>("users")
+            .headers {
+                Accept(.json)
+                if let token { Authorization("Bearer \(token)") }
+            }
+            .query {
+                for field in fields { Item("fields", value: field) }
+            }
+        let etag = Head<String>("users", decoding: ResponseDecoder { $0.headers[.eTag] ?? "" })
+
+        #expect(search.http.query.percentEncoded == "fields=id&fields=name")
+        #expect(search.http.headers[.authorization] == "Bearer t")
+        #expect(try await Queue(transport).fetch(etag) == "\"1\"")
+    }
+
+    @Test func bodies() throws {
+        let photo = URL(filePath: "photo.jpg")
+
+        let post = Post<User>("users").body(.json(NewUser(name: "Ada")))
+        let form = Post<Void>("login").body(.form(["name": "Ada", "remember": true]))
+        let note = Put<Void>("notes", "1").body(.text("buy eggs"))
+        let upload = Post<Void>("photos").body(
+            .multipart { form in
+                form.add("320x240", for: "size")
+                form.add(.file(photo), for: "photo")
+            }
+        )
+
+        #expect(try post.http.body.data() == Data(#"{"name":"Ada"}"#.utf8))
+        #expect(try form.http.body.data() == Data("name=Ada&remember=true".utf8))
+        #expect(note.http.body.headers[.contentType] == "text/plain; charset=utf-8")
+        #expect((upload.http.body.source as? MultipartForm)?.parts.count == 2)
+        #expect(try HTTPBody.csv([["a", "b"], ["1", "2"]]).data() == Data("a,b\r\n1,2".utf8))
+    }
+
+    @Test func templates() throws {
+        let posts = HTTPRequest(URI: "/users/{user}/posts{?page,tags*}", variables: ["user": "ada", "page": 2])
+        let template: URITemplate = "/users/{user}/posts/{post}"
+        let variables = template.extract(from: "/users/ada/posts/7")
+
+        #expect(posts.url.absoluteString == "/users/ada/posts?page=2")
+        #expect(variables?["user"] == "ada" && variables?["post"] == "7")
+    }
+}
+
+extension HTTPBody {
+    static func csv(_ rows: [[String]]) -> HTTPBody {
+        HTTPBody(headers: [.contentType: "text/csv"]) {
+            .data(Data(rows.map { $0.joined(separator: ",") }.joined(separator: "\r\n").utf8))
+        }
+    }
+}
