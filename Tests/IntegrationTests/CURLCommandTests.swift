@@ -114,8 +114,8 @@ extension OverLoopback {
 
         @Test func secretsAreLeftOutUnlessAsked() throws {
             let request = HTTPRequest("https://user:pass@example.com/x?access_token=secret&q=1")
-                .settingHeader(HTTPField("X-API-Key", "secret"))
-                .settingHeader(.cookie(Cookie("session", "secret")))
+                .settingHeader(HTTPField("X-API-Key", "secret of several words"))
+                .settingHeader(HTTPField(.cookie, "session=secret; other=secret"))
 
             let command = try request.cURL()
             let bearer = try HTTPRequest("https://example.com").authenticated(with: .bearerToken("secret")).cURL()

@@ -32,6 +32,7 @@ extension RequestConvertible {
         request.accept(responseDecoder.accepted, unless: [])
         let implied = try request.inherit(environment)
         try request.authentication.authenticate(&request)
+        try request.resolve(baseURL: baseURL, inheriting: [])
         try request.resolveBody(implied: implied)
         try request.validate()
         return request

@@ -13,14 +13,16 @@ struct NestedValue<Value: Decodable>: Decodable {
     }
 
     private static func value(at path: ArraySlice<String>, in decoder: any Decoder) throws -> Value {
+        // Values that the decoder treats in a way of its own, such as dates, have to be asked a container for, by
+        // their type.
         guard let first = path.first else { return try Value(from: decoder) }
-        if let index = Int(first), var array = try? decoder.unkeyedContainer() {
+        if let index = Int(first), index >= 0, var array = try? decoder.unkeyedContainer() {
             while !array.isAtEnd, array.currentIndex < index { _ = try array.superDecoder() }
+            guard path.count > 1 else { return try array.decode(Value.self) }
             return try value(at: path.dropFirst(), in: array.superDecoder())
         }
         let object = try decoder.container(keyedBy: NestedPath.Key.self)
         let key = NestedPath.Key(stringValue: first)
-        // Values that the decoder treats in a way of its own, such as dates, have to be asked for by their type.
         guard path.count > 1 else { return try object.decode(Value.self, forKey: key) }
         return try value(at: path.dropFirst(), in: object.superDecoder(forKey: key))
     }

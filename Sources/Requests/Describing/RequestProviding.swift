@@ -56,46 +56,22 @@ extension RequestProviding {
         request(to: path, using: .get)
     }
 
-    /// Makes a request that posts content, and has no use for the content of the answer.
+    /// Makes a request that posts content, and ignores the content of the answer unless it is given a decoder:
+    /// ``TypedRequest/decoding(_:)``.
     public func post(_ body: HTTPBody, to path: String) -> APIRequest<Self, Void> {
         request(to: path, using: .post).body(body)
     }
 
-    /// Makes a request that posts content, and decodes the answer.
-    public func post<Value>(
-        _ body: HTTPBody,
-        to path: String,
-        decoding decoder: ResponseDecoder<Value>
-    ) -> APIRequest<Self, Value> {
-        post(body, to: path).decoding(decoder)
-    }
-
-    /// Makes a request that replaces a resource, and has no use for the content of the answer.
+    /// Makes a request that replaces a resource, and ignores the content of the answer unless it is given a decoder:
+    /// ``TypedRequest/decoding(_:)``.
     public func put(_ body: HTTPBody, to path: String) -> APIRequest<Self, Void> {
         request(to: path, using: .put).body(body)
     }
 
-    /// Makes a request that replaces a resource, and decodes the answer.
-    public func put<Value>(
-        _ body: HTTPBody,
-        to path: String,
-        decoding decoder: ResponseDecoder<Value>
-    ) -> APIRequest<Self, Value> {
-        put(body, to: path).decoding(decoder)
-    }
-
-    /// Makes a request that changes a part of a resource, and has no use for the content of the answer.
+    /// Makes a request that changes a part of a resource, and ignores the content of the answer unless it is given a
+    /// decoder: ``TypedRequest/decoding(_:)``.
     public func patch(_ path: String, with body: HTTPBody) -> APIRequest<Self, Void> {
         request(to: path, using: .patch).body(body)
-    }
-
-    /// Makes a request that changes a part of a resource, and decodes the answer.
-    public func patch<Value>(
-        _ path: String,
-        with body: HTTPBody,
-        decoding decoder: ResponseDecoder<Value>
-    ) -> APIRequest<Self, Value> {
-        patch(path, with: body).decoding(decoder)
     }
 
     /// Makes a request that removes a resource.

@@ -36,7 +36,7 @@ public struct TypedRequest<Tag, Success: Sendable>: RequestConvertible, Modifiab
         self.http = http
         self.responseDecoder = responseDecoder
         options = RequestOptions()
-        validHTTPStatusCodes = Array(200..<300)
+        validHTTPStatusCodes = successfulStatusCodes
     }
 }
 

@@ -154,7 +154,7 @@ extension HTTPRequest {
         case .invalid(let error):
             throw error
         case .url(let url) where baseURL == nil || url.scheme != nil:
-            var added = inherits(from: baseURL) ? inherited : []
+            var added = inherited.isEmpty || inherits(from: baseURL) ? inherited : []
             added.append(contentsOf: query)
             guard !added.isEmpty else { return }
             address = .url(try URL.joined(base: url, query: added))

@@ -36,7 +36,10 @@ extension URLRequest {
     /// ``HTTPBody/resolved()``), and the order of the headers.
     /// Fields that stand there several times are joined.
     public init(_ request: HTTPRequest) {
-        self.init(url: request.url, cachePolicy: request.cachePolicy)
+        // What has no base can't be resolved, and stays relative.
+        var resolved = request
+        try? resolved.resolve(baseURL: nil, inheriting: [])
+        self.init(url: resolved.url, cachePolicy: request.cachePolicy)
         httpMethod = request.method.rawValue
         allowsCellularAccess = request.allowsCellularAccess
         for field in request.headers where value(forHTTPHeaderField: field.name.rawValue) == nil {

@@ -46,7 +46,7 @@ struct CURLCommand {
 
     private mutating func addHeaders() {
         for field in request.headers {
-            let value = redacts && field.name.isSecret ? Self.redacted(field.value) : field.value
+            let value = redacts && field.name.isSecret ? Self.redacted(field) : field.value
             // A name with a semicolon is how curl is told to send an empty value.
             let line = value.allSatisfy(\.isWhitespace) ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
@@ -57,9 +57,12 @@ struct CURLCommand {
         if !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
     }
 
-    private static func redacted(_ value: String) -> String {
-        let scheme = value.prefix { !$0.isWhitespace }
-        return scheme.count < value.count ? "\(scheme) <redacted>" : "<redacted>"
+    /// What stands in the place of a secret; the scheme of credentials is none.
+    private static func redacted(_ field: HTTPField) -> String {
+        switch field.name {
+        case .authorization, .proxyAuthorization: Authorization(field.value).description
+        default: "<redacted>"
+        }
     }
 
     // MARK: Body

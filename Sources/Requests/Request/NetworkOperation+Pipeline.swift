@@ -59,6 +59,8 @@ extension NetworkOperation {
     private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {
         do {
             var request = request
+            // Interceptors, too, may have set a path or added to the query.
+            try request.resolve(baseURL: environment.baseURL, inheriting: [])
             do { try request.resolveBody(implied: implied) } catch { throw RequestError(encoding: error) }
             try request.validate()
             if case .leader(let shared) = run.withLock({ $0.role }), !request.method.isSafe {

@@ -30,9 +30,6 @@ import Testing
         #expect(api.head("/u").http.method == .head)
         #expect(api.options("/u").http.method == .options)
         #expect(api.get("/u").http.method == .get)
-        #expect(api.post(json, to: "/u", decoding: .json(User.self)).http.body.isEmpty == false)
-        #expect(api.put(json, to: "/u", decoding: .text).http.body.isEmpty == false)
-        #expect(api.patch("/u", with: json, decoding: .data).http.body.isEmpty == false)
     }
 
     @Test func baseRequestIsKeptByEveryVerbAndModifier() async throws {

@@ -72,6 +72,9 @@ import Testing
         )
 
         #expect(try decoder.decode(response(#"{"at": 7}"#)) == Date(timeIntervalSince1970: 7))
+        #expect(throws: DecodingError.self) {
+            try ResponseDecoder.json(Int.self, atKeyPath: "-1").decode(response("[1]"))
+        }
     }
 
     @Test(arguments: ["user", "user.name.first", "users.3"])

@@ -99,6 +99,19 @@ import Testing
         #expect(request.options.tag == "x" && request.validHTTPStatusCodes == [201])
     }
 
+    @Test func queryThatCredentialsOrInterceptorsAddIsSent() async throws {
+        let signing = AuthenticationProvider { $0.query.append("signature", value: "s") }
+        let interceptor = ClosureInterceptor(adapt: { request, _ in request.query.append("trace", value: "t") })
+
+        let sent = try await TestQueue.sent(Get<Data>("u").query(["a": "1"]).authenticated(with: signing)) {
+            $0.interceptors = [interceptor]
+        }
+        let plain = try Get<Data>("u").authenticated(with: signing).toURLRequest(baseURL: server)
+
+        #expect(sent.url.query(percentEncoded: true) == "key=k&a=1&signature=s&trace=t")
+        #expect(plain.url?.query(percentEncoded: true) == "key=k&signature=s")
+    }
+
     @Test func answerIsDecodedByTheTypeThatIsWanted() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .json(#"{"id": 7, "name": "Bob"}"#) }) { $0.baseURL = server }
 

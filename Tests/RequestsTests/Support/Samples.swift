@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsTesting
 
 struct User: Codable, Equatable, Sendable {
     var id = 1
@@ -19,39 +20,17 @@ extension TestQueue {
     )
         async throws -> TransportRequest
     {
-        let sent = Recorder<TransportRequest>()
-        let transport = RecordingTransport(sent)
+        let transport = InMemoryTransport { _ in InMemoryResponse.status(.noContent) }
         let queue = TestQueue(transport) { environment in
             environment.baseURL = server
             configure(&environment)
         }
         let operation = queue.addRequest(request)
         await operation.end()
-        guard let request = sent.elements.first else {
+        guard let request = transport.requests.first else {
             if case .failure(let error)? = operation.result { throw error }
             throw SampleError()
         }
         return request
-    }
-}
-
-/// Answers everything with nothing, and keeps what was asked.
-final class RecordingTransport: HTTPTransport {
-    private let sent: Recorder<TransportRequest>
-    let capabilities: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod]
-
-    init(_ sent: Recorder<TransportRequest>) {
-        self.sent = sent
-    }
-
-    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
-        sent.record(request)
-        receive(.head(HTTPResponseHead(status: .noContent, url: request.url)))
-        receive(.end(nil))
-        return Ended()
-    }
-
-    private final class Ended: Transfer {
-        func cancel() {}
     }
 }
