@@ -34,15 +34,20 @@ extension ResponseDecoder where Value == String {
 extension ResponseDecoder where Value == JSONValue {
     /// JSON of any shape.
     public static var jsonObject: ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { try JSONDecoder().decode(JSONValue.self, from: $0) }
+        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(JSONValue.self, from: $0) }
     }
 }
 
 extension ResponseDecoder where Value: Decodable {
-    /// JSON.
+    /// JSON, decoded by the decoder of the environment.
     ///
     /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which it makes nil.
     public static var json: ResponseDecoder { json() }
+
+    /// JSON, decoded by the decoder of the environment.
+    public static func json(_ type: Value.Type = Value.self) -> ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0) }
+    }
 
     /// JSON, decoded by a decoder of your own.
     ///
@@ -52,20 +57,36 @@ extension ResponseDecoder where Value: Decodable {
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder = JSONDecoder()
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
     ) -> ResponseDecoder {
         ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0) }
+    }
+
+    /// JSON; the same as `json(_:)`, spelled for the side that encodes.
+    public static func json(encoded type: Value.Type) -> ResponseDecoder {
+        json(type)
     }
 
     /// JSON; the same as `json(_:decoder:)`, spelled for the side that encodes.
     public static func json(
         encoded type: Value.Type,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder = JSONDecoder()
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
     ) -> ResponseDecoder {
         json(type, decoder: decoder())
     }
 
-    /// The part of a JSON document that stands at a path of keys, such as `data.user`.
+    /// The part of a JSON document that stands at a path of keys, such as `data.user`, decoded by the decoder of the
+    /// environment.
+    ///
+    /// - Parameters:
+    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
+    /// - Returns: The decoder.
+    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String) -> ResponseDecoder {
+        json(at: keyPath) { $0.jsonDecoder }
+    }
+
+    /// The part of a JSON document that stands at a path of keys, decoded by a decoder of your own.
     ///
     /// - Parameters:
     ///   - type: What it decodes to; known from the context, where there is one.
@@ -75,10 +96,17 @@ extension ResponseDecoder where Value: Decodable {
     public static func json(
         _ type: Value.Type = Value.self,
         atKeyPath keyPath: String,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder = JSONDecoder()
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
+    ) -> ResponseDecoder {
+        json(at: keyPath) { _ in decoder() }
+    }
+
+    private static func json(
+        at keyPath: String,
+        _ makeDecoder: @escaping @Sendable (HTTPResponse<Data>) -> JSONDecoder
     ) -> ResponseDecoder {
         ResponseDecoder(accepting: [.json]) { response in
-            let decoder = decoder()
+            let decoder = makeDecoder(response)
             NestedPath.set(keyPath.split(separator: ".").map(String.init), of: decoder)
             return try decoder.decode(NestedValue<Value>.self, from: response).value
         }

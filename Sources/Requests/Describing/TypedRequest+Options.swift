@@ -24,6 +24,45 @@ extension TypedRequest {
         options { $0.trust = policy }
     }
 
+    /// A copy that is tried again as this policy says.
+    public func retry(_ policy: RetryPolicy) -> Self {
+        options { $0.retry = policy }
+    }
+
+    /// A copy that is tried again up to so many times, where that may help.
+    public func retry(limit: Int) -> Self {
+        retry(RetryPolicy(limit: limit))
+    }
+
+    /// A copy whose response one more validator judges, after those that there are.
+    public func validating(with validator: any ResponseValidator) -> Self {
+        options { $0.validators.append(validator) }
+    }
+
+    /// A copy whose response a closure judges too: what it throws is the failure of the request.
+    public func validating(_ body: @escaping @Sendable (HTTPResponse<Data>) throws -> Void) -> Self {
+        let validator = ClosureValidator { response, _ in
+            try body(response)
+            return .accept
+        }
+        return validating(with: validator)
+    }
+
+    /// A copy that one more interceptor changes, after those that there are.
+    public func intercepted(by interceptor: any Interceptor) -> Self {
+        options { $0.interceptors.append(interceptor) }
+    }
+
+    /// A copy that a closure changes as Foundation's `URLRequest` before it is sent.
+    public func modifyingURLRequest(_ modify: @escaping @Sendable (inout URLRequest) async throws -> Void) -> Self {
+        intercepted(by: .modifyingURLRequest(modify))
+    }
+
+    /// A copy that has to meet one more condition before it starts.
+    public func condition(_ condition: any RequestCondition) -> Self {
+        options { $0.conditions.append(condition) }
+    }
+
     /// A copy of which no more content is read into memory, after decoding.
     public func maximumBodySize(_ bytes: Int) -> Self {
         options { $0.maximumBodySize = bytes }

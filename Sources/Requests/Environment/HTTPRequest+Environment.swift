@@ -15,6 +15,7 @@ extension HTTPRequest {
         if !inherits(from: environment.baseURL) {
             inherited.removeAll { $0.name.isSecret || environment.secretHeaders.contains($0.name) }
         }
+        if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         try resolve(baseURL: environment.baseURL, inheriting: environment.query)
         return applyHeaders(of: inherited)
     }

@@ -36,10 +36,26 @@ public struct RequestEnvironment: Sendable {
     public var maximumBodySize = 64 * 1024 * 1024
     /// How many bytes of the content an error keeps; 64 KiB by default.
     public var maximumErrorBodySize = 64 * 1024
-    /// What changes requests, and decides about retries, in this order.
+    /// Makes the decoder of JSON for requests that bring none, for each response one; by default a plain one.
+    public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
+    /// Makes the encoder of JSON for bodies that bring none, for each one; nil, the default, is one that sorts keys.
+    public var makeEncoder: (@Sendable () -> JSONEncoder)?
+    /// How far transports and caches may answer from what they keep, where the request doesn't say.
+    public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    /// What has to hold before an operation does anything, besides the request's own conditions.
+    public var conditions: [any RequestCondition] = []
+    /// What changes requests and responses, and decides about retries, in this order.
     public var interceptors: [any Interceptor] = []
+    /// What judges responses, in this order; the request's own statuses come last.
+    public var validators: [any ResponseValidator] = []
+    /// When failed requests are tried again; by default never.
+    public var retry = RetryPolicy.never
     /// The clock of every wait: deadlines and back-off.
     public var clock: any Clock<Duration> = ContinuousClock()
+    /// Where chance comes from: the jitter of back-off.
+    public var random = RandomSource.system
+    /// The present, for dates that servers name, such as in `Retry-After`.
+    public var now: @Sendable () -> Date = { Date() }
 
     /// Makes an environment with the defaults.
     public init() {}

@@ -16,6 +16,8 @@ public struct RequestOptions: Sendable, Hashable {
     public var redirect: RedirectPolicy?
     /// Whom the connection trusts.
     public var trust: TrustPolicy?
+    /// When the request is tried again.
+    public var retry: RetryPolicy?
     /// How many bytes of content are read into memory at most, after decoding.
     public var maximumBodySize: Int?
     /// Whether a status that isn't among the valid ones is a failure; true by default.
@@ -36,6 +38,35 @@ public struct RequestOptions: Sendable, Hashable {
     /// environment: no description shows them, and no other origin receives them.
     public var secretHeaders: Set<HTTPField.Name> = []
 
+    private var policies = Policies()
+
     /// Makes options that override nothing.
     public init() {}
+}
+
+extension RequestOptions {
+    // None of these can be compared. Copies of one set of them are equal, which is what coalescing asks.
+    private struct Policies: Sendable, Hashable {
+        var conditions: Identified<[any RequestCondition]>?
+        var interceptors: Identified<[any Interceptor]>?
+        var validators: Identified<[any ResponseValidator]>?
+    }
+
+    /// What has to hold before the operation does anything, after the conditions of the environment.
+    public var conditions: [any RequestCondition] {
+        get { policies.conditions?.value ?? [] }
+        set { policies.conditions = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+
+    /// What changes the request and the response, and decides about retries, after the interceptors of the environment.
+    public var interceptors: [any Interceptor] {
+        get { policies.interceptors?.value ?? [] }
+        set { policies.interceptors = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+
+    /// What judges the response, after the validators of the environment.
+    public var validators: [any ResponseValidator] {
+        get { policies.validators?.value ?? [] }
+        set { policies.validators = newValue.isEmpty ? nil : Identified(newValue) }
+    }
 }

@@ -6,11 +6,13 @@ import Foundation
 /// A response: what the server answered, with the content as `Body`.
 public struct HTTPResponse<Body> {
     /// The status and the headers.
-    public let head: HTTPResponseHead
+    public var head: HTTPResponseHead
     /// The content.
-    public let body: Body
+    public var body: Body
     /// What was sent on the way to this response: the first try, redirects and retries, in their order.
     public let attempts: [Attempt]
+    /// Makes the decoder of JSON where the caller brings none: that of the environment.
+    var makeDecoder: (@Sendable () -> JSONDecoder)?
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, attempts: [Attempt] = []) {
@@ -34,7 +36,9 @@ public struct HTTPResponse<Body> {
     public func map<NewBody, Failure: Error>(
         _ transform: (Body) throws(Failure) -> NewBody
     ) throws(Failure) -> HTTPResponse<NewBody> {
-        HTTPResponse<NewBody>(head: head, body: try transform(body), attempts: attempts)
+        var response = HTTPResponse<NewBody>(head: head, body: try transform(body), attempts: attempts)
+        response.makeDecoder = makeDecoder
+        return response
     }
 }
 
@@ -43,13 +47,17 @@ extension HTTPResponse: Sendable where Body: Sendable {}
 extension HTTPResponse<Data> {
     /// The content, decoded from JSON.
     ///
+    /// - Parameters:
+    ///   - type: What it decodes to.
+    ///   - decoder: What decodes it; nil, the default, is the decoder of the environment that the request ran in.
+    /// - Returns: The value.
     /// - Throws: What the decoder throws.
-    public func decodeJSON<Value: Decodable>(
-        _ type: Value.Type,
-        using decoder: JSONDecoder = JSONDecoder()
-    ) throws -> Value {
-        try decoder.decode(type, from: body)
+    public func decodeJSON<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder? = nil) throws -> Value {
+        try (decoder ?? jsonDecoder).decode(type, from: body)
     }
+
+    /// The decoder of the environment that the request ran in; a plain one, where the response was made by hand.
+    var jsonDecoder: JSONDecoder { makeDecoder?() ?? JSONDecoder() }
 }
 
 extension HTTPResponse<Data> {

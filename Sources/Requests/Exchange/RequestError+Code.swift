@@ -34,6 +34,12 @@ extension RequestError {
         ///
         /// The error has the status, the headers and the content.
         public static let unacceptableStatus = Code("unacceptableStatus")
+        /// The content is of another type than the request asked for.
+        public static let unacceptableContentType = Code("unacceptableContentType")
+        /// A validator had the request tried again, and again, until the limit.
+        public static let retryLimitReached = Code("retryLimitReached")
+        /// A validator refused the response, for a reason of its own: the underlying error.
+        public static let rejected = Code("rejected")
         /// The server says that what the caller has is still right, and the request needs content to make its value of.
         public static let notModified = Code("notModified")
         /// The content is empty where the request needs some.
@@ -48,6 +54,8 @@ extension RequestError {
         public static let tooManyRedirects = Code("tooManyRedirects")
         /// A redirect leads nowhere: its location is missing, malformed, or no web address.
         public static let badRedirect = Code("badRedirect")
+        /// A redirect asks for more than the policy gives away.
+        public static let redirectRefused = Code("redirectRefused")
         /// The body would have to be sent again, and can't be.
         public static let bodyNotReplayable = Code("bodyNotReplayable")
         /// The request couldn't be made, or can't go on the wire as it is.
@@ -58,6 +66,8 @@ extension RequestError {
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.
         public static let dependencyCycle = Code("dependencyCycle")
+        /// A condition that the request has to meet before it starts isn't met; the underlying error tells which.
+        public static let conditionFailed = Code("conditionFailed")
         /// The transport was closed.
         public static let closed = Code("closed")
         /// The transport can't do what the request asks for.

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 extension HTTPRequest {
     /// Puts the fields of the request over those that its body implies, and both over those of the environment; the
     /// mandatory ones of the body over all.
@@ -23,10 +25,12 @@ extension HTTPRequest {
     /// A field that the body implies goes into the place of one that was only implied, too; what was set or removed by
     /// hand stays that way. The mandatory fields replace all others.
     ///
-    /// - Parameter implied: The fields that ``applyHeaders(of:)`` gave.
+    /// - Parameters:
+    ///   - implied: The fields that ``applyHeaders(of:)`` gave.
+    ///   - makeEncoder: Makes the encoder of JSON, where the body brings none; nil takes a plain one.
     /// - Throws: What the encoding throws.
-    mutating func resolveBody(implied: HTTPHeaders) throws {
-        body = try body.resolved()
+    mutating func resolveBody(implied: HTTPHeaders, using makeEncoder: (@Sendable () -> JSONEncoder)? = nil) throws {
+        body = try body.resolved(using: makeEncoder)
         func isUntouched(_ name: HTTPField.Name) -> Bool { headers[values: name] == implied[values: name] }
         // A body that turns out to be none has no type either.
         var names: Set<HTTPField.Name> = []

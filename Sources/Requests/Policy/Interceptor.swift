@@ -1,7 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Changes requests on their way out, and decides whether a failed one is tried again.
+import Foundation
+
+/// Changes requests on their way out and responses on their way in, and decides whether a failed one is tried again.
 ///
 /// ```swift
 /// struct Signature: Interceptor {
@@ -22,10 +24,18 @@ public protocol Interceptor: Sendable {
     /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
     func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws
 
+    /// Changes a response before it is judged; leaves it as it is by default.
+    ///
+    /// Called for the response that the redirects led to, whatever its status, on a thread where it may take its time.
+    ///
+    /// - Throws: The failure of the request.
+    func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws
+
     /// Says what to do about a failure; nothing by default, which leaves the decision to the next interceptor.
     ///
     /// Asked for failed transfers and for unacceptable responses; not for requests that can't be built, for
-    /// cancellation, or for content that can't be decoded. The first decision that isn't ``RetryDecision/pass`` counts.
+    /// cancellation, or for content that can't be decoded. The first decision that isn't ``RetryDecision/pass`` counts;
+    /// where all pass, the ``RetryPolicy`` of the request or the environment decides.
     func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
 }
 
@@ -33,6 +43,9 @@ extension Interceptor {
     /// Leaves the request as it is.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {}
 
-    /// Leaves the decision to the next interceptor.
+    /// Leaves the response as it is.
+    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {}
+
+    /// Leaves the decision to the next interceptor, and at last to the retry policy.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
 }

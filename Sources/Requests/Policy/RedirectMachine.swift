@@ -36,14 +36,17 @@ struct RedirectMachine: Sendable {
         guard let target = Self.resolve(location, against: request.url) else {
             return .fail(.badRedirect, reason: "the location “\(location.redactedLocation)” is no web address")
         }
-        var next = Self.rewrite(request, for: response.status)
-        if !next.body.isReplayable {
-            return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
+        var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
+        let leavesOrigin = Origin(target) != Origin(request.url)
+        if leavesOrigin, !next.body.isEmpty, !policy.sendsBodyToOtherOrigins {
+            return .fail(.redirectRefused, reason: "another origin asks for the body")
         }
         next.url = target
         next.headers.remove(.host)
-        if Origin(target) != Origin(request.url) {
-            next.headers.removeAll { $0.name.isSecret }
+        if leavesOrigin { next.headers.removeAll { $0.name.isSecret } }
+        guard let next = policy.modified(next, after: response) else { return .deliver }
+        guard next.body.isReplayable else {
+            return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
         count += 1
         return .follow(next)

@@ -8,18 +8,60 @@ import Foundation
 /// The library follows redirects itself on every platform, since platforms differ in what they send along: some hand an
 /// `Authorization` field to any host that a `Location` names, some lose the body of a 307.
 ///
-/// 307 and 308 keep the method and the body, to whatever host they lead; 303 asks with GET, as do 301 and 302 after
-/// POST. Secret fields, ``HTTPField/Name/isSecret``, are dropped on the first hop to another origin, and don't come
-/// back on a later one to the first.
+/// 307 and 308 keep the method and the body; 303 asks with GET, as do 301 and 302 after POST. Secret fields,
+/// ``HTTPField/Name/isSecret``, are dropped on the first hop to another origin, and don't come back on a later one to
+/// the first. A body goes to another origin only if the policy says so: what was meant for one server may be no
+/// business of the next.
 public struct RedirectPolicy: Sendable, Hashable {
+    /// Changes the request that a redirect asks for, or gives nil to take the redirect for the response.
+    public typealias Modification = @Sendable (_ next: HTTPRequest, _ response: HTTPResponseHead) -> HTTPRequest?
+
     /// How many redirects are followed; nil where none is, and the redirect is the response.
     public let limit: Int?
+    /// Whether the method and the body are kept whatever the status, as some servers expect for 301 and 302.
+    public var keepsMethod = false
+    /// Whether a body is sent again to another origin; false by default, and the redirect is an error of code
+    /// `redirectRefused` then.
+    public var sendsBodyToOtherOrigins = false
+    private var modification: Identified<Modification>?
+
+    private init(limit: Int?) {
+        self.limit = limit
+    }
 
     /// Follows redirects up to a limit; one more is an error of code `tooManyRedirects`.
-    public static func follow(limit: Int = 10) -> RedirectPolicy {
-        RedirectPolicy(limit: max(0, limit))
+    ///
+    /// - Parameters:
+    ///   - limit: How many are followed; 10 by default.
+    ///   - keepingMethod: Whether the method and the body are kept whatever the status.
+    ///   - sendingBodyToOtherOrigins: Whether a body is sent again to another origin.
+    /// - Returns: The policy.
+    public static func follow(
+        limit: Int = 10,
+        keepingMethod: Bool = false,
+        sendingBodyToOtherOrigins: Bool = false
+    ) -> RedirectPolicy {
+        var policy = RedirectPolicy(limit: max(0, limit))
+        policy.keepsMethod = keepingMethod
+        policy.sendsBodyToOtherOrigins = sendingBodyToOtherOrigins
+        return policy
     }
 
     /// Follows no redirect: it is judged as any other response is.
     public static let refuse = RedirectPolicy(limit: nil)
+
+    /// The same policy, with a closure that changes what is sent, or refuses to.
+    ///
+    /// It is given the request as the policy makes it, without the secrets that don't belong to its origin, and is
+    /// trusted with what it adds. Policies with closures are equal only if one is a copy of the other.
+    public func modifying(_ modification: @escaping Modification) -> RedirectPolicy {
+        var policy = self
+        policy.modification = Identified(modification)
+        return policy
+    }
+
+    func modified(_ next: HTTPRequest, after response: HTTPResponseHead) -> HTTPRequest? {
+        guard let modification else { return next }
+        return modification.value(next, response)
+    }
 }

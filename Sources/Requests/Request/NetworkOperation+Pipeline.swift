@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The pipeline: one method a phase, each entered by one input of the lifecycle, so that only one thread can be in it.
+/// The way out: one method a phase, each entered by one input of the lifecycle, so that only one thread can be in it.
 extension NetworkOperation {
     // MARK: Build
 
@@ -13,13 +13,26 @@ extension NetworkOperation {
             guard let request = try resolveRequest() else { return }
             if isDeferred, let deadline = request.options.deadline { startDeadline(deadline) }
             if let shared = takeSharedTransfer(for: request) { return join(shared) }
-            // The request may have been made while the operation was called off.
-            guard case .building = lifecycleState else { return }
-            let reply = BuildReply { result in self.built(result, attempt: attempt) }
-            request.makeHTTPRequest(in: environment) { reply($0) }
+            let conditions = environment.conditions + request.options.conditions
+            guard attempt == 1, !conditions.isEmpty else { return make(request, attempt: attempt) }
+            background { [self] in
+                do {
+                    for condition in conditions { try await condition.check(context(of: request, attempt: attempt)) }
+                    make(request, attempt: attempt)
+                } catch {
+                    fail(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
+                }
+            }
         } catch {
             fail(error, in: .building)
         }
+    }
+
+    private func make(_ request: R, attempt: Int) {
+        // The operation may have been called off in the meantime.
+        guard case .building = lifecycleState else { return }
+        let reply = BuildReply { result in self.built(result, attempt: attempt) }
+        request.makeHTTPRequest(in: environment) { reply($0) }
     }
 
     private func built(_ result: Result<HTTPRequest, any Error>, attempt: Int) {
@@ -41,14 +54,13 @@ extension NetworkOperation {
     // MARK: Adapt
 
     private func adapt(_ http: HTTPRequest, of request: R, implied: HTTPHeaders, attempt: Int) {
-        guard !environment.interceptors.isEmpty else { return adapted(http, implied: implied, attempt: attempt) }
-        let context = InterceptorContext(identifier: request.identifier, attempt: attempt)
+        let interceptors = interceptors
+        guard !interceptors.isEmpty else { return adapted(http, implied: implied, attempt: attempt) }
+        let context = context(of: request, attempt: attempt)
         background { [self] in
             do {
                 var request = http
-                for interceptor in environment.interceptors {
-                    try await interceptor.adapt(&request, context: context)
-                }
+                for interceptor in interceptors { try await interceptor.adapt(&request, context: context) }
                 adapted(request, implied: implied, attempt: attempt)
             } catch {
                 fail(error, in: .building)
@@ -56,12 +68,23 @@ extension NetworkOperation {
         }
     }
 
+    /// Those of the environment, and behind them the request's own.
+    var interceptors: [any Interceptor] {
+        environment.interceptors + run.withLock { $0.options.interceptors }
+    }
+
+    func context(of request: R, attempt: Int) -> InterceptorContext {
+        InterceptorContext(identifier: request.identifier, attempt: attempt)
+    }
+
     private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {
         do {
             var request = request
             // Interceptors, too, may have set a path or added to the query.
             try request.resolve(baseURL: environment.baseURL, inheriting: [])
-            do { try request.resolveBody(implied: implied) } catch { throw RequestError(encoding: error) }
+            do { try request.resolveBody(implied: implied, using: environment.makeEncoder) } catch {
+                throw RequestError(encoding: error)
+            }
             try request.validate()
             if case .leader(let shared) = run.withLock({ $0.role }), !request.method.isSafe {
                 shared.refuse()
@@ -79,7 +102,7 @@ extension NetworkOperation {
 
     // MARK: Send
 
-    private func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
+    func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
         let (options, work, hasLeftOrigin) = run.withLock { run in
             let work = run.exchange.begin(transfer, sending: request, cause: cause)
             return (run.options, work, cause == .redirect && run.exchange.hasLeftOrigin)
@@ -122,87 +145,6 @@ extension NetworkOperation {
         }
     }
 
-    // MARK: Judge
-
-    private func judge(_ error: RequestError?) {
-        let (exchange, validatesStatus) = run.withLock { ($0.exchange, $0.options.validatesStatus) }
-        guard let request, let sent = exchange.request else { return }
-        if let error { return consider(error, in: error.phase, having: exchange) }
-        guard let head = exchange.head else {
-            return consider(RequestError(.badResponse, phase: .receiving), in: .receiving, having: exchange)
-        }
-        switch run.withLock({ $0.exchange.redirects.handle(head, to: sent) }) {
-        case .follow(let next):
-            follow(next)
-        case .fail(let code, let reason):
-            fail(RequestError(code, phase: .validating, reason: reason), in: .validating)
-        case .deliver:
-            guard
-                !validatesStatus || request.validHTTPStatusCodes.contains(head.status.code)
-                    || head.status == .notModified && sent.isConditional
-            else {
-                return consider(
-                    RequestError(.unacceptableStatus, phase: .validating),
-                    in: .validating,
-                    having: exchange
-                )
-            }
-            decode(HTTPResponse(head: head, body: exchange.body, attempts: exchange.attempts))
-        }
-    }
-
-    private func follow(_ request: HTTPRequest) {
-        do {
-            var request = request
-            try request.validate()
-            guard case .send(let transfer) = transition(.redirected) else { return }
-            send(request, transfer: transfer, cause: .redirect)
-        } catch {
-            fail(error, in: .validating)
-        }
-    }
-
-    /// Lets the interceptors decide whether the operation fails or tries again.
-    private func consider(_ error: RequestError, in phase: RequestError.Phase, having exchange: Exchange) {
-        guard error.code != .cancelled, !environment.interceptors.isEmpty, let request,
-            exchange.request?.body.isReplayable == true
-        else {
-            return fail(error, in: phase)
-        }
-        let error = complete(error, in: phase, with: exchange)
-        let attempt = exchange.attempts.count { $0.cause != .redirect }
-        let context = InterceptorContext(identifier: request.identifier, attempt: attempt)
-        background { [self] in
-            for interceptor in environment.interceptors {
-                switch await interceptor.retry(error, context: context) {
-                case .pass: continue
-                case .fail: return fail(error, in: phase)
-                case .retry(let delay): return retry(after: delay)
-                }
-            }
-            fail(error, in: phase)
-        }
-    }
-
-    private func retry(after delay: Duration) {
-        guard case .wait(let attempt) = transition(.retry) else { return }
-        guard delay > .zero else { return advance(.elapsed(attempt: attempt)) }
-        let work = run.withLock { $0.exchange.beginWork() }
-        let timer = DelayedAction(after: delay, on: environment.clock) { self.advance(.elapsed(attempt: attempt)) }
-        run.withLock { $0.exchange.keep({ timer.cancel() }, of: work) }?()
-    }
-
-    // MARK: Decode
-
-    private func decode(_ response: HTTPResponse<Data>) {
-        guard case .decode = transition(.accepted) else { return }
-        let result = Result { try process(response) }
-        switch result {
-        case .success(let value): finish(with: .success(value))
-        case .failure(let error): fail(error, in: .decoding)
-        }
-    }
-
     // MARK: Fail
 
     /// Settles the operation with an error, which gets all that is known about the request and the response.
@@ -220,8 +162,7 @@ extension NetworkOperation {
         return complete(RequestError(error), in: phase, with: exchange)
     }
 
-    private func complete(_ error: RequestError, in phase: RequestError.Phase, with exchange: Exchange) -> RequestError
-    {
+    func complete(_ error: RequestError, in phase: RequestError.Phase, with exchange: Exchange) -> RequestError {
         error.completed(
             phase: phase,
             request: exchange.request,
@@ -232,7 +173,7 @@ extension NetworkOperation {
     }
 
     /// Runs asynchronous work that a settlement cancels.
-    private func background(_ body: @escaping @Sendable () async -> Void) {
+    func background(_ body: @escaping @Sendable () async -> Void) {
         let work = run.withLock { $0.exchange.beginWork() }
         let task = Task.detached { await body() }
         run.withLock { $0.exchange.keep({ task.cancel() }, of: work) }?()
@@ -248,12 +189,5 @@ extension QualityOfService {
         case .background: .background
         default: .default
         }
-    }
-}
-
-extension HTTPRequest {
-    /// Whether the caller has a representation already, and 304 is an answer (RFC 9110, 13.1).
-    fileprivate var isConditional: Bool {
-        headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince)
     }
 }

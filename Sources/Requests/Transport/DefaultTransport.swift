@@ -17,16 +17,24 @@ public enum DefaultTransport {
         return URLSession.shared
         #endif
     }()
+
+    /// One for a client of its own: it shares no cookies, cache or credentials with anybody.
+    static func `private`() -> any HTTPTransport {
+        #if os(Linux)
+        shared
+        #else
+        URLSessionTransport(configuration: .private)
+        #endif
+    }
 }
 
-#if os(Linux)
 extension URLSessionConfiguration {
     /// Nothing that is kept or shared: no cookies, no cache, no credentials.
     fileprivate static var `private`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
+        configuration.urlCache = nil
         return configuration
     }
 }
-#endif

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import Requests
 import RequestsTesting
+
+@testable import Requests
 
 /// An operation queue with a transport and an environment of its own.
 final class TestQueue: RequestQueue {
@@ -65,6 +66,17 @@ extension InMemoryTransport {
         InMemoryTransport { request in
             sent.record(request)
             return .never
+        }
+    }
+
+    /// Answers one after the other; the last one again and again.
+    static func answering(_ answers: [InMemoryResponse]) -> InMemoryTransport {
+        let number = Locked(0)
+        return InMemoryTransport { _ in
+            number.withLock { number in
+                defer { number += 1 }
+                return answers[min(number, answers.count - 1)]
+            }
         }
     }
 }

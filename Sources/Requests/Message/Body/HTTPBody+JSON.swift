@@ -14,10 +14,17 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - value: What to encode.
-    ///   - encoder: What encodes it; by default one that sorts the keys, so that equal values give equal bytes.
+    ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys, so
+    ///     that equal values give equal bytes.
     /// - Returns: The body.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
-        HTTPBody(headers: jsonHeaders, source: value) { .data(try (encoder ?? sortingEncoder).encode(value)) }
+        HTTPBody(
+            headers: jsonHeaders,
+            source: value,
+            encodingJSON: { inherited in
+                try (encoder ?? inherited ?? sortingEncoder).encode(value)
+            }
+        )
     }
 
     /// JSON as it is written here, of literals of any mixture.
@@ -26,7 +33,7 @@ extension HTTPBody {
     /// request.body = .json(["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]])
     /// ```
     public static func json(_ value: JSONValue) -> HTTPBody {
-        HTTPBody(headers: jsonHeaders, source: value) { .data(try sortingEncoder.encode(value)) }
+        HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try sortingEncoder.encode(value) })
     }
 
     /// What `JSONSerialization` takes, as JSON.

@@ -36,7 +36,7 @@ public struct HTTPBody: Sendable {
 
     private enum State: Sendable {
         case resolved(Content)
-        case deferred(@Sendable () throws -> Content)
+        case deferred(@Sendable (JSONEncoder?) throws -> Content)
     }
 
     /// The fields that the content implies, such as its type; those that the request sets itself go before them.
@@ -66,7 +66,16 @@ public struct HTTPBody: Sendable {
         source: (any Sendable)? = nil,
         encoding encode: @escaping @Sendable () throws -> Content
     ) {
-        self.init(.deferred(encode), headers, mandatoryHeaders, isReplayable, source)
+        self.init(.deferred { _ in try encode() }, headers, mandatoryHeaders, isReplayable, source)
+    }
+
+    /// Makes a body of JSON, which the encoder of the environment makes where there is one.
+    init(
+        headers: HTTPHeaders,
+        source: any Sendable,
+        encodingJSON encode: @escaping @Sendable (JSONEncoder?) throws -> Data
+    ) {
+        self.init(.deferred { .data(try encode($0)) }, headers, [], true, source)
     }
 
     /// Makes a body of content that is there.
@@ -115,8 +124,13 @@ public struct HTTPBody: Sendable {
     ///
     /// - Throws: What the encoding throws. That a file isn't there is an error only when it is sent.
     public func resolved() throws -> HTTPBody {
+        try resolved(using: nil)
+    }
+
+    /// The same body, encoded; where it is JSON and brings no encoder of its own, by the one that `makeEncoder` makes.
+    func resolved(using makeEncoder: (@Sendable () -> JSONEncoder)?) throws -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
-        let content = try encode()
+        let content = try encode(makeEncoder?())
         if case .none = content { return .none }
         return HTTPBody(.resolved(content), headers, mandatoryHeaders, mayReplay, source)
     }

@@ -1,0 +1,121 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// When a failed request is tried again, how often, and after how long.
+///
+/// ```swift
+/// environment.retry = .default
+/// environment.retry = RetryPolicy(limit: 5, backoff: .exponential(from: .seconds(1)))
+/// ```
+///
+/// It retries what may well succeed the next time and does no harm if the first try succeeded after all:
+///
+/// | status | retried by default |
+/// |---|---|
+/// | 408 Request Timeout | yes: the server gave up waiting for the request |
+/// | 425 Too Early | yes: the server wants it on a finished handshake |
+/// | 429 Too Many Requests | yes: that is what its `Retry-After` is for |
+/// | 500 Internal Server Error | yes: it may have been this one worker |
+/// | 502, 503, 504 | yes: a gateway found nobody, or nobody in time |
+/// | 501, 505 and other 5xx | no: the server says that it can't at all |
+/// | 401, 407 | no: the same credentials fare no better; an ``AuthenticationInterceptor`` gets new ones |
+/// | 409, 412, 423 and other 4xx | no: something has to change first |
+///
+/// | error | retried by default |
+/// |---|---|
+/// | `timedOut`, `cannotConnect`, `connectionLost`, `offline` | yes: networks come and go |
+/// | `cancelled`, `deadlineExceeded` | no: nobody waits any more |
+/// | `untrusted` | no: a machine in the middle doesn't leave, and insisting helps it |
+/// | `badResponse`, `bodyTooLarge`, `decoding` and others that the answer itself causes | no: it would come again |
+/// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
+/// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is at fault |
+///
+/// Only methods that are idempotent are retried, since a POST that got no answer may have been carried out; and only
+/// bodies that can be sent again. An interceptor's own decision comes first.
+public struct RetryPolicy: Sendable, Hashable {
+    /// How many retries there are at most: tries in all are one more.
+    public var limit: Int
+    /// How long to wait before each.
+    public var backoff: Backoff
+    /// The methods that are retried; nil for all of them, which only a caller that knows the server can want.
+    public var methods: Set<HTTPMethod>?
+    /// The statuses that are retried, those with which the request is content excepted.
+    public var statuses: Set<HTTPStatus> = transientStatuses
+    /// The errors that are retried.
+    public var codes: Set<RequestError.Code> = transientErrors
+    /// How long a wait the server may ask for with `Retry-After`; a minute by default. If it asks for more, the failure
+    /// stands: a retry before that time would be in vain.
+    public var maximumRetryAfter: Duration = .seconds(60)
+
+    /// Makes a policy.
+    ///
+    /// - Parameters:
+    ///   - limit: How many retries there are at most.
+    ///   - backoff: How long to wait before each.
+    ///   - methods: The methods that are retried; by default those that are idempotent. Nil is all of them.
+    public init(
+        limit: Int = 2,
+        backoff: Backoff = .exponential(),
+        methods: Set<HTTPMethod>? = idempotentMethods
+    ) {
+        self.limit = max(0, limit)
+        self.backoff = backoff
+        self.methods = methods
+    }
+
+    /// Two retries, after up to half a second and up to a second.
+    public static let `default` = RetryPolicy()
+
+    /// No retry.
+    public static let never = RetryPolicy(limit: 0)
+
+    /// Methods that may be sent twice and have the effect of once (RFC 9110, 9.2.2).
+    public static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace]
+
+    /// Statuses that may be others the next time.
+    public static let transientStatuses: Set<HTTPStatus> = [
+        .requestTimeout, .tooEarly, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable,
+        .gatewayTimeout,
+    ]
+
+    /// Errors of the network, which comes and goes.
+    public static let transientErrors: Set<RequestError.Code> = [
+        .timedOut, .cannotConnect, .connectionLost, .offline,
+    ]
+
+    /// Decides about a failure.
+    ///
+    /// - Parameters:
+    ///   - error: What happened; with the request that was sent, and the response, if one came.
+    ///   - attempt: Which try failed; 1 is the first.
+    ///   - now: The present, for a `Retry-After` that names a time.
+    ///   - random: What the jitter is taken from.
+    /// - Returns: A retry after a wait, or `pass`.
+    public func decision(
+        about error: RequestError,
+        attempt: Int,
+        now: Date = Date(),
+        random: RandomSource = .system
+    ) -> RetryDecision {
+        guard attempt <= limit, isTransient(error), let request = error.request, request.body.isReplayable,
+            methods?.contains(request.method) ?? true
+        else { return .pass }
+        let wait = backoff.delay(before: attempt, random: random)
+        guard let asked = error.retryAfter(from: now) else { return .retry(after: wait) }
+        return asked <= maximumRetryAfter ? .retry(after: max(asked, wait)) : .pass
+    }
+
+    private func isTransient(_ error: RequestError) -> Bool {
+        guard error.code == .unacceptableStatus else { return codes.contains(error.code) }
+        return error.response.map { statuses.contains($0.status) } ?? false
+    }
+}
+
+extension RequestError {
+    /// How long the server asks to wait before the next try (RFC 9110, 10.2.3); nil where it doesn't.
+    public func retryAfter(from now: Date = Date()) -> Duration? {
+        response?[.retryAfter].flatMap { RetryAfter(parsing: $0, now: now) }?.delay(from: now)
+    }
+}

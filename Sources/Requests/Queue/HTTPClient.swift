@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A queue for the requests of one API: an environment that they inherit, a transport, and an operation queue.
+///
+/// ```swift
+/// let client = HTTPClient(baseURL: url, maxConcurrentRequests: 4) {
+///     $0.headers[.userAgent] = "Recipes/2.1"
+///     $0.retry = .default
+///     $0.validators.append(.contentType)
+/// }
+/// let user = try await client.fetch(GetUser(id: 1))
+/// ```
+///
+/// Everything that a ``RequestQueue`` does, a client does. What its requests inherit is the ``environment``; a change of
+/// it counts for requests that are added afterwards. Safe from any thread.
+///
+/// A client may be let go of while its requests run: they run to their end.
+public final class HTTPClient: RequestQueue {
+    /// A client without a base URL: the one that `HTTPRequest.fetch` uses.
+    public static let shared = HTTPClient()
+
+    /// What carries the requests that name no transport of their own.
+    public let transport: any HTTPTransport
+    private let lanes: Lanes
+    private let shared: Locked<RequestEnvironment>
+
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: What relative addresses are appended to; nil, the default, needs absolute ones.
+    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
+    ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
+    ///     credentials of its own.
+    ///   - configure: Changes what the requests inherit; the base URL is there already.
+    public init(
+        baseURL: URL? = nil,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        transport: (any HTTPTransport)? = nil,
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) {
+        var environment = RequestEnvironment()
+        environment.baseURL = baseURL
+        configure(&environment)
+        shared = Locked(environment)
+        self.transport = transport ?? DefaultTransport.private()
+        lanes = Lanes(maxConcurrentRequests)
+    }
+
+    /// Makes a client whose requests run over a `URLSession` of its own, made from a configuration.
+    ///
+    /// | of the configuration | applies |
+    /// |---|---|
+    /// | protocol classes, proxies, additional headers, timeouts, connections per host | on every platform |
+    /// | cookie storage | on every platform, besides the environment's cookies |
+    /// | URL cache, credential storage, TLS versions, cellular and expensive networks, HTTP/3 | on Apple platforms |
+    /// | background | nowhere: operations don't outlive the process |
+    ///
+    /// The session's delegate is the library's own, and the session ends when the client and its last request do.
+    /// Without a configuration, requests run over libcurl on Linux, which of all this knows nothing: there the
+    /// environment says it.
+    ///
+    /// - Parameters:
+    ///   - baseURL: What relative addresses are appended to; nil, the default, needs absolute ones.
+    ///   - configuration: What the session is made from.
+    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
+    ///   - configure: Changes what the requests inherit.
+    public convenience init(
+        baseURL: URL? = nil,
+        configuration: URLSessionConfiguration,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) {
+        self.init(
+            baseURL: baseURL,
+            maxConcurrentRequests: maxConcurrentRequests,
+            transport: URLSessionTransport(configuration: configuration),
+            configure
+        )
+    }
+
+    private init(_ environment: RequestEnvironment, besides client: HTTPClient) {
+        shared = Locked(environment)
+        transport = client.transport
+        lanes = client.lanes
+    }
+
+    /// A client that shares this one's queue and transport, and has an environment with changes of its own.
+    ///
+    /// ```swift
+    /// let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
+    /// ```
+    ///
+    /// What both do counts together towards the maximum of concurrent requests. Later changes of this client's
+    /// environment don't reach the other.
+    public func inheriting(_ configure: (inout RequestEnvironment) -> Void) -> HTTPClient {
+        var environment = environment
+        configure(&environment)
+        return HTTPClient(environment, besides: self)
+    }
+
+    // MARK: What requests inherit
+
+    /// What every request inherits that is added from now on.
+    public var environment: RequestEnvironment {
+        get { shared.withLock { $0 } }
+        set { shared.withLock { $0 = newValue } }
+    }
+
+    /// Changes the environment in one step, which no other thread comes between.
+    public func configure(_ change: @Sendable (inout RequestEnvironment) -> Void) {
+        shared.withLock { change(&$0) }
+    }
+
+    /// What relative addresses are appended to.
+    public var baseURL: URL? { environment.baseURL }
+
+    // MARK: The queue
+
+    /// How many requests run at once; changes count for requests that haven't started.
+    public var maxConcurrentRequests: Int {
+        get { lanes.bounded.maxConcurrentOperationCount }
+        set { lanes.bounded.maxConcurrentOperationCount = newValue }
+    }
+
+    /// Whether requests that haven't started wait.
+    public var isSuspended: Bool {
+        get { lanes.bounded.isSuspended }
+        set { lanes.bounded.isSuspended = newValue }
+    }
+
+    /// The operations that aren't finished.
+    public var operations: [Operation] { lanes.bounded.operations + lanes.unbounded.operations }
+
+    /// Takes an operation, to start it when its turn has come.
+    public func addOperation(_ operation: Operation) {
+        lanes.bounded.addOperation(operation)
+    }
+
+    /// Cancels every request that isn't finished.
+    public func cancelAllRequests() {
+        lanes.bounded.cancelAllOperations()
+        lanes.unbounded.cancelAllOperations()
+    }
+
+    /// The queue, and another one without a bound, for what others wait for.
+    private struct Lanes: Sendable {
+        let bounded = OperationQueue()
+        let unbounded = OperationQueue()
+
+        init(_ width: Int) {
+            bounded.name = "Requests.HTTPClient"
+            bounded.maxConcurrentOperationCount = width == 0 ? 1 : max(-1, width)
+        }
+    }
+}

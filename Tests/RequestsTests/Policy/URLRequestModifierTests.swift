@@ -1,0 +1,60 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct URLRequestModifierTests {
+    private let original = HTTPRequest(
+        url: server,
+        method: .put,
+        headers: [.accept: "a", "X-Twice": "1"],
+        body: .file(URL(fileURLWithPath: "/no/such/file"))
+    ).addingHeader(HTTPField("X-Twice", "2"))
+
+    private func adapted(_ modify: @escaping @Sendable (inout URLRequest) throws -> Void) async throws -> HTTPRequest {
+        var request = original
+        let context = InterceptorContext(identifier: "", attempt: 1)
+        try await URLRequestModifier(modify).adapt(&request, context: context)
+        return request
+    }
+
+    @Test func whatIsChangedIsTakenOver() async throws {
+        let request = try await adapted {
+            $0.url = URL(string: "https://api.example.com/v2")
+            $0.httpMethod = "PATCH"
+            $0.setValue("b", forHTTPHeaderField: "Accept")
+            $0.setValue("c", forHTTPHeaderField: "X-New")
+            $0.httpBody = Data("new".utf8)
+            $0.timeoutInterval = 3
+            $0.cachePolicy = .reloadIgnoringLocalCacheData
+            $0.allowsCellularAccess = false
+        }
+
+        #expect(request.url.absoluteString == "https://api.example.com/v2" && request.method == .patch)
+        #expect(request.headers[.accept] == "b" && request.headers["X-New"] == "c")
+        #expect(try request.body.data() == Data("new".utf8) && request.timeout == .seconds(3))
+        #expect(request.cachePolicy == .reloadIgnoringLocalCacheData && !request.allowsCellularAccess)
+    }
+
+    @Test func theRestStaysAsItIs() async throws {
+        let request = try await adapted { $0.setValue("b", forHTTPHeaderField: "X-New") }
+
+        #expect(request.headers[values: "X-Twice"] == ["1", "2"] && request.headers[.accept] == "a")
+        guard case .file(let url) = request.body.content else {
+            Issue.record("the file is gone")
+            return
+        }
+        #expect(url.path == "/no/such/file")
+        #expect(request.url == server && request.method == .put)
+    }
+
+    @Test func whatIsRemovedIsGone() async throws {
+        let request = try await adapted { $0.setValue(nil, forHTTPHeaderField: "X-Twice") }
+
+        #expect(!request.headers.contains("X-Twice"))
+    }
+}

@@ -1,0 +1,78 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct ValidatorTests {
+    private func response(
+        _ status: HTTPStatus = .ok,
+        _ body: String = "{}",
+        type: String? = "application/json"
+    ) -> HTTPResponse<Data> {
+        let headers: HTTPHeaders = type.map { [.contentType: $0] } ?? []
+        return HTTPResponse(head: HTTPResponseHead(status: status, headers: headers), body: Data(body.utf8))
+    }
+
+    private func context(_ method: HTTPMethod = .get, accept: String? = nil) -> ValidationContext {
+        let headers: HTTPHeaders = accept.map { [.accept: $0] } ?? []
+        return ValidationContext(request: HTTPRequest(url: server, method: method, headers: headers))
+    }
+
+    private func code(_ verdict: Verdict) -> RequestError.Code? {
+        if case .fail(let error as RequestError) = verdict { error.code } else { nil }
+    }
+
+    @Test(arguments: [
+        ("application/json", "application/json", true), ("application/json", "application/json; charset=utf-8", true),
+        ("application/json", "Application/JSON", true), ("application/json", "text/html", false),
+        ("text/*", "text/html", true), ("text/*", "image/png", false), ("*/*", "image/png", true),
+        ("text/html, application/json;q=0.9", "application/json", true), ("text/html,*/*;q=0.1", "x/y", true),
+        ("application/json", nil, false), ("*/*", nil, true), (nil, "image/png", true), (nil, nil, true),
+        ("application/json", "rubbish", false), ("rubbish", "image/png", true),
+    ]) func theContentHasAnAcceptableType(accept: String?, type: String?, isAccepted: Bool) {
+        let verdict = ContentTypeValidator.contentType.validate(response(type: type), context: context(accept: accept))
+
+        #expect((code(verdict) == .unacceptableContentType) == !isAccepted)
+    }
+
+    @Test func whatHasNoContentOrIsAnErrorNeedsNoType() {
+        let context = context(accept: "application/json")
+
+        for response in [response(.noContent, "", type: nil), response(.notFound, "<html>", type: "text/html")] {
+            guard case .accept = ContentTypeValidator().validate(response, context: context) else {
+                Issue.record("\(response) isn't accepted")
+                continue
+            }
+        }
+        #expect(code(ContentTypeValidator([.png]).validate(response(), context: context)) == .unacceptableContentType)
+    }
+
+    @Test(arguments: [
+        (200, HTTPMethod.get, false), (204, .get, true), (205, .get, true), (304, .get, true), (200, .head, true),
+        (202, .post, true), (201, .post, false), (500, .get, true),
+    ]) func contentIsThereWhereItBelongs(status: Int, method: HTTPMethod, isAccepted: Bool) {
+        let validator = ContentValidator.content(allowingNoneWith: [.accepted])
+        let verdict = validator.validate(response(HTTPStatus(status), ""), context: context(method))
+
+        #expect((code(verdict) == .emptyResponse) == !isAccepted)
+        guard case .accept = validator.validate(response(), context: context()) else {
+            Issue.record("content isn't accepted")
+            return
+        }
+    }
+
+    @Test func statusesAreTheRequestsOwn() {
+        let conditional = ValidationContext(request: HTTPRequest(url: server, headers: [.ifNoneMatch: "\"a\""]))
+
+        #expect(code(StatusValidator().validate(response(.notFound), context: context())) == .unacceptableStatus)
+        #expect(code(StatusValidator().validate(response(.notModified), context: context())) == .unacceptableStatus)
+        #expect(code(StatusValidator().validate(response(.notModified), context: conditional)) == nil)
+        #expect(code(StatusValidator().validate(response(299), context: context())) == nil)
+        let any = ValidationContext(request: HTTPRequest(url: server), validStatusCodes: nil)
+        #expect(code(StatusValidator().validate(response(500), context: any)) == nil)
+    }
+}

@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
+    private let transport = InMemoryTransport { request in
+        .json("{\"id\": 1, \"name\": \"\(request.url.absoluteString)\"}")
+    }
+
+    @Test func requestsInheritTheEnvironment() async throws {
+        let client = HTTPClient(baseURL: server, transport: transport) {
+            $0.headers[.userAgent] = "Recipes/2.1"
+            $0.query = ["lang": "en"]
+        }
+
+        let user = try await client.fetch(Get<User>("users", "1"))
+
+        #expect(user.name == "https://api.example.com/v1/users/1?key=k&lang=en")
+        #expect(transport.requests.first?.headers[.userAgent] == "Recipes/2.1")
+    }
+
+    @Test func aChangeCountsForLaterRequests() async throws {
+        let client = HTTPClient(baseURL: server, transport: transport)
+        client.isSuspended = true
+        let early = client.addRequest(Get<User>())
+        client.configure { $0.headers["X-Late"] = "1" }
+        let late = client.addRequest(Get<User>())
+        client.isSuspended = false
+
+        _ = try await (early.value(), late.value())
+
+        #expect(early.attempts[0].request.headers["X-Late"] == nil)
+        #expect(late.attempts[0].request.headers["X-Late"] == "1")
+    }
+
+    @Test func theWidthBoundsRequests() async throws {
+        let gate = Gate()
+        let (started, peak) = (Recorder<Void>(), Locked((now: 0, most: 0)))
+        let transport = InMemoryTransport { _ in
+            peak.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+            started.record(())
+            return .status(.ok).held(by: gate)
+        }
+        let client = HTTPClient(baseURL: server, maxConcurrentRequests: 3, transport: transport)
+        let operations = (0..<20).map { _ in
+            client.addRequest(Get<Data>()) { _ in peak.withLock { $0.now -= 1 } }
+        }
+
+        _ = await started.first(3)
+        #expect(client.operations.count { $0.isExecuting } == 3)
+        gate.open()
+        for operation in operations { await operation.end() }
+
+        #expect(transport.requests.count == 20)
+    }
+
+    @Test func aDerivedClientSharesTheQueueAndNothingElse() async throws {
+        let client = HTTPClient(baseURL: server, maxConcurrentRequests: 1, transport: transport)
+        let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
+        client.isSuspended = true
+        let operation = admin.addRequest(Get<User>())
+
+        #expect(client.operations.contains { $0 === operation } && admin.isSuspended)
+        #expect(client.environment.headers["X-Role"] == nil)
+        client.isSuspended = false
+        _ = try await operation.value()
+        #expect(transport.requests.last?.headers["X-Role"] == "admin")
+    }
+
+    @Test func everyRequestIsCancelled() async {
+        let client = HTTPClient(baseURL: server, transport: InMemoryTransport { _ in .never })
+        let operations = (0..<10).map { _ in client.addRequest(Get<Data>()) }
+
+        client.cancelAllRequests()
+
+        for operation in operations {
+            await operation.end()
+            #expect(operation.result?.error?.code == .cancelled)
+        }
+    }
+
+    @Test func aClientThatIsLetGoOfLetsItsRequestsEnd() async throws {
+        let gate = Gate()
+        weak var weakClient: HTTPClient?
+        let operation = {
+            let client = HTTPClient(
+                baseURL: server,
+                maxConcurrentRequests: 1,
+                transport: InMemoryTransport { _ in .json(#"{"id": 1, "name": "Ada"}"#).held(by: gate) }
+            )
+            weakClient = client
+            client.addRequest(Get<User>())
+            return client.addRequest(Get<User>())
+        }()
+        #expect(weakClient == nil)
+
+        gate.open()
+
+        #expect(try await operation.value() == User())
+    }
+
+    @Test func codersAreInherited() async throws {
+        struct Stamp: Codable, Sendable, Equatable { var madeAt: Date }
+        let stamp = Stamp(madeAt: Date(timeIntervalSince1970: 86_400))
+        let transport = InMemoryTransport { _ in .json(#"{"madeAt": "1970-01-02T00:00:00Z"}"#) }
+        let client = HTTPClient(baseURL: server, transport: transport) {
+            $0.makeDecoder = {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .iso8601
+                return decoder
+            }
+            $0.makeEncoder = {
+                let encoder = JSONEncoder()
+                encoder.dateEncodingStrategy = .iso8601
+                return encoder
+            }
+        }
+
+        #expect(try await client.fetch(Post<Stamp>().body { stamp }) == stamp)
+        #expect(try transport.requests[0].body.data() == Data(#"{"madeAt":"1970-01-02T00:00:00Z"}"#.utf8))
+    }
+
+    @Test func aRequestFetchesItself() async throws {
+        let client = HTTPClient(baseURL: server, transport: transport)
+
+        let name = try await HTTPRequest("users/1").fetch(User.self, on: client).name
+        let response = try await Get<User>("users", "2").send(on: client)
+
+        #expect(name == "https://api.example.com/v1/users/1?key=k")
+        #expect(response.status == .ok && response.body.name == "https://api.example.com/v1/users/2?key=k")
+    }
+
+    @Test func theClientOfTheProcessNeedsAbsoluteAddresses() async throws {
+        await #expect { try await HTTPRequest("users/1").fetch() } throws: { error in
+            (error as? RequestError)?.code == .invalidRequest
+        }
+    }
+
+    @Test func aServiceSendsByItsName() async throws {
+        struct Service: NetworkService {
+            let client: HTTPClient
+            var baseURL: URL?
+        }
+        let client = HTTPClient(baseURL: server, transport: transport)
+        let elsewhere = Service(client: client, baseURL: URL(string: "https://eu.example.com"))
+
+        let here = try await Service(client: client, baseURL: server).send(Get<User>("a")).body.name
+        let there = try await elsewhere.fetch(Get<User>("a")).name
+
+        #expect(here == "https://api.example.com/v1/a?key=k" && there == "https://eu.example.com/a")
+        #expect(client.baseURL == server)
+    }
+}

@@ -1,0 +1,157 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+    private let request = HTTPRequest(url: server)
+
+    @Test func aDayOfRetriesGoesBySchedule() async {
+        let clock = TestClock()
+        let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
+        let queue = TestQueue(transport) {
+            $0.clock = clock
+            $0.random = RandomSource { .max }
+            $0.retry = RetryPolicy(
+                limit: 30,
+                backoff: .exponential(from: .seconds(1)).capped(at: .seconds(3_600)).jitter(.none)
+            )
+        }
+        let operation = queue.addRequest(request)
+
+        for retry in 1...30 {
+            let waits = await clock.sleeps.first(retry)
+            clock.advance(by: waits[retry - 1])
+        }
+        await operation.end()
+
+        let expected = (0..<12).map { Duration.seconds(1 << $0) } + Array(repeating: .seconds(3_600), count: 18)
+        #expect(clock.sleeps.elements == expected)
+        #expect(transport.requests.count == 31)
+        #expect(operation.result?.error?.attempts.count == 31)
+    }
+
+    @Test func theServersWaitIsKept() async {
+        let clock = TestClock()
+        let transport = InMemoryTransport.answering([
+            .status(.serviceUnavailable, headers: [.retryAfter: "20"]),
+            .status(.serviceUnavailable, headers: [.retryAfter: "Sun, 06 Nov 1994 08:49:37 GMT"]),
+            .status(.ok, body: Data("at last".utf8)),
+        ])
+        let queue = TestQueue(transport) {
+            $0.clock = clock
+            $0.random = RandomSource { 0 }
+            $0.now = { Date(timeIntervalSince1970: 784_111_747) }
+            $0.retry = .default
+        }
+        let operation = queue.addRequest(request)
+
+        #expect(await clock.sleeps.first(1) == [.seconds(20)])
+        clock.advance(by: .seconds(20))
+        #expect(await clock.sleeps.first(2) == [.seconds(20), .seconds(30)])
+        clock.advance(by: .seconds(30))
+        await operation.end()
+
+        #expect(operation.result?.value == Data("at last".utf8))
+    }
+
+    @Test func aCancelEndsTheWaitAtOnce() async {
+        let clock = TestClock()
+        let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
+        let queue = TestQueue(transport) {
+            $0.clock = clock
+            $0.random = RandomSource { .max }
+            $0.retry = .default
+        }
+        let operation = queue.addRequest(request)
+        _ = await clock.sleeps.first(1)
+
+        operation.cancel()
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .cancelled && transport.requests.count == 1)
+        #expect(await clock.cancellations.first(1).count == 1)
+    }
+
+    @Test func theDeadlineEndsTheWait() async {
+        let clock = TestClock()
+        let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
+        let queue = TestQueue(transport) {
+            $0.clock = clock
+            $0.deadline = .seconds(10)
+            $0.retry = RetryPolicy(backoff: .constant(.seconds(20)).jitter(.none))
+        }
+        let operation = queue.addRequest(request)
+        _ = await clock.sleeps.first(2)
+
+        clock.advance(by: .seconds(10))
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .deadlineExceeded && transport.requests.count == 1)
+    }
+
+    @Test func aRequestHasAPolicyOfItsOwn() async {
+        let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
+        let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 5, backoff: .none) }
+
+        let operation = queue.addRequest(Get<Data>().modified { [request] in $0.http = request }.retry(.never))
+        await operation.end()
+
+        #expect(transport.requests.count == 1)
+    }
+
+    @Test func anInterceptorsDecisionComesFirst() async {
+        let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
+        let queue = TestQueue(transport) {
+            $0.retry = RetryPolicy(limit: 5, backoff: .none)
+            $0.interceptors = [ClosureInterceptor(retry: { _, context in context.attempt == 3 ? .fail : .pass })]
+        }
+
+        await queue.addRequest(request).end()
+
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test func conditionsAreCheckedOnceBeforeAnythingIsSent() async {
+        let checked = Recorder<String>()
+        let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
+        let queue = TestQueue(transport) {
+            $0.retry = RetryPolicy(limit: 2, backoff: .none)
+            $0.conditions = [.condition { _ in checked.record("environment") }]
+        }
+        let met = Get<Data>().modified { [request] in $0.http = request }.condition(
+            .condition { _ in checked.record("request") }
+        )
+        let unmet = met.condition(.condition { _ in throw SampleError() })
+
+        await queue.addRequest(met).end()
+        #expect(checked.elements == ["environment", "request"] && transport.requests.count == 3)
+
+        let operation = queue.addRequest(unmet)
+        await operation.end()
+        #expect(operation.result?.error?.code == .conditionFailed && transport.requests.count == 3)
+        #expect(operation.result?.error?.underlying as? SampleError == SampleError())
+    }
+
+    @Test func aCancelEndsTheWaitForACondition() async {
+        let waiting = Recorder<Void>()
+        let queue = TestQueue()
+        let request = Get<Data>().modified { $0.http = HTTPRequest(url: server) }.condition(
+            .condition { _ in
+                waiting.record(())
+                try await Task.sleep(for: .seconds(3_600))
+            }
+        )
+        let operation = queue.addRequest(request)
+        _ = await waiting.first(1)
+
+        operation.cancel()
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .cancelled)
+    }
+}
