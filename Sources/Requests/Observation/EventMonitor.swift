@@ -1,0 +1,121 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Watches what becomes of operations, and can't change anything.
+///
+/// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
+/// (``RecordingMonitor``), and post notifications (``NotificationMonitor``); a closure is one too (``ClosureMonitor``).
+/// One of your own implements the methods that it needs, or ``eventOccurred(_:of:)`` for all of them at once:
+///
+/// ```swift
+/// struct FailureCounter: EventMonitor {
+///     let counter: Counter
+///
+///     func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
+///         if case .failure(let error) = outcome { counter.increment(label: error.shortDescription) }
+///     }
+/// }
+/// ```
+///
+/// ## What is promised
+///
+/// The events of an operation are a tree, told in its order, one after the other:
+///
+/// ```
+/// made  started?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
+/// ```
+///
+/// - `operationMade` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
+///   never starts.
+/// - `operationStarted` comes at most once.
+/// - Every attempt that started ends exactly once, before the next one starts and before the operation ends. A redirect
+///   that is followed is an attempt, and so is a retry.
+/// - `responseStarted` comes at most once an attempt.
+/// - Events of different operations come in any order, and at the same time on several threads.
+///
+/// ## What is asked
+///
+/// The methods are called on the threads of the pipeline, under no lock. A slow one holds its operation up: hand over
+/// what takes time, ``delivering(on:)`` does it for any monitor. A monitor sees everything, secrets included; what it
+/// shows or sends elsewhere, it has to redact, as the ready-made ones do.
+public protocol EventMonitor: Sendable {
+    /// An operation was made; it may wait in its queue for long, or never start.
+    func operationMade(_ operation: MonitoredOperation)
+
+    /// The operation's turn has come.
+    func operationStarted(_ operation: MonitoredOperation)
+
+    /// A request is handed to the transport.
+    func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation)
+
+    /// The head of the final response is there, and its content is to come.
+    func responseStarted(
+        _ head: HTTPResponseHead,
+        to attempt: MonitoredAttempt,
+        of operation: MonitoredOperation
+    )
+
+    /// The attempt is over; the record has its response or error, and its metrics.
+    func attemptEnded(_ attempt: MonitoredAttempt, with record: Attempt, of operation: MonitoredOperation)
+
+    /// The operation will try again after a delay, unless it is cancelled before.
+    func retryScheduled(after delay: Duration, because error: RequestError, of operation: MonitoredOperation)
+
+    /// The operation has its result.
+    func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome)
+
+    /// Any of these; called by those methods above that the monitor doesn't implement.
+    func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation)
+}
+
+extension EventMonitor {
+    /// Calls ``eventOccurred(_:of:)``.
+    public func operationMade(_ operation: MonitoredOperation) {
+        eventOccurred(.operationMade, of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func operationStarted(_ operation: MonitoredOperation) {
+        eventOccurred(.operationStarted, of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation) {
+        eventOccurred(.attemptStarted(attempt), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func responseStarted(
+        _ head: HTTPResponseHead,
+        to attempt: MonitoredAttempt,
+        of operation: MonitoredOperation
+    ) {
+        eventOccurred(.responseStarted(head, attempt), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func attemptEnded(
+        _ attempt: MonitoredAttempt,
+        with record: Attempt,
+        of operation: MonitoredOperation
+    ) {
+        eventOccurred(.attemptEnded(attempt, record), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func retryScheduled(
+        after delay: Duration,
+        because error: RequestError,
+        of operation: MonitoredOperation
+    ) {
+        eventOccurred(.retryScheduled(after: delay, because: error), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
+        eventOccurred(.operationEnded(outcome), of: operation)
+    }
+
+    /// Does nothing.
+    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {}
+}

@@ -1,0 +1,103 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct EventMonitorTests {
+    static let transcript = [
+        "made", "started", "attempt 1 initial", "response 302", "ended 1", "attempt 2 redirect", "response 503",
+        "ended 2", "retry", "attempt 3 retry", "response 200", "ended 3", "over",
+    ]
+
+    @Test func closureIsToldEveryEventInItsOrder() {
+        let events = Recorder<String>()
+        let monitor: some EventMonitor = .events { event, _ in events.record(event.name) }
+
+        SampleOperation(1, monitor: monitor).runThroughEverything()
+
+        #expect(events.elements == Self.transcript)
+    }
+
+    @Test func monitorNeedsToImplementNothing() {
+        struct Idle: EventMonitor {}
+
+        SampleOperation(1, monitor: Idle()).runThroughEverything()
+    }
+
+    @Test func eventsAreHandedOverToQueueInTheirOrder() {
+        let events = Recorder<String>()
+        let queue = DispatchQueue(label: "monitor", attributes: .concurrent)
+        let monitor = ClosureMonitor { event, _ in
+            dispatchPrecondition(condition: .onQueue(queue))
+            events.record(event.name)
+        }
+
+        queue.suspend()
+        SampleOperation(1, monitor: monitor.delivering(on: queue)).runThroughEverything()
+        #expect(events.count == 0)
+        queue.resume()
+        queue.sync(flags: .barrier) {}
+        while events.count < Self.transcript.count { queue.sync {} }
+
+        #expect(events.elements == Self.transcript)
+    }
+
+    @Test func notificationsTellStartAndEnd() {
+        let center = NotificationCenter()
+        let posted = Recorder<String>()
+        for name in [Notification.Name.requestOperationStarted, .requestOperationEnded] {
+            _ = center.addObserver(forName: name, object: nil, queue: nil) { notification in
+                let operation = notification.object as? MonitoredOperation
+                let outcome = notification.userInfo?[NotificationMonitor.outcomeKey] as? MonitoredOutcome
+                posted.record("\(name.rawValue) \(operation?.id ?? 0) \(outcome.map { "\($0)" } ?? "")")
+            }
+        }
+
+        SampleOperation(7, monitor: NotificationMonitor(center: center)).runThroughEverything()
+
+        #expect(posted.elements == ["Requests.operationStarted 7 ", "Requests.operationEnded 7 success"])
+    }
+
+    @Test func operationsHaveNumbersOfTheirOwn() {
+        let first = MonitoredOperation(requestType: "A")
+        var second = MonitoredOperation(requestType: "B")
+        #expect(first.id < second.id && first != second)
+
+        let before = second
+        second.identifier = "later"
+        #expect(second == before)
+    }
+
+    @Test func cancellationIsNoFailure() {
+        func name(_ error: any Error) -> String {
+            switch MonitoredOutcome(error) {
+            case .success: "success"
+            case .failure(let error): error.shortDescription
+            case .cancelled: "cancelled"
+            }
+        }
+
+        #expect(name(CancellationError()) == "cancelled")
+        #expect(name(RequestError(.cancelled, phase: .waiting)) == "cancelled")
+        #expect(name(RequestError(.timedOut, phase: .sending)) == "timedOut")
+        #expect(name(CocoaError(.fileNoSuchFile)) == "other")
+    }
+}
+
+extension MonitoredEvent {
+    fileprivate var name: String {
+        switch self {
+        case .operationMade: "made"
+        case .operationStarted: "started"
+        case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
+        case .responseStarted(let head, _): "response \(head.status.code)"
+        case .attemptEnded(let attempt, _): "ended \(attempt.number)"
+        case .retryScheduled: "retry"
+        case .operationEnded: "over"
+        }
+    }
+}
