@@ -14,16 +14,19 @@ struct CURLCommand {
 
     private let request: HTTPRequest
     private let redacts: Bool
+    private let isOneLine: Bool
     private var options: [String] = []
     private var source: String?
 
     /// - Parameters:
     ///   - request: A request that is ready to be sent.
     ///   - redacts: Whether the values of secrets are left out.
+    ///   - isOneLine: Whether the command is one line of visible characters, whatever the content is; for a log.
     /// - Throws: ``InvalidRequest`` for a body that is a stream.
-    init(_ request: HTTPRequest, redacts: Bool) throws {
+    init(_ request: HTTPRequest, redacts: Bool, isOneLine: Bool = false) throws {
         self.request = request
         self.redacts = redacts
+        self.isOneLine = isOneLine
         addMethod()
         addHeaders()
         try addBody()
@@ -32,7 +35,7 @@ struct CURLCommand {
 
     /// The command.
     var text: String {
-        let command = (["curl"] + options).joined(separator: " \\\n  ")
+        let command = (["curl"] + options).joined(separator: isOneLine ? " " : " \\\n  ")
         return source.map { "\($0) | \(command)" } ?? command
     }
 
@@ -46,7 +49,7 @@ struct CURLCommand {
 
     private mutating func addHeaders() {
         for field in request.headers {
-            let value = redacts && field.name.isSecret ? Self.redacted(field) : field.value
+            let value = redacts ? Redaction.value(of: field) : field.value
             // A name with a semicolon is how curl is told to send an empty value.
             let line = value.allSatisfy(\.isWhitespace) ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
@@ -55,14 +58,6 @@ struct CURLCommand {
         if !request.headers.contains(.userAgent) { options.append("--header 'User-Agent:'") }
         if !request.body.isEmpty, !request.headers.contains(.contentType) { options.append("--header 'Content-Type:'") }
         if !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
-    }
-
-    /// What stands in the place of a secret; the scheme of credentials is none.
-    private static func redacted(_ field: HTTPField) -> String {
-        switch field.name {
-        case .authorization, .proxyAuthorization: Authorization(field.value).description
-        default: "<redacted>"
-        }
     }
 
     // MARK: Body
@@ -85,7 +80,9 @@ struct CURLCommand {
     }
 
     private mutating func add(_ data: Data) {
-        if data.count <= Self.mostArgument, let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0) {
+        if data.count <= Self.mostArgument, let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0),
+            !isOneLine || text == text.printable(upTo: .max)
+        {
             // At the beginning of other options' values, an @ would name a file.
             options.append("\(text.hasPrefix("@") ? "--data-raw" : "--data-binary") \(text.quotedForShell)")
         } else {
@@ -110,7 +107,7 @@ struct CURLCommand {
     // MARK: Address
 
     private mutating func addAddress() {
-        let address = redacts ? request.url.redactedQuery : request.url.absoluteString
+        let address = redacts ? Redaction.address(request.url.absoluteString) : request.url.absoluteString
         // curl would take brackets and braces for patterns, and walk up at dots.
         if address.contains(where: "[]{}".contains) { options.append("--globoff") }
         if address.contains("/.") { options.append("--path-as-is") }
@@ -144,30 +141,5 @@ extension Data {
     private static func octal(_ byte: UInt8) -> String {
         let digits = String(byte, radix: 8)
         return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
-    }
-}
-
-extension URL {
-    /// The address with the values of those query parameters left out that are secrets by their name.
-    fileprivate var redactedQuery: String {
-        guard let query = query(percentEncoded: true), let parts = AddressParts(absoluteString) else {
-            return absoluteString
-        }
-        let pairs = query.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            let name = pair.prefix { $0 != "=" }
-            return name.count < pair.count && name.namesSecret ? "\(name)=REDACTED" : String(pair)
-        }
-        return "\(parts.root)\(parts.path)?" + pairs.joined(separator: "&")
-    }
-}
-
-extension Substring {
-    /// Whether a parameter of that name is most likely a secret.
-    fileprivate var namesSecret: Bool {
-        let name = lowercased().filter { $0 != "_" && $0 != "-" }
-        return [
-            "token", "key", "secret", "password", "passwd", "pwd", "signature", "sig", "auth", "credential", "session",
-        ]
-        .contains { name.hasSuffix($0) }
     }
 }

@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct RedactionTests {
+    @Test(arguments: [
+        ("https://a.com/b?c=d&e#f", "https://a.com/b?c=d&e#f"),
+        ("https://user:hush@a.com/b", "https://a.com/b"),
+        ("//hush@a.com", "//a.com"),
+        ("https://u:a@hush@a.com/x@y", "https://a.com/x@y"),
+        ("/b?access_token=hush&page=2", "/b?access_token=REDACTED&page=2"),
+        ("/b?page=2;API-Key=hush", "/b?page=2;API-Key=REDACTED"),
+        ("/b?%74oken=hush&tokens=2", "/b?%74oken=REDACTED&tokens=2"),
+        ("/b?token[]=hush&token[0]=hush", "/b?token[]=REDACTED&token[0]=REDACTED"),
+        ("/b?X-Amz-Signature=hush&X-Amz-Date=1", "/b?X-Amz-Signature=REDACTED&X-Amz-Date=1"),
+        (
+            "/callback?code=hush&state=1#access_token=hush&x=1",
+            "/callback?code=REDACTED&state=1#access_token=REDACTED&x=1"
+        ),
+        ("/b;jsessionid=hush/c?q=1", "/b;jsessionid=REDACTED/c?q=1"),
+        ("/b?token=\u{301}hush", "/b?token=REDACTED"),
+        ("/b?token", "/b?token"),
+        ("", ""),
+    ])
+    func addressHasNoSecrets(_ address: String, _ expected: String) {
+        #expect(Redaction.address(address) == expected)
+    }
+
+    @Test(arguments: [
+        (HTTPField("Authorization", "Bearer hush"), "Bearer <redacted>"),
+        (HTTPField("Cookie", "a=hush"), "<redacted>"),
+        (HTTPField("Set-Cookie", "a=hush"), "<redacted>"),
+        (HTTPField("X-Vault-Token", "hush"), "<redacted>"),
+        (HTTPField("Ocp-Apim-Subscription-Key", "hush"), "<redacted>"),
+        (HTTPField(.init("X-Mine", isSecret: true), "hush"), "<redacted>"),
+        (HTTPField("Location", "https://a.com/?token=hush"), "https://a.com/?token=REDACTED"),
+        (HTTPField("Link", "<https://a.com/?token=hush>; rel=next"), "<https://a.com/?token=REDACTED; rel=next"),
+        (HTTPField("Idempotency-Key", "1"), "1"),
+        (HTTPField("Access-Control-Allow-Credentials", "true"), "true"),
+        (HTTPField("Accept", "text/plain"), "text/plain"),
+    ])
+    func fieldHasNoSecrets(_ field: HTTPField, _ expected: String) {
+        #expect(Redaction.value(of: field) == expected)
+    }
+
+    @Test func membersOfJSONThatAreSecretsAreNotShown() {
+        let value: JSONValue = ["user": "ann", "password": "hush", "more": [["apiKey": "hush", "n": 1]]]
+
+        let shown = String(decoding: Redaction.json(value).serialized, as: UTF8.self)
+
+        #expect(shown == #"{"more":[{"apiKey":"REDACTED","n":1}],"password":"REDACTED","user":"ann"}"#)
+    }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct RedactionFuzzTests {
+    @Test func secretNeverShowsWhereverItStandsAndNothingElseGrows() {
+        var fuzz = Fuzz()
+        let pieces = [
+            "https://", "a.com", "/", "?", "&", ";", "#", "=", "@", ":", "%74", "x", "page=2", "\u{301}", "//",
+        ]
+        for _ in 0..<Fuzz.cases / 4 {
+            let text = fuzz.text(of: pieces)
+            let redacted = Redaction.address(text)
+            #expect(redacted.utf8.count <= text.utf8.count + 8 * (text.utf8.count { $0 == UInt8(ascii: "=") }))
+            #expect(Redaction.address(redacted).utf8.count <= redacted.utf8.count)
+
+            let rest = text.replacing("#", with: "").replacing("?", with: "").replacing("=", with: "")
+            #expect(!Redaction.address("https://a.com/?token=HUSH&" + rest).contains("HUSH"))
+        }
+    }
+
+    @Test func printableTextIsOneLineOfBoundedLength() {
+        var fuzz = Fuzz()
+        for _ in 0..<Fuzz.cases / 4 {
+            let text = fuzz.text(of: ["\u{1B}[2J", "\r\n", "\u{202E}", "\u{2028}", "\u{9B}", "é", "界", "a"])
+            let shown = text.printable(upTo: 8)
+            #expect(
+                shown.unicodeScalars.allSatisfy { !"\u{1B}\r\n\u{202E}\u{2028}\u{9B}\0".unicodeScalars.contains($0) }
+            )
+            #expect(shown.unicodeScalars.count <= 8 * 12 + 1)
+            #expect(shown.printable(upTo: .max) == shown)
+        }
+    }
+}
