@@ -1,0 +1,112 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// An event in lines for a log, each of which says what it belongs to, since events of other operations come in between.
+struct EventLines {
+    private(set) var lines: [String] = []
+    private let level: ConsoleMonitor.Level
+    private let showsCURL: Bool
+
+    /// How much of a content is shown.
+    private static let mostContent = 4096
+    /// How large a content may be to be looked into at all.
+    private static let mostRead = 64 * 1024
+
+    init(
+        _ event: MonitoredEvent,
+        of operation: MonitoredOperation,
+        level: ConsoleMonitor.Level,
+        showsCURL: Bool = false
+    ) {
+        self.level = level
+        self.showsCURL = showsCURL
+        let id = "#\(operation.id)"
+        switch event {
+        case .operationMade:
+            lines = ["\(operation) made"]
+        case .operationStarted:
+            lines = ["\(id) started"]
+        case .attemptStarted(let attempt):
+            add(attempt, to: "\(id).\(attempt.number)")
+        case .responseStarted(let head, let attempt):
+            add("\(id).\(attempt.number) <-", head.status.description)
+            add(head.headers, to: "\(id).\(attempt.number) <")
+        case .attemptEnded(let attempt, let record):
+            add("\(id).\(attempt.number)", Self.text(of: record))
+        case .retryScheduled(let delay, let error):
+            add(id, "tries again in \(delay.inWords): \(error.shortDescription)")
+        case .operationEnded(let outcome):
+            add(outcome, to: id)
+        }
+    }
+
+    private mutating func add(_ prefix: String, _ text: String) {
+        lines.append("\(prefix) \(text.printable())")
+    }
+
+    private mutating func add(_ attempt: MonitoredAttempt, to prefix: String) {
+        let request = attempt.request
+        let address = Redaction.address(request.url.absoluteString)
+        let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"
+        add("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address.printable())\(cause)")
+        add(request.headers, to: "\(prefix) >")
+        if level >= .bodies { add(request.body, of: request.headers[.contentType], to: "\(prefix) >") }
+        guard showsCURL else { return }
+        let command =
+            (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
+        // Not cut: half a command would be another one.
+        lines.append("\(prefix) $ \(command.printable(upTo: .max))")
+    }
+
+    private mutating func add(_ headers: HTTPHeaders, to prefix: String) {
+        guard level >= .headers else { return }
+        for field in headers { add(prefix, "\(field.name): \(Redaction.value(of: field))") }
+    }
+
+    private mutating func add(_ body: HTTPBody, of type: String?, to prefix: String) {
+        switch body.content {
+        case .none: break
+        case .data(let data): add(data, of: type ?? body.headers[.contentType], to: prefix)
+        case .file(let url): add(prefix, "(the file \(url.lastPathComponent))")
+        case .stream(let stream): add(prefix, "(a stream\(stream.length.map { " of \($0) bytes" } ?? ""))")
+        }
+    }
+
+    private mutating func add(_ content: Data, of type: String?, to prefix: String) {
+        guard !content.isEmpty else { return }
+        let text = content.count > Self.mostRead ? nil : String(validating: content, as: UTF8.self)
+        let shown = text.flatMap { Self.redact($0, type: type ?? "") } ?? "(\(content.count) bytes)"
+        lines.append("\(prefix) \(shown.printable(upTo: Self.mostContent))")
+    }
+
+    /// A content without the secrets that can be told by their names; nil where it should have names, and can't be read.
+    private static func redact(_ text: String, type: String) -> String? {
+        let type = type.lowercased()
+        if type.hasPrefix("application/x-www-form-urlencoded") { return Redaction.pairs(text[...], separatedBy: "&") }
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else {
+            return type.contains("json") ? nil : text
+        }
+        return String(decoding: Redaction.json(value).serialized, as: UTF8.self)
+    }
+
+    private mutating func add(_ outcome: MonitoredOutcome, to prefix: String) {
+        switch outcome {
+        case .success:
+            add(prefix, "succeeded")
+        case .cancelled:
+            add(prefix, "was cancelled")
+        case .failure(let error):
+            add(prefix, "failed: \(error)")
+            guard level >= .bodies else { return }
+            add(error.body, of: error.response?[.contentType], to: "\(prefix) <")
+        }
+    }
+
+    private static func text(of record: Attempt) -> String {
+        let time = record.metrics?.duration.map { ", \($0.inWords)" } ?? ""
+        if let error = record.error { return "failed: \(error.shortDescription)\(time)" }
+        return "ended: \(record.response?.status.description ?? "no answer")\(time)"
+    }
+}

@@ -1,0 +1,129 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct ConsoleMonitorTests {
+    private func lines(
+        _ level: ConsoleMonitor.Level = .summary,
+        showsCURL: Bool = false,
+        tag: String? = nil,
+        _ run: (SampleOperation) -> Void
+    ) -> [String] {
+        let lines = Recorder<String>()
+        run(SampleOperation(7, tag: tag, monitor: ConsoleMonitor(level, showsCURL: showsCURL) { lines.record($0) }))
+        return lines.elements
+    }
+
+    @Test func summaryIsALineAnEvent() {
+        let lines = lines { $0.runThroughEverything() }
+
+        #expect(
+            lines == [
+                "#7 GetUser made",
+                "#7 started",
+                "#7.1 -> GET https://example.com/users/1",
+                "#7.1 <- 302 Found",
+                "#7.1 ended: 302 Found, 28.0 ms",
+                "#7.2 -> GET https://example.com/b?token=REDACTED&page=2 (redirect)",
+                "#7.2 <- 503 Service Unavailable",
+                "#7.2 ended: 503 Service Unavailable",
+                "#7 tries again in 50.0 ms: unacceptableStatus",
+                "#7.3 -> GET https://example.com/b?token=REDACTED&page=2 (retry)",
+                "#7.3 <- 200 OK",
+                "#7.3 ended: 200 OK",
+                "#7 succeeded",
+            ]
+        )
+    }
+
+    @Test func headersAreALineEachWithoutSecrets() {
+        let lines = lines(.headers) { operation in
+            var request = SampleOperation.request
+            request.headers = [.accept(.json), .bearerToken("hush"), HTTPField("X-Vault-Token", "hush")]
+            let attempt = operation.begin(1, .initial, request)
+            operation.end(attempt, .ok, headers: ["Server": "x", "Set-Cookie": "a=hush"])
+        }
+
+        #expect(lines.contains("#7.1 > Accept: application/json"))
+        #expect(lines.contains("#7.1 > Authorization: Bearer <redacted>"))
+        #expect(lines.contains("#7.1 < Server: x"))
+        #expect(!lines.joined().contains("hush"))
+    }
+
+    @Test func contentIsShownWithoutTheSecretsThatHaveNames() {
+        let lines = lines(.bodies) { operation in
+            var request = HTTPRequest(method: .post, "https://example.com/login")
+            request.headers = [.contentType: "application/json"]
+            request.body = .data(Data(#"{"user": "ann", "password": "hush"}"#.utf8))
+            _ = operation.begin(1, .initial, request)
+            request.headers = [.contentType: "application/x-www-form-urlencoded"]
+            request.body = .data(Data("user=ann&password=hush".utf8))
+            _ = operation.begin(2, .initial, request)
+            request.headers = [.contentType: "application/json"]
+            request.body = .data(Data(#"{"password": "hush"#.utf8))
+            _ = operation.begin(3, .initial, request)
+            let error = RequestError(.unacceptableStatus, phase: .validating, body: Data("no\nentry".utf8))
+            operation.end(.failure(error))
+        }
+
+        #expect(lines.contains(#"#7.1 > {"password":"REDACTED","user":"ann"}"#))
+        #expect(lines.contains("#7.2 > user=ann&password=REDACTED"))
+        #expect(lines.contains("#7.3 > (18 bytes)"))
+        #expect(lines.contains("#7 < no\\nentry"))
+        #expect(!lines.joined().contains("hush"))
+    }
+
+    @Test func commandForTheShellIsOneLineWhateverTheContent() {
+        let lines = lines(showsCURL: true) { operation in
+            var request = HTTPRequest(method: .post, "https://example.com/a?token=hush")
+            request.headers = [.bearerToken("hush"), HTTPField(.userAgent, "a")]
+            request.body = .data(Data("a\n#8 succeeded\u{1B}".utf8))
+            _ = operation.begin(1, .initial, request)
+        }
+
+        #expect(lines.count == 2)
+        #expect(
+            lines.last?.hasPrefix("#7.1 $ { printf -- 'a\\012#8 succeeded\\033'; } | curl --request 'POST'") == true
+        )
+        #expect(!lines.joined().contains("hush"))
+    }
+
+    @Test func hostileTextForgesNoLineAndDrivesNoTerminal() {
+        let bad = "x\r\n#9 succeeded\u{1B}[2J\u{202E}\u{2028}\u{9B}"
+        let lines = lines(.bodies, showsCURL: true, tag: bad) { operation in
+            operation.make()
+            var request = HTTPRequest("https://example.com/a")
+            request.method = HTTPMethod(bad)
+            request.headers.add(bad, for: HTTPField.Name(bad))
+            let attempt = operation.begin(1, .initial, request)
+            operation.end(attempt, .ok, headers: [HTTPField(HTTPField.Name(bad), bad)])
+            let error = RequestError(.other, phase: .sending, reason: bad, body: Data(bad.utf8))
+            operation.end(.failure(error))
+        }
+
+        #expect(lines.allSatisfy { $0.hasPrefix("#7") })
+        let forbidden = "\r\n\u{1B}\u{202E}\u{2028}\u{9B}".unicodeScalars
+        #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { !forbidden.contains($0) } })
+    }
+
+    @Test func credentialsInAddressAreNotShown() {
+        let lines = lines(.bodies, showsCURL: true) {
+            _ = $0.begin(1, .initial, HTTPRequest("https://ann:hush@example.com/a"))
+        }
+
+        #expect(!lines.joined().contains("hush"))
+    }
+
+    @Test(arguments: [
+        (Duration.zero, "0.0 ms"), (.microseconds(49), "0.0 ms"), (.microseconds(50), "0.1 ms"),
+        (.milliseconds(1234), "1234.0 ms"), (.seconds(10), "10.0 s"), (.milliseconds(59_960), "60.0 s"),
+        (.milliseconds(-5), "-5.0 ms"), (.seconds(Int64.max), "1000000000000.0 s"),
+    ])
+    func durationsAreShort(_ duration: Duration, _ expected: String) {
+        #expect(duration.inWords == expected)
+    }
+}
