@@ -1,0 +1,115 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+extension RequestTimeline {
+    /// The timeline as bars for a terminal, without secrets: a row an operation, below it one for each attempt and wait.
+    ///
+    /// ```
+    /// 2 operations, from 2026-11-21T10:00:00.000Z
+    /// #1 GetUser “profile”                .---------------------------         100.0 ms success
+    ///   1 GET https://example.com/users/1  ?+*>==<<                             28.0 ms 302
+    ///   2 redirect GET https://example.c…          ---                          10.0 ms 503
+    ///     wait                                        ~~~~~~~~~~~~~~            50.0 ms unacceptableStatus
+    ///   3 retry GET https://example.com/b                           --           5.0 ms 200
+    /// ```
+    ///
+    /// All bars have the same scale, from the first event to the last; the last line says what the characters mean. What
+    /// isn't over reaches to the end.
+    ///
+    /// - Parameter width: How many columns there are; 120 by default, and at least 60.
+    /// - Returns: Lines of at most that width, without a break behind the last.
+    /// - Complexity: O(n) in the number of attempts.
+    public func text(width: Int = 120) -> String {
+        TimelineText(self, width: width).lines.joined(separator: "\n")
+    }
+}
+
+/// Draws a timeline in columns: what it was, when it was, how long it took, what came of it.
+private struct TimelineText {
+    private(set) var lines: [String] = []
+    private let labelColumns: Int
+    private let barColumns: Int
+    private let span: Range<Duration>
+
+    private static let timeColumns = 11
+    private static let resultColumns = 19
+
+    init(_ timeline: RequestTimeline, width: Int) {
+        let width = min(max(60, width), 10_000)
+        labelColumns = width * 7 / 20
+        barColumns = width - labelColumns - 1 - Self.timeColumns - Self.resultColumns
+        let first = timeline.entries.map(\.made).min() ?? .zero
+        let last = timeline.entries.map { $0.ended ?? timeline.end }.max() ?? first
+        span = first..<max(first, last)
+        addTitle(timeline)
+        for entry in timeline.entries { add(entry, until: timeline.end) }
+        addLegend(width: width)
+    }
+
+    private mutating func addTitle(_ timeline: RequestTimeline) {
+        let count = timeline.entries.count
+        let forgotten = timeline.forgotten > 0 ? ", \(timeline.forgotten) forgotten" : ""
+        lines.append(
+            "\(count) operation\(count == 1 ? "" : "s")\(forgotten), from \(timeline.timestamp(at: span.lowerBound))"
+        )
+    }
+
+    private mutating func add(_ entry: RequestTimeline.Entry, until now: Duration) {
+        let end = entry.ended ?? now
+        var bar = TextBar(columns: barColumns, span: span)
+        let turn = entry.started ?? end
+        if turn > entry.made { bar.paint(entry.made..<turn, ".") }
+        if let started = entry.started { bar.paint(started..<max(started, end), "-") }
+        add("\(entry.operation)", bar, entry.ended.map { $0 - entry.made }, entry.outcome?.description)
+        if entry.forgottenSteps > 0 { lines.append("  (\(entry.forgottenSteps) older steps forgotten)") }
+        for step in entry.steps { add(step, until: end) }
+    }
+
+    private mutating func add(_ step: RequestTimeline.Step, until now: Duration) {
+        var bar = TextBar(columns: barColumns, span: span)
+        switch step {
+        case .attempt(let attempt):
+            for segment in attempt.segments(until: now) where segment.duration > .zero {
+                let range = (attempt.start + segment.range.lowerBound)..<(attempt.start + segment.range.upperBound)
+                bar.paint(range, segment.activity.glyph)
+            }
+            let cause = attempt.cause == .initial ? "" : "\(attempt.cause) "
+            let result = attempt.error?.name ?? attempt.response.map { "\($0.status.code)" }
+            add("  \(attempt.number) \(cause)\(attempt.request)", bar, attempt.duration, result)
+        case .wait(let pause):
+            bar.paint(pause.start..<max(pause.start, pause.end ?? now), "~")
+            add("    wait", bar, pause.end.map { $0 - pause.start }, pause.reason.name)
+        }
+    }
+
+    private mutating func add(_ label: String, _ bar: TextBar, _ time: Duration?, _ result: String?) {
+        let time = (time?.inWords ?? "not over").fitted(to: Self.timeColumns, alignedRight: true)
+        let result = (result ?? "").fitted(to: Self.resultColumns - 1)
+        let line = "\(label.printable(upTo: 256).fitted(to: labelColumns)) \(bar.text)\(time) \(result)"
+        lines.append(String(line.trimmingSpaces))
+    }
+
+    /// What the characters mean, in as many lines as it takes.
+    private mutating func addLegend(width: Int) {
+        let activities =
+            Metrics.Phase.allCases.map { RequestTimeline.Span.Segment.Activity.phase($0) } + [.failing, .unknown]
+        let items = activities.map { "\($0.glyph) \($0.title)" } + ["~ until the retry"]
+        var line = ""
+        for item in items {
+            if line.utf8.count + item.utf8.count + 2 > width {
+                lines.append(line)
+                line = ""
+            }
+            line += line.isEmpty ? item : "  \(item)"
+        }
+        lines.append(line)
+    }
+}
+
+extension String {
+    fileprivate var trimmingSpaces: Substring {
+        var text = self[...]
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}
