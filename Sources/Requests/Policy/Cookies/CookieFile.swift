@@ -1,0 +1,139 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The file of a jar: JSON that only its owner reads, replaced as a whole.
+struct CookieFile: Sendable {
+    /// The content.
+    private struct Content: Codable {
+        static let version = 1
+
+        var version = Self.version
+        var cookies: [Record]
+    }
+
+    /// One cookie; spelled out, so that the file doesn't change with the type.
+    struct Record: Codable {
+        let name: String
+        let value: String
+        let domain: String
+        let isHostOnly: Bool
+        let path: String
+        let created: Date
+        let expires: Date
+        let isSecure: Bool
+        let isHTTPOnly: Bool
+        let sameSite: String?
+        let use: Int
+    }
+
+    let url: URL
+
+    /// What the file holds; nothing where there is none yet, as long as one can be made.
+    ///
+    /// - Throws: ``CookieFileError`` for a file that can't be read or isn't one of ours.
+    func read() throws(CookieFileError) -> [CookieStore.Kept] {
+        guard url.isFileURL else { throw CookieFileError(.unreadable, url, "it isn't the URL of a file") }
+        let data: Data
+        do {
+            data = try Data(contentsOf: url)
+        } catch CocoaError.fileReadNoSuchFile {
+            var isFolder: ObjCBool = false
+            let folder = url.deletingLastPathComponent().path
+            guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+                throw CookieFileError(.unreadable, url, "there is no folder for it")
+            }
+            return []
+        } catch {
+            throw CookieFileError(.unreadable, url, error.localizedDescription)
+        }
+        guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
+            throw CookieFileError(.damaged, url, "it holds something else")
+        }
+        guard content.version == Content.version else {
+            throw CookieFileError(.damaged, url, "it is of version \(content.version), which isn't known")
+        }
+        var kept: [CookieStore.Kept] = []
+        for record in content.cookies {
+            guard let cookie = record.kept else { throw CookieFileError(.damaged, url, "it holds what is no cookie") }
+            kept.append(cookie)
+        }
+        return kept
+    }
+
+    /// Puts the cookies in the place of what the file held.
+    ///
+    /// Whoever reads at the same time, in this process or another, sees the old file or the new one, and after a crash
+    /// one of them is there.
+    ///
+    /// - Throws: ``CookieFileError`` where it can't be written; then the old one is still there.
+    func replace(with cookies: [CookieStore.Kept]) throws(CookieFileError) {
+        let temporary = url.deletingLastPathComponent()
+            .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
+        do {
+            let content = Content(cookies: cookies.compactMap(Record.init))
+            try Self.create(temporary, with: try JSONEncoder().encode(content))
+            try Self.check(rename(temporary.path, url.path))
+        } catch {
+            unlink(temporary.path)
+            throw CookieFileError(.unwritable, url, error.localizedDescription)
+        }
+    }
+
+    /// Makes a file that nobody else can read from its first moment on, and sees it onto the disk.
+    private static func create(_ file: URL, with data: Data) throws {
+        let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        try check(descriptor)
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        try handle.write(contentsOf: data)
+        try handle.synchronize()
+        try handle.close()
+    }
+
+    private static func check(_ result: Int32) throws {
+        guard result < 0 else { return }
+        throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+    }
+}
+
+extension CookieFile.Record {
+    fileprivate init?(_ kept: CookieStore.Kept) {
+        let cookie = kept.cookie
+        guard let expires = cookie.expires else { return nil }
+        self.init(
+            name: cookie.name,
+            value: cookie.value,
+            domain: cookie.domain,
+            isHostOnly: cookie.isHostOnly,
+            path: cookie.path,
+            created: cookie.created,
+            expires: expires,
+            isSecure: cookie.isSecure,
+            isHTTPOnly: cookie.isHTTPOnly,
+            sameSite: cookie.sameSite?.rawValue,
+            use: kept.use
+        )
+    }
+
+    /// The cookie; nil where it is none that the rules of cookies could have let in.
+    fileprivate var kept: CookieStore.Kept? {
+        guard Cookie(name, value).isWhole, name.utf8.count + value.utf8.count <= CookieStore.largestCookie,
+            CookieAddress.isHost(domain), isHostOnly || domain.utf8.contains(UInt8(ascii: ".")),
+            path.utf8.first == UInt8(ascii: "/"), path.isFieldValue
+        else { return nil }
+        let cookie = StoredCookie(
+            name: name,
+            value: value,
+            domain: domain,
+            isHostOnly: isHostOnly,
+            path: path,
+            created: created,
+            expires: expires,
+            isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly,
+            sameSite: sameSite.flatMap(SetCookie.SameSite.init)
+        )
+        return CookieStore.Kept(cookie: cookie, use: use)
+    }
+}

@@ -1,0 +1,160 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Cookies in memory, or in a file, of one client and nobody else.
+///
+/// ```swift
+/// let jar = CookieJar()
+/// let kept = try CookieJar(file: folder.appending(path: "cookies.json"))
+/// ```
+///
+/// A host sets cookies for itself, and for the domains above it. **There is no list of public suffixes here**: a cookie
+/// for all of `com` is refused, as is every domain of one label, but one for all of `co.uk` or `github.io` isn't told
+/// from one for `example.com`. Two parties below such a name could set cookies for one another, never read them. Servers
+/// whose neighbours aren't their friends protect themselves with names that begin with `__Host-`, which are honoured.
+///
+/// What is kept is bounded, whatever servers send: 4,096 bytes a cookie, 50 cookies a domain and 3,000 in all, where
+/// those go first that weren't needed for longest; 400 days, unless a cookie is set anew. A request takes along 16 KiB of
+/// them. Over `http`, which includes `http://localhost`, a server neither gets nor sets nor replaces a cookie that is
+/// `Secure`.
+///
+/// Every method is safe on any thread. Reading never waits for the disk.
+///
+/// - Complexity: Cookies for an address are found in O(d + m log m), d being the cookies of its own domains, and m those
+///   that match; an address has few of either.
+public final class CookieJar: CookieStorage {
+    private struct State: Sendable {
+        var store = CookieStore()
+        /// The revision that the file has.
+        var savedRevision = 0
+        var isSaveDue = false
+    }
+
+    private let state: Locked<State>
+    private let now: @Sendable () -> Date
+    private let file: CookieFile?
+    // Serial: what is newer is written later.
+    private let disk = DispatchQueue(label: "Requests.CookieJar", qos: .utility)
+
+    /// Makes a jar in memory.
+    ///
+    /// - Parameter now: The present, by which cookies end.
+    public init(now: @escaping @Sendable () -> Date = { Date() }) {
+        self.now = now
+        file = nil
+        state = Locked(State())
+    }
+
+    /// Makes a jar with the cookies of a file, which it keeps up to date.
+    ///
+    /// The file is written in the background after each change, readable for its owner only; the values stand in it as
+    /// they are. Cookies of the session, which a server sets without an end, aren't in it. A write replaces the file as
+    /// a whole, so it is never half there. Several jars, or processes, may therefore share a file, but don't hear of one
+    /// another: what is written last is what counts.
+    ///
+    /// - Parameters:
+    ///   - file: The file, in a folder that exists; there need not be one yet.
+    ///   - now: The present, by which cookies end.
+    /// - Throws: ``CookieFileError`` where there is a file that can't be read or is damaged. It is left as it is; to
+    ///   begin anew, remove it. That there is none isn't an error.
+    public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(CookieFileError) {
+        self.now = now
+        self.file = CookieFile(url: file)
+        state = Locked(State(store: CookieStore(try CookieFile(url: file).read(), at: now())))
+    }
+
+    /// The cookies, older ones first.
+    ///
+    /// - Complexity: O(n log n) in their number.
+    public var cookies: [StoredCookie] {
+        let now = now()
+        return state.withLock { $0.store }.cookies(at: now)
+    }
+
+    /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
+    public func cookies(for url: URL) -> [Cookie] {
+        guard let address = CookieAddress(url) else { return [] }
+        let now = now()
+        return state.withLock { $0.store.cookies(for: address, at: now) }.map(\.cookie)
+    }
+
+    /// Keeps the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
+    public func store(_ cookies: [SetCookie], from url: URL) {
+        guard let address = CookieAddress(url) else { return }
+        let now = now()
+        let believed = cookies.compactMap { try? StoredCookie($0, from: address, at: now) }
+        change { store in
+            for cookie in believed { try? store.insert(cookie, isSecure: address.isSecure, at: now) }
+        }
+    }
+
+    /// Keeps a cookie as if a response from this address had set it.
+    ///
+    /// - Throws: ``InvalidCookie`` for a cookie that the address can't set; ``store(_:from:)`` passes over it. One that
+    ///   has ended isn't an error, and ends the one in whose place it would be.
+    public func set(_ cookie: SetCookie, for url: URL) throws(InvalidCookie) {
+        guard let address = CookieAddress(url) else {
+            throw InvalidCookie(cookie.name, "is for an address without a host that could have cookies")
+        }
+        let now = now()
+        let believed = try StoredCookie(cookie, from: address, at: now)
+        let outcome = change { store -> Result<Void, InvalidCookie> in
+            Result { () throws(InvalidCookie) in
+                try store.insert(believed, isSecure: address.isSecure, at: now)
+            }
+        }
+        try outcome.get()
+    }
+
+    /// Removes the cookies that a closure picks.
+    ///
+    /// One that is set anew in the meantime stays.
+    public func remove(where isUnwanted: (StoredCookie) throws -> Bool) rethrows {
+        let unwanted = try cookies.filter(isUnwanted)
+        change { $0.remove(unwanted) }
+    }
+
+    /// Removes all cookies.
+    public func removeAll() {
+        change { $0.removeAll() }
+    }
+
+    /// Writes what has changed to the file now, and waits for it; of a jar in memory, nothing.
+    ///
+    /// A jar writes by itself soon after each change. Call this before the program ends, or to learn why the file can't
+    /// be written: in the background that is no error, and tried again with the next change.
+    ///
+    /// - Throws: ``CookieFileError`` where the file can't be written.
+    public func save() throws(CookieFileError) {
+        try disk.sync { write() }.get()
+    }
+
+    private func change<Outcome: Sendable>(_ change: (inout CookieStore) -> Outcome) -> Outcome {
+        let (outcome, isSaveDue) = state.withLock { state in
+            let outcome = change(&state.store)
+            guard file != nil, !state.isSaveDue, state.store.revision != state.savedRevision else {
+                return (outcome, false)
+            }
+            state.isSaveDue = true
+            return (outcome, true)
+        }
+        if isSaveDue { disk.async { _ = self.write() } }
+        return outcome
+    }
+
+    /// Writes the newest cookies; on the queue of the disk.
+    private func write() -> Result<Void, CookieFileError> {
+        let (store, savedRevision) = state.withLock { state in
+            state.isSaveDue = false
+            return (state.store, state.savedRevision)
+        }
+        guard let file, store.revision != savedRevision else { return .success(()) }
+        let now = now()
+        return Result { () throws(CookieFileError) in
+            try file.replace(with: store.kept(at: now))
+            state.withLock { $0.savedRevision = store.revision }
+        }
+    }
+}

@@ -1,0 +1,167 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The cookies of a jar, by their domains, and how many of them there may be.
+///
+/// Looking up costs what a host's own domains hold, and not what the jar does.
+struct CookieStore: Sendable {
+    /// Bytes of the name and the value of one cookie (RFC 6265, 6.1).
+    static let largestCookie = 4096
+    /// Cookies of one domain.
+    static let mostInDomain = 50
+    /// Cookies in all.
+    static let most = 3000
+    /// Bytes of the cookies that one request sends.
+    static let largestField = 16_384
+    /// The seconds after which every cookie ends, if it isn't set anew: those of 400 days (RFC 6265bis, 5.5).
+    static let longestLife: TimeInterval = 400 * 86_400
+
+    private struct Entry: Sendable {
+        var cookie: StoredCookie
+        /// Which one was there first: two may have come in the same moment.
+        let order: Int
+        /// Which one was needed last.
+        var use: Int
+    }
+
+    private typealias Domain = [StoredCookie.ID: Entry]
+
+    private var domains: [String: Domain] = [:]
+    /// How many secure cookies of a name each domain has: those that an open connection must not shadow.
+    private var secureDomains: [String: [String: Int]] = [:]
+    private var ticks = 0
+    /// How many cookies there are.
+    private(set) var count = 0
+    /// How often something changed that outlives the session.
+    private(set) var revision = 0
+
+    /// The cookies, older ones first.
+    func cookies(at now: Date) -> [StoredCookie] {
+        entries.filter { !$0.cookie.hasEnded(at: now) }.sorted { $0.order < $1.order }.map(\.cookie)
+    }
+
+    /// The cookies for a request, in the order in which they are sent (RFC 6265, 5.4).
+    mutating func cookies(for address: CookieAddress, at now: Date) -> [StoredCookie] {
+        guard count > 0 else { return [] }
+        var found: [Entry] = []
+        for domain in address.domains {
+            guard let entries = domains[domain]?.values else { continue }
+            for entry in entries where entry.cookie.goes(to: address) {
+                if entry.cookie.hasEnded(at: now) { remove(entry.cookie) } else { found.append(entry) }
+            }
+        }
+        found.sort { one, other in
+            let (length, otherLength) = (one.cookie.path.utf8.count, other.cookie.path.utf8.count)
+            return length == otherLength ? one.order < other.order : length > otherLength
+        }
+        let cookies = found.map(\.cookie).fitting()
+        ticks += 1
+        for cookie in cookies { domains[cookie.domain]?[cookie.id]?.use = ticks }
+        return Array(cookies)
+    }
+
+    /// Keeps a cookie, or ends that of the same name, domain and path, if the cookie has ended.
+    ///
+    /// - Throws: ``InvalidCookie`` for one over an open connection that a server could take for one over TLS.
+    mutating func insert(_ cookie: StoredCookie, isSecure: Bool, at now: Date) throws(InvalidCookie) {
+        guard isSecure || !shadowsSecureOne(cookie) else {
+            throw InvalidCookie(cookie.name, "would take the place of one for TLS only, and was set without")
+        }
+        let old = domains[cookie.domain]?[cookie.id]
+        if let old { remove(old.cookie) }
+        guard !cookie.hasEnded(at: now) else { return }
+        ticks += 1
+        let kept = old.map { cookie.replacing($0.cookie) } ?? cookie
+        add(Entry(cookie: kept, order: old?.order ?? ticks, use: ticks))
+        if let entries = domains[cookie.domain], entries.count > Self.mostInDomain { evict(from: entries, at: now) }
+        if count > Self.most { evict(at: now) }
+    }
+
+    /// Removes these cookies, where they haven't been set anew.
+    mutating func remove(_ cookies: [StoredCookie]) {
+        for cookie in cookies where domains[cookie.domain]?[cookie.id]?.cookie == cookie { remove(cookie) }
+    }
+
+    /// Removes everything.
+    mutating func removeAll() {
+        let last = self
+        self = CookieStore()
+        (revision, ticks) = (last.revision + (last.count > 0 ? 1 : 0), last.ticks)
+    }
+
+    private var entries: some Sequence<Entry> { domains.values.lazy.flatMap(\.values) }
+
+    private mutating func add(_ entry: Entry) {
+        let cookie = entry.cookie
+        domains[cookie.domain, default: [:]][cookie.id] = entry
+        count += 1
+        if cookie.expires != nil { revision += 1 }
+        if cookie.isSecure { secureDomains[cookie.name, default: [:]][cookie.domain, default: 0] += 1 }
+    }
+
+    private mutating func remove(_ cookie: StoredCookie) {
+        guard domains[cookie.domain]?.removeValue(forKey: cookie.id) != nil else { return }
+        if domains[cookie.domain]?.isEmpty == true { domains[cookie.domain] = nil }
+        count -= 1
+        if cookie.expires != nil { revision += 1 }
+        guard cookie.isSecure, let left = secureDomains[cookie.name]?[cookie.domain] else { return }
+        secureDomains[cookie.name]?[cookie.domain] = left > 1 ? left - 1 : nil
+        if secureDomains[cookie.name]?.isEmpty == true { secureDomains[cookie.name] = nil }
+    }
+
+    private func shadowsSecureOne(_ cookie: StoredCookie) -> Bool {
+        (secureDomains[cookie.name] ?? [:]).keys.contains { domain in
+            (domains[domain] ?? [:]).values.contains { cookie.shadows($0.cookie) }
+        }
+    }
+
+    /// One goes that has ended; else the one of those that aren't secure that wasn't needed for longest; else of all.
+    ///
+    /// An open connection therefore can't drive out what came over TLS.
+    private mutating func evict(from domain: Domain, at now: Date) {
+        func rank(_ entry: Entry) -> (Int, Int, Int) {
+            (entry.cookie.hasEnded(at: now) ? 0 : 1, entry.cookie.isSecure ? 1 : 0, entry.use)
+        }
+        if let last = domain.values.min(by: { rank($0) < rank($1) }) { remove(last.cookie) }
+    }
+
+    /// What has ended goes, and then a tenth, of what wasn't needed for longest: so it isn't looked for each time.
+    private mutating func evict(at now: Date) {
+        for cookie in entries.map(\.cookie) where cookie.hasEnded(at: now) { remove(cookie) }
+        guard count > Self.most else { return }
+        let inOrder = entries.sorted { $0.use < $1.use }
+        for entry in inOrder.prefix(count - Self.most * 9 / 10) { remove(entry.cookie) }
+    }
+}
+
+extension CookieStore {
+    /// What is kept of a cookie that outlives the session.
+    struct Kept: Sendable, Equatable {
+        let cookie: StoredCookie
+        /// Which one was needed last.
+        let use: Int
+    }
+
+    /// The cookies that outlive the session, older ones first.
+    func kept(at now: Date) -> [Kept] {
+        entries.filter { $0.cookie.expires != nil && !$0.cookie.hasEnded(at: now) }
+            .sorted { $0.order < $1.order }
+            .map { Kept(cookie: $0.cookie, use: $0.use) }
+    }
+
+    /// Takes what was kept, as far as it hasn't ended, and as many as there may be.
+    init(_ kept: [Kept], at now: Date) {
+        // Only the order of the uses counts: the numbers are those of a file, and may be any.
+        let inOrder = kept.enumerated().sorted { ($0.element.use, $0.offset) < ($1.element.use, $1.offset) }
+        for (use, (order, kept)) in inOrder.enumerated() where !kept.cookie.hasEnded(at: now) {
+            remove(kept.cookie)
+            add(Entry(cookie: kept.cookie, order: order, use: use))
+            let domain = domains[kept.cookie.domain] ?? [:]
+            if domain.count > Self.mostInDomain { evict(from: domain, at: now) }
+            if count > Self.most { evict(at: now) }
+        }
+        (ticks, revision) = (kept.count, 0)
+    }
+}

@@ -1,0 +1,107 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A cookie as a ``CookieJar`` keeps it: what a server set, and whom it goes to, until when.
+public struct StoredCookie: Sendable, Hashable {
+    /// The name.
+    public let name: String
+    /// The value, as it was sent.
+    public let value: String
+    /// The host that the cookie goes to, or the domain, in lower case; an address in its usual form.
+    public let domain: String
+    /// Whether the cookie goes to that host alone, and not to those below it.
+    public let isHostOnly: Bool
+    /// The path below which the cookie counts.
+    public let path: String
+    /// When the cookie was first set; a new value doesn't make it a new cookie.
+    public let created: Date
+    /// When the cookie ends; nil for a cookie of the session, which ends with the jar.
+    public let expires: Date?
+    /// Whether only TLS carries the cookie.
+    public let isSecure: Bool
+    /// Whether scripts aren't to see the cookie; it is kept for what shows cookies to them, and means nothing here.
+    public let isHTTPOnly: Bool
+    /// Whether requests from other sites were to take it along. There are no sites here, and so it means nothing.
+    public let sameSite: SetCookie.SameSite?
+
+    /// The cookie as it is sent back.
+    public var cookie: Cookie { Cookie(name, value) }
+
+    /// What makes two cookies the same: a new one takes the place of the old.
+    struct ID: Sendable, Hashable {
+        let name: String
+        let path: String
+        let isHostOnly: Bool
+    }
+
+    var id: ID { ID(name: name, path: path, isHostOnly: isHostOnly) }
+
+    /// Whether the cookie has ended.
+    func hasEnded(at now: Date) -> Bool {
+        expires.map { $0 <= now } ?? false
+    }
+
+    /// Whether a request to an address takes the cookie along (RFC 6265, 5.4).
+    func goes(to address: CookieAddress) -> Bool {
+        (domain == address.host || !isHostOnly && address.isBelow(domain))
+            && address.path.isPath(below: path)
+            && (!isSecure || address.isSecure)
+    }
+
+    /// Whether a server could take the cookie, set over an open connection, for one that only TLS carries.
+    ///
+    /// Whoever listens in on `http` could otherwise log a person in as somebody else (RFC 6265bis, 5.7).
+    func shadows(_ other: StoredCookie) -> Bool {
+        other.isSecure && name == other.name
+            && (domain == other.domain || domain.isSubdomain(of: other.domain) || other.domain.isSubdomain(of: domain))
+            && path.isPath(below: other.path)
+    }
+
+    /// The cookie with the time of the one whose place it takes.
+    func replacing(_ old: StoredCookie) -> StoredCookie {
+        StoredCookie(
+            name: name,
+            value: value,
+            domain: domain,
+            isHostOnly: isHostOnly,
+            path: path,
+            created: old.created,
+            expires: expires,
+            isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly,
+            sameSite: sameSite
+        )
+    }
+}
+
+extension StoredCookie: CustomStringConvertible, CustomReflectable {
+    /// The name, and where it goes; the value may be a secret, and is left out.
+    public var description: String { "\(cookie) for \(isHostOnly ? "" : "*.")\(domain)\(path.shortened())" }
+
+    /// What a debugger shows: everything but the value.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name, "domain": domain, "isHostOnly": isHostOnly, "path": path, "created": created,
+                "expires": expires as Any, "isSecure": isSecure, "isHTTPOnly": isHTTPOnly, "sameSite": sameSite as Any,
+            ],
+            displayStyle: .struct
+        )
+    }
+}
+
+extension [StoredCookie] {
+    /// The cookies that one request sends of those that it could: as many, in their order, as servers take.
+    ///
+    /// A neighbour in the domain could otherwise set so many that the server refuses every request.
+    func fitting() -> ArraySlice<StoredCookie> {
+        var rest = CookieStore.largestField
+        return prefix { cookie in
+            rest -= cookie.name.utf8.count + cookie.value.utf8.count + 3
+            return rest >= 0
+        }
+    }
+}
