@@ -1,0 +1,29 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A clock for cookies, which stands still until a test moves it.
+final class CookieClock: Sendable {
+    private let date = Locked(Date(timeIntervalSince1970: 1_783_728_000))
+
+    var now: Date { date.withLock { $0 } }
+
+    func advance(by seconds: TimeInterval) {
+        date.withLock { $0 += seconds }
+    }
+}
+
+extension CookieStorage {
+    /// Hands over the `Set-Cookie` fields of a response.
+    func receive(_ fields: String..., from address: String) {
+        guard let url = URL(string: address) else { return }
+        store(fields.compactMap { SetCookie(parsing: $0) }, from: url)
+    }
+
+    /// The cookies of a request, as they are sent.
+    func sent(to address: String) -> String {
+        (URL(string: address).map(cookies(for:)) ?? []).map(\.rawValue).joined(separator: "; ")
+    }
+}

@@ -1,0 +1,195 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) final class CookieFileTests {
+    private let clock = CookieClock()
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cookies-\(UUID().uuidString)")
+    private var file: URL { folder.appendingPathComponent("cookies.json") }
+
+    init() throws {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private func jar() throws -> CookieJar {
+        let clock = clock
+        return try CookieJar(file: file) { clock.now }
+    }
+
+    @Test func cookiesAreThereTheNextTime() throws {
+        let jar = try jar()
+        jar.receive(
+            "b=\"x\\y/ü,=\t\"; Max-Age=99.5; Max-Age=60; Secure; HttpOnly; SameSite=Strict; Domain=example.com; Path=/x/",
+            "a=1; Max-Age=60",
+            "a=2; Max-Age=60; Path=/x",
+            from: "https://www.example.com/"
+        )
+        clock.advance(by: 0.1)
+        jar.receive("c=; Max-Age=30", from: "http://[::1]/")
+        try jar.save()
+
+        let next = try self.jar()
+
+        #expect(next.cookies == jar.cookies && next.cookies.count == 4)
+        #expect(next.sent(to: "https://www.example.com/x/y") == jar.sent(to: "https://www.example.com/x/y"))
+    }
+
+    @Test func cookiesOfTheSessionAreNot() throws {
+        let jar = try jar()
+        jar.receive("a=1", "b=2; Max-Age=60", "c=3; Max-Age=5", from: "https://h/")
+        try jar.save()
+        clock.advance(by: 5)
+
+        #expect(try self.jar().cookies.map(\.name) == ["b"])
+        #expect(try !String(contentsOf: file, encoding: .utf8).contains("\"a\""))
+    }
+
+    @Test func whatIsRemovedIsGoneFromTheFile() throws {
+        let jar = try jar()
+        jar.receive("a=1; Max-Age=60", "b=2; Max-Age=60", "c=3; Max-Age=60", "d=4; Max-Age=60", from: "https://h/")
+
+        jar.receive("a=; Max-Age=0", "b=session", from: "https://h/")
+        jar.remove { $0.name == "c" }
+        try jar.save()
+        #expect(try self.jar().cookies.map(\.name) == ["d"])
+
+        jar.removeAll()
+        try jar.save()
+        #expect(try self.jar().cookies.isEmpty)
+    }
+
+    @Test func whatWasNeededStaysTheNextTimeToo() throws {
+        let jar = try jar()
+        for index in 0..<50 { jar.receive("a\(index)=b; Path=/\(index); Max-Age=60", from: "https://h/") }
+        #expect(jar.sent(to: "https://h/0") == "a0=b")
+        jar.receive("a1=c; Path=/1; Max-Age=60", from: "https://h/")
+        try jar.save()
+
+        let next = try self.jar()
+        next.receive("new=b", from: "https://h/")
+
+        #expect(next.cookies.first?.name == "a0" && next.cookies.last?.name == "new")
+        #expect(next.cookies.count == 50 && !next.cookies.contains { $0.name == "a2" })
+    }
+
+    @Test func fileIsTheOwnersOnly() throws {
+        let jar = try jar()
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil, attributes: [.posixPermissions: 0o644])
+        jar.receive("a=1; Max-Age=60", from: "https://h/")
+        try jar.save()
+
+        let permissions = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int
+        #expect(permissions == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])
+    }
+
+    @Test func changesAreWrittenByThemselves() async throws {
+        let census = Census()
+        do {
+            let (life, clock) = (census.life(), clock)
+            let jar = try CookieJar(file: file) { withExtendedLifetime(life) { clock.now } }
+            jar.receive("a=1; Max-Age=60", from: "https://h/")
+        }
+
+        // The write holds on to the jar until it is done.
+        await census.extinction()
+
+        #expect(try self.jar().cookies.map(\.name) == ["a"])
+    }
+
+    @Test func nothingIsWrittenForASession() throws {
+        let jar = try jar()
+
+        jar.receive("a=1", from: "https://h/")
+        #expect(jar.sent(to: "https://h/") == "a=1")
+        try jar.save()
+
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    @Test(arguments: [
+        "", "{", "[]", "null", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, #"{"version":1,"cookies":[{}]}"#,
+        String(repeating: "[", count: 100_000),
+    ])
+    func damagedFileIsAnErrorAndLeftAlone(content: String) throws {
+        try content.write(to: file, atomically: true, encoding: .utf8)
+
+        let error = #expect(throws: CookieFileError.self) { try jar() }
+
+        #expect(error?.code == .damaged)
+        #expect(try String(contentsOf: file, encoding: .utf8) == content)
+    }
+
+    @Test(
+        arguments: [
+            ("value", "b"), ("value", #"b\r\nX-Evil: 1"#), ("value", "b; c=d"), ("name", ""), ("name", "x=y"),
+            ("domain", "com"), ("domain", "Example.com"), ("domain", ""), ("domain", "."), ("domain", "a..b"),
+            ("path", "x"), ("path", #"/\u0000"#), ("sameSite", "Odd"),
+        ] as [(String, String)]
+    )
+    func fileHoldsOnlyWhatTheRulesLetIn(key: String, text: String) throws {
+        var fields = ["name": "a", "value": "b", "domain": "example.com", "path": "/", "sameSite": "Lax"]
+        fields[key] = text
+        let texts = fields.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
+        let dates = #""created":800000000,"expires":900000000,"use":9223372036854775807"#
+        let record = #"{\#(texts),\#(dates),"isHostOnly":false,"isSecure":false,"isHTTPOnly":false}"#
+        try #"{"version":1,"cookies":[\#(record)]}"#.write(to: file, atomically: true, encoding: .utf8)
+
+        guard text == "b" || text == "Odd" else {
+            #expect(throws: CookieFileError.self) { try jar() }
+            return
+        }
+        let loaded = try jar()
+        #expect(loaded.sent(to: "http://www.example.com/") == "a=b")
+        loaded.receive("new=b", from: "http://www.example.com/")
+        #expect(loaded.cookies.count == 2)
+    }
+
+    @Test func placeThatCannotBeIsAnErrorAtOnce() throws {
+        let places = [
+            folder.appendingPathComponent("none/cookies.json"), folder,
+            try #require(URL(string: "https://h/cookies.json")),
+        ]
+        for place in places {
+            let error = #expect(throws: CookieFileError.self) { try CookieJar(file: place) }
+            #expect(error?.code == .unreadable)
+        }
+    }
+
+    @Test func fileThatCannotBeWrittenIsToldAndTriedAgain() throws {
+        let jar = try jar()
+        try FileManager.default.removeItem(at: folder)
+        jar.receive("a=1; Max-Age=60", from: "https://h/")
+
+        let error = #expect(throws: CookieFileError.self) { try jar.save() }
+        #expect(error?.code == .unwritable)
+        #expect(jar.sent(to: "https://h/") == "a=1")
+
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try jar.save()
+        #expect(try self.jar().cookies.map(\.name) == ["a"])
+    }
+
+    @Test func writersAtOnceLeaveAWholeFile() throws {
+        let jars = try [jar(), jar()]
+        DispatchQueue.concurrentPerform(iterations: 2) { index in
+            for count in 0..<100 {
+                jars[index].receive("a\(index)-\(count)=b; Max-Age=60", from: "https://h\(index)/")
+                try? jars[index].save()
+            }
+        }
+
+        // The cookies of one of them, all: whoever wrote last.
+        let cookies = try jar().cookies
+        #expect(cookies == jars[0].cookies || cookies == jars[1].cookies)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])
+    }
+}
