@@ -7,7 +7,9 @@ import Foundation
 struct CookieAddress: Sendable, Hashable {
     /// The host, in the one form in which hosts are compared.
     let host: String
-    /// Whether nobody on the way reads along. A host on this machine is no exception: its ports are anybody's.
+    /// Whether nobody on the way reads along.
+    ///
+    /// A host on this machine is no exception: its ports are anybody's.
     let isSecure: Bool
     /// The path, escaped, with its slash.
     let path: String

@@ -99,7 +99,10 @@ extension HTTPCookie {
         if cookie.isSecure { properties[.secure] = "TRUE" }
         // Names that Foundation reads and prints itself, and has no constants for on every platform.
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
-        if let sameSite = cookie.sameSite { properties[HTTPCookiePropertyKey("SameSite")] = sameSite.rawValue }
+        // Foundation has a name for these two only.
+        if let sameSite = cookie.sameSite, [.lax, .strict].contains(sameSite) {
+            properties[HTTPCookiePropertyKey("SameSite")] = sameSite.rawValue.lowercasedASCII
+        }
         if let expires = cookie.expires { properties[.expires] = expires } else { properties[.discard] = "TRUE" }
         self.init(properties: properties)
     }

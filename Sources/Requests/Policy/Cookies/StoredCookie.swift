@@ -23,7 +23,9 @@ public struct StoredCookie: Sendable, Hashable {
     public let isSecure: Bool
     /// Whether scripts aren't to see the cookie; it is kept for what shows cookies to them, and means nothing here.
     public let isHTTPOnly: Bool
-    /// Whether requests from other sites were to take it along. There are no sites here, and so it means nothing.
+    /// Whether requests from other sites were to take it along.
+    ///
+    /// There are no sites here, and so it means nothing.
     public let sameSite: SetCookie.SameSite?
 
     /// The cookie as it is sent back.

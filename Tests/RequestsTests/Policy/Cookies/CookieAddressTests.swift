@@ -68,4 +68,17 @@ import Testing
     func domainsAreThoseAboveTheHost(host: String, domains: [String]) throws {
         #expect(try #require(URL(string: "http://\(host)/").flatMap(CookieAddress.init)).domains == domains)
     }
+
+    @Test(
+        arguments: [
+            ("a.example.com", true), ("b.a.example.com", true), ("example.com", false), ("badexample.com", false),
+            ("example.com.evil.org", false), ("com", false), ("1.127.0.0.1", false),
+        ] as [(String, Bool)]
+    )
+    func onlyWholeLabelsAreBelowADomain(host: String, isBelow: Bool) throws {
+        let address = try #require(URL(string: "http://\(host)/").flatMap(CookieAddress.init))
+
+        #expect(address.isBelow("example.com") == isBelow)
+        #expect(!address.isBelow("127.0.0.1"))
+    }
 }
