@@ -62,6 +62,17 @@ import Testing
         #expect(transport.requests.count == transfers)
     }
 
+    @Test func aDecisionMayBringAnErrorThatSaysMore() async {
+        let queue = TestQueue(InMemoryTransport { _ in .status(401) }) {
+            $0.interceptors = [ClosureInterceptor(retry: { _, _ in .fail(with: SampleError()) })]
+        }
+
+        let error = await Probe(TextRequest(), on: queue).run(on: queue).ended().first?.error
+
+        #expect(error?.underlying as? SampleError == SampleError())
+        #expect(error?.response?.status == 401 && error?.attempts.count == 1)
+    }
+
     @Test func aRetryWaitsOnTheClockOfTheEnvironment() async {
         let clock = TestClock()
         let answers = Recorder<Void>()
