@@ -35,6 +35,9 @@ public struct HTTPRequest: Sendable {
     public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// Whether a cellular network may carry the request, where the platform knows of one.
     public var allowsCellularAccess = true
+    /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
+    /// then.
+    var credentialGenerations: [ObjectIdentifier: Int] = [:]
 
     /// Makes a request; by default one that gets the resource.
     ///

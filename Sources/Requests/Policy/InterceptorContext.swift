@@ -1,16 +1,44 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// What an interceptor knows about the operation.
 public struct InterceptorContext: Sendable {
     /// The identifier of the request.
     public let identifier: String
     /// Which try this is; 1 is the first.
     public let attempt: Int
+    /// What relative addresses of the operation's environment are appended to; nil where there is nothing.
+    ///
+    /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
+    public let baseURL: URL?
+    /// Whose refreshes the operation is a part of: they would wait for it, and so mustn't be waited for.
+    let refreshing: Set<ObjectIdentifier>
+    /// What interceptors remember about the operation.
+    let notes: InterceptorNotes
 
     /// Makes a context, for tests of an interceptor.
-    public init(identifier: String, attempt: Int) {
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier of the request.
+    ///   - attempt: Which try this is; 1 is the first.
+    ///   - baseURL: What relative addresses are appended to; nil, the default, is nothing.
+    public init(identifier: String, attempt: Int, baseURL: URL? = nil) {
+        self.init(identifier: identifier, attempt: attempt, baseURL: baseURL, refreshing: [], notes: InterceptorNotes())
+    }
+
+    init(
+        identifier: String,
+        attempt: Int,
+        baseURL: URL?,
+        refreshing: Set<ObjectIdentifier>,
+        notes: InterceptorNotes
+    ) {
         self.identifier = identifier
         self.attempt = attempt
+        self.baseURL = baseURL
+        self.refreshing = refreshing
+        self.notes = notes
     }
 }

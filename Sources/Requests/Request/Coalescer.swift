@@ -17,12 +17,15 @@ final class Coalescer: Sendable {
         private let type: ObjectIdentifier
         private let identifier: String
         private let options: RequestOptions
+        // Who shares with an operation that waits for a refresh waits for it as well, and a part of the refresh can't.
+        private let refreshing: Set<ObjectIdentifier>
 
         init<R: NetworkRequest>(queue: Queue, configuration: OperationConfiguration<R>, request: R) {
             self.queue = ObjectIdentifier(queue)
             transport = ObjectIdentifier(configuration.transport)
             type = ObjectIdentifier(R.self)
             identifier = request.identifier
+            refreshing = configuration.refreshing
             var options = request.options
             // Every operation has its own deadline, place in its queue and name, whoever does the work.
             options.deadline = nil

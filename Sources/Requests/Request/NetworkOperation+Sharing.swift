@@ -30,11 +30,12 @@ extension NetworkOperation {
     }
 
     private func sharedTransfer(for request: R, of queue: Coalescer.Queue) -> SharedTransfer<R> {
-        let configuration = OperationConfiguration(
+        var configuration = OperationConfiguration(
             source: .value(request),
             transport: transport,
             environment: environment
         )
+        configuration.refreshing = refreshing
         let key = Coalescer.Key(queue: queue, configuration: configuration, request: request)
         return Coalescer.shared.join(key, or: SharedTransfer(key: key, queue: queue, configuration: configuration))
     }

@@ -15,12 +15,15 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         var options = RequestOptions()
         var deadline: DelayedAction?
         var role = Role.alone
+        var notes: InterceptorNotes?
     }
 
     /// What carries the request.
     public final let transport: any HTTPTransport
     /// What the operation inherits.
     public final let environment: RequestEnvironment
+    /// Whose refreshes the operation is a part of.
+    final let refreshing: Set<ObjectIdentifier>
     final let run = Locked(Run())
 
     /// Makes an operation.
@@ -29,6 +32,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public required init(_ configuration: OperationConfiguration<R>) {
         transport = configuration.transport
         environment = configuration.environment
+        refreshing = configuration.refreshing
         super.init(source: configuration.source)
         if let deadline = request?.options.deadline ?? environment.deadline { startDeadline(deadline) }
     }

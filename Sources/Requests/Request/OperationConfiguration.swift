@@ -9,6 +9,8 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     public var transport: any HTTPTransport
     /// What it inherits.
     public var environment: RequestEnvironment
+    /// Whose refreshes the operation is a part of: those that the configuration was made in.
+    var refreshing = RefreshScope.interceptors
 
     /// Makes a configuration.
     public init(

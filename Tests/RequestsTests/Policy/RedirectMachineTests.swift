@@ -149,6 +149,17 @@ import Testing
         #expect(next?.headers == (areKept ? Self.secrets : [.accept: "*/*"]))
     }
 
+    @Test(arguments: [("/other", true), ("//other.com/", false)])
+    func whereTheCredentialsStayTheirGenerationDoes(location: String, isKept: Bool) {
+        var request = HTTPRequest(url: home, headers: Self.secrets)
+        let somebody = ObjectIdentifier(Census())
+        request.credentialGenerations[somebody] = 7
+
+        let next = follow(request, .found, to: location)
+
+        #expect(next?.credentialGenerations == (isKept ? [somebody: 7] : [:]))
+    }
+
     @Test func secretsDoNotComeBackOnTheWayBack() throws {
         var machine = RedirectMachine(policy: .follow())
         var request = HTTPRequest(url: home, headers: Self.secrets)
