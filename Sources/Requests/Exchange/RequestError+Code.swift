@@ -62,6 +62,10 @@ extension RequestError {
         public static let invalidRequest = Code("invalidRequest")
         /// The body of the request couldn't be encoded.
         public static let encoding = Code("encoding")
+        /// The credentials of the request couldn't be had; where their refresh failed, its error is the underlying one.
+        public static let authenticationFailed = Code("authenticationFailed")
+        /// Credentials were refreshed so often that it must be a fault.
+        public static let excessiveRefresh = Code("excessiveRefresh")
         /// The operation whose result this request was to be made from failed.
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.

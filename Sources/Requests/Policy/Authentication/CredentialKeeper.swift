@@ -1,0 +1,174 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Keeps a credential for any number of requests, and has it refreshed once for all who need that.
+///
+/// A thin class around ``CredentialMachine``: it locks, transitions, unlocks, then acts.
+final class CredentialKeeper<Credential: Sendable>: Sendable {
+    typealias Outcome = Result<CredentialGrant<Credential>, CredentialRefusal>
+    typealias Waiter = CheckedContinuation<Outcome, Never>
+    typealias Machine = CredentialMachine<Credential, Waiter>
+    typealias Refresh = @Sendable (Credential?) async throws -> Credential
+
+    /// What the keeper remembers about an operation.
+    private struct Note: Sendable {
+        var rejections = 0
+        var fetched: Int?
+        var isSpent = false
+    }
+
+    private struct State: Sendable {
+        var machine: Machine
+        var nextID = 0
+    }
+
+    private let state: Locked<State>
+    private let now: @Sendable () -> Duration
+
+    init(_ credential: Credential?, window: RefreshWindow?, clock: any Clock<Duration>) {
+        state = Locked(State(machine: Machine(credential, window: window)))
+        now = Self.stopwatch(clock)
+    }
+
+    private static func stopwatch(_ clock: some Clock<Duration>) -> @Sendable () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
+    }
+
+    private var id: ObjectIdentifier { ObjectIdentifier(self) }
+
+    var credential: Credential? { state.withLock { $0.machine.credential } }
+
+    func set(_ credential: Credential?) {
+        resume(state.withLock { $0.machine.set(credential) })
+    }
+
+    /// Whether an operation is a part of the refresh of this keeper.
+    func isRefreshed(by context: InterceptorContext) -> Bool {
+        context.refreshing.contains(id)
+    }
+
+    // MARK: On the way out
+
+    /// A credential to send a request with: the present one, unless it is stale, or being refreshed anyway.
+    ///
+    /// - Throws: Why there is none.
+    func grant(
+        in context: InterceptorContext,
+        isStale: (Credential) -> Bool,
+        refresh: @escaping Refresh
+    ) async throws -> CredentialGrant<Credential> {
+        let (credential, generation, isRefreshing) = state.withLock { state in
+            (state.machine.credential, state.machine.generation, state.machine.isRefreshing)
+        }
+        if let credential, !isRefreshing, !isStale(credential) {
+            return CredentialGrant(credential: credential, generation: generation, isFresh: false)
+        }
+        switch await self.grant(after: generation, in: context, refresh: refresh) {
+        case .success(let grant):
+            // Not asked again whether it is stale: one that is born so would be fetched for ever.
+            guard grant.isFresh else { return grant }
+            var note = note(in: context)
+            note.fetched = grant.generation
+            context.notes.write(note, of: id)
+            return grant
+        case .failure(let refusal):
+            throw refusal.error
+        }
+    }
+
+    /// Marks a request with the generation that it is sent with; the present one, where that is nil.
+    func mark(_ request: inout HTTPRequest, _ generation: Int? = nil) {
+        request.credentialGenerations[id] = generation ?? state.withLock { $0.machine.generation }
+    }
+
+    // MARK: After a rejection
+
+    /// What to do about a rejection: try again with another credential, or let it stand.
+    ///
+    /// It stands for a request without a mark, which was sent without the credential; and where it doesn't come from
+    /// the credential's age: where that had been fetched while this operation waited, or where the operation has had
+    /// its second chance. A chance is a refresh, or twice a replay because others had refreshed in the meantime.
+    func decide(
+        after error: RequestError,
+        in context: InterceptorContext,
+        refresh: @escaping Refresh
+    ) async -> RetryDecision {
+        guard let generation = error.request?.credentialGenerations[id] else { return .pass }
+        var note = note(in: context)
+        note.rejections += 1
+        guard !note.isSpent, note.fetched != generation, note.rejections <= 2 else { return .pass }
+        switch await grant(after: generation, in: context, refresh: refresh) {
+        case .success(let grant):
+            note.isSpent = grant.isFresh
+            context.notes.write(note, of: id)
+            return .retry
+        case .failure(.loggedOut), .failure(.cancelled):
+            return .pass
+        case .failure(let refusal):
+            return .fail(with: refusal.error)
+        }
+    }
+
+    private func note(in context: InterceptorContext) -> Note {
+        context.notes.note(of: id) ?? Note()
+    }
+
+    // MARK: Waiting
+
+    private func grant(
+        after generation: Int,
+        in context: InterceptorContext,
+        refresh: @escaping Refresh
+    ) async -> Outcome {
+        let now = now()
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let answer: Machine.Answer = state.withLock { state in
+                    // A cancellation before this point found nobody to let go; the flag, which is set before, tells.
+                    if Task.isCancelled { return .refuse(.cancelled) }
+                    return state.machine.wish(waiter, id: id, after: generation, now: now)
+                }
+                switch answer {
+                case .grant(let grant): waiter.resume(returning: .success(grant))
+                case .refuse(let refusal): waiter.resume(returning: .failure(refusal))
+                case .wait: break
+                case .refresh(let credential, let generation):
+                    self.refresh(credential, generation, in: context, refresh)
+                }
+            }
+        } onCancel: {
+            state.withLock { $0.machine.withdraw(id) }?.resume(returning: .failure(.cancelled))
+        }
+    }
+
+    /// Refreshes in a task of its own, which no cancelled operation takes along.
+    private func refresh(
+        _ credential: Credential?,
+        _ generation: Int,
+        in context: InterceptorContext,
+        _ refresh: @escaping Refresh
+    ) {
+        let scope = context.refreshing.union([id])
+        Task.detached { [self] in
+            let result: Result<Credential, any Error>
+            do {
+                result = .success(
+                    try await RefreshScope.$interceptors.withValue(scope) { try await refresh(credential) }
+                )
+            } catch {
+                result = .failure(error)
+            }
+            resume(state.withLock { $0.machine.end(generation, with: result) })
+        }
+    }
+
+    private func resume(_ release: Machine.Release?) {
+        guard let release else { return }
+        for waiter in release.waiters { waiter.resume(returning: release.result) }
+    }
+}

@@ -1,0 +1,42 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Has an interceptor see some requests only.
+///
+/// ```swift
+/// environment.interceptors.append(signature.scoped { $0.url.path.hasPrefix("/orders") })
+/// ```
+public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
+    private let base: Base
+    private let includes: @Sendable (HTTPRequest) -> Bool
+
+    fileprivate init(_ base: Base, _ includes: @escaping @Sendable (HTTPRequest) -> Bool) {
+        self.base = base
+        self.includes = includes
+    }
+
+    /// Has the interceptor change the request, if it is one of its requests.
+    ///
+    /// - Throws: What the interceptor throws.
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        guard includes(request) else { return }
+        try await base.adapt(&request, context: context)
+    }
+
+    /// Has the interceptor decide, if the request is one of its requests; redirects change nothing about that.
+    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
+        guard let sent, includes(sent) else { return .pass }
+        return await base.retry(error, context: context)
+    }
+}
+
+extension Interceptor {
+    /// The same interceptor for some requests only.
+    ///
+    /// - Parameter includes: Whether a request is one of them. It sees a request that is about to be sent as the
+    ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected.
+    public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> ScopedInterceptor<Self> {
+        ScopedInterceptor(self, includes)
+    }
+}
