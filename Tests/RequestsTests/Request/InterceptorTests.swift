@@ -73,6 +73,20 @@ import Testing
         #expect(error?.response?.status == 401 && error?.attempts.count == 1)
     }
 
+    @Test func whatTheEnvironmentCallsASecretIsOneWhereAnInterceptorSetsIt() async {
+        let transport = InMemoryTransport { request in
+            request.url == home ? .status(.found, headers: [.location: "https://evil.com/"]) : .status(.ok)
+        }
+        let queue = TestQueue(transport) {
+            $0.secretHeaders = ["X-Tenant"]
+            $0.interceptors = [ClosureInterceptor(adapt: { request, _ in request.headers["X-Tenant"] = "t" })]
+        }
+
+        _ = await Probe(TextRequest(), on: queue).run(on: queue).ended()
+
+        #expect(transport.requests.map { $0.headers.contains("X-Tenant") } == [true, false])
+    }
+
     @Test func aRetryWaitsOnTheClockOfTheEnvironment() async {
         let clock = TestClock()
         let answers = Recorder<Void>()

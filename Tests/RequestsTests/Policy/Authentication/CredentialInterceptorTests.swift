@@ -19,7 +19,11 @@ import Testing
         }
     }
 
-    private func answering(_ user: String, _ password: String, _ asked: Recorder<String> = Recorder())
+    private func answering(
+        _ user: String,
+        _ password: String,
+        _ asked: Recorder<String> = Recorder()
+    )
         -> CredentialInterceptor
     {
         CredentialInterceptor { challenge, url in
@@ -28,7 +32,11 @@ import Testing
         }
     }
 
-    private func run(_ transport: InMemoryTransport, _ interceptor: any Interceptor, _ request: WireRequest) async
+    private func run(
+        _ transport: InMemoryTransport,
+        _ interceptor: any Interceptor,
+        _ request: WireRequest
+    ) async
         -> Result<String, RequestError>?
     {
         let queue = TestQueue(transport) { $0.interceptors = [interceptor] }
