@@ -36,6 +36,7 @@ extension Interceptor {
     ///
     /// - Parameter includes: Whether a request is one of them. It sees a request that is about to be sent as the
     ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected.
+    /// - Returns: The interceptor for those requests.
     public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> ScopedInterceptor<Self> {
         ScopedInterceptor(self, includes)
     }

@@ -270,6 +270,38 @@ import Testing
         waiting.withLock { $0 = nil }
     }
 
+    // The refresh of each sends a request that wants the credential of the other.
+    @Test func twoRefreshesThatWantEachOtherEnd() async {
+        struct Named: Authenticator {
+            let name: HTTPField.Name
+            let renew: @Sendable () async throws -> Void
+            func apply(_ key: String, to request: inout HTTPRequest) { request.headers.set(key, for: name) }
+            func refresh(_ key: String?) async throws -> String {
+                try await renew()
+                return "new"
+            }
+        }
+        let (queues, begun) = (Locked<[TestQueue]>([]), Recorder<Void>())
+        let renew: @Sendable (Int) async throws -> Void = { other in
+            begun.record(())
+            await begun.first(2)
+            _ = try await queues.withLock { $0[other] }.fetch(TextRequest())
+        }
+        let interceptors = [
+            AuthenticationInterceptor(Named(name: "X-A", renew: { try await renew(1) })),
+            AuthenticationInterceptor(Named(name: "X-B", renew: { try await renew(0) })),
+        ]
+        let both = interceptors.map { interceptor in TestQueue(width: 4) { $0.interceptors = [interceptor] } }
+        queues.withLock { $0 = both }
+        let probes = both.map { Probe(adding: TextRequest(), to: $0) }
+
+        var codes: [RequestError.Code?] = []
+        for probe in probes { codes += await probe.ended().map { $0.error?.code } }
+
+        #expect(codes.contains(.authenticationFailed))
+        queues.withLock { $0 = [] }
+    }
+
     @Test func aCancelledWaiterEndsAtOnceAndTheRefreshGoesOn() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "new", sent), width: 2) {

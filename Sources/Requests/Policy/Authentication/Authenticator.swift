@@ -42,6 +42,7 @@ public protocol Authenticator<Credential>: Sendable {
     ///
     /// - Parameter credential: The one that has expired or was rejected; nil where there is none yet, which asks for a
     ///   login.
+    /// - Returns: The new one.
     /// - Throws: Why there is none. It is the underlying error of all requests that wait, which fail with the code
     ///   `authenticationFailed`.
     func refresh(_ credential: Credential?) async throws -> Credential

@@ -121,6 +121,18 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         refresh: @escaping Refresh
     ) async -> Outcome {
+        let (waiting, awaited) = (context.refreshing, id)
+        guard !waiting.isEmpty else { return await wait(after: generation, in: context, refresh: refresh) }
+        guard RefreshWaits.shared.withLock({ $0.begin(waiting, for: awaited) }) else { return .failure(.circular) }
+        defer { RefreshWaits.shared.withLock { $0.end(waiting, for: awaited) } }
+        return await wait(after: generation, in: context, refresh: refresh)
+    }
+
+    private func wait(
+        after generation: Int,
+        in context: InterceptorContext,
+        refresh: @escaping Refresh
+    ) async -> Outcome {
         let now = now()
         let id = state.withLock { state in
             state.nextID += 1

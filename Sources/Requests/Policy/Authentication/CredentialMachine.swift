@@ -4,9 +4,9 @@
 /// Who gets which credential when: one refresh for all who wait, and none for who only comes late.
 ///
 /// Credentials are numbered by *generation*, and every request carries the one that it was sent with. Whoever wants a
-/// credential says which generation won't do. If that is the present one, a refresh begins, or the one that is under way
-/// is waited for. If it is an older one, the answer is there already: a rejection that comes late is about a credential
-/// that has been replaced.
+/// credential says which generation won't do. If that is the present one, a refresh begins, or the one that is under
+/// way is waited for. If it is an older one, the answer is there already: a rejection that comes late is about a
+/// credential that has been replaced.
 ///
 /// A failed refresh ends a generation as well, though the credential stays the same. So a rejection of what was sent
 /// before the failure gets that failure, instead of causing the same one again; what is sent afterwards may try anew.
@@ -67,6 +67,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     ///   - id: The number to take the wish back by.
     ///   - generation: The generation that was rejected, or that is known to be.
     ///   - now: The time, from any beginning.
+    /// - Returns: What becomes of the wish.
     mutating func wish(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Answer {
         if generation < logout { return .refuse(.loggedOut) }
         switch phase {

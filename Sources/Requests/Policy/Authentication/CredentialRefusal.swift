@@ -9,6 +9,8 @@ enum CredentialRefusal: Error, Sendable {
     case excessive(RefreshWindow)
     /// The credential was taken away, by a logout, while the request had or awaited it.
     case loggedOut
+    /// The refresh would wait for itself, by way of another.
+    case circular
     /// Nobody wants it any more.
     case cancelled
 
@@ -25,6 +27,8 @@ enum CredentialRefusal: Error, Sendable {
             )
         case .loggedOut:
             RequestError(.authenticationFailed, phase: .building, reason: "the credential was taken away meanwhile")
+        case .circular:
+            RequestError(.authenticationFailed, phase: .building, reason: "two refreshes would wait for each other")
         case .cancelled:
             CancellationError()
         }

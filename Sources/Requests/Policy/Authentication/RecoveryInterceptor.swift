@@ -9,8 +9,8 @@
 ///
 /// For a silent login whose result is a cookie, for a licence to be renewed, for a gateway to be woken. Requests that
 /// fail while the task runs wait for it, and those that were sent before it ended and fail after it are only sent
-/// again. Each request is worth one run of the task; the failure after it stands. If the task throws, all that wait fail
-/// with its error behind a ``RequestError`` of code `authenticationFailed`.
+/// again. Each request is worth one run of the task; the failure after it stands. If the task throws, all that wait
+/// fail with its error behind a ``RequestError`` of code `authenticationFailed`.
 ///
 /// Requests that are made in the task may go over the very client that waits for it: they pass the interceptor
 /// untouched. Failures at another origin, where a redirect led, aren't asked about.
@@ -55,6 +55,7 @@ extension Interceptor where Self == RecoveryInterceptor {
     /// - Parameters:
     ///   - statuses: The statuses; 401 and 403 by default.
     ///   - recover: Does something about it. It gets the first of the failures; what it throws fails all that wait.
+    /// - Returns: The interceptor.
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
         _ recover: @escaping @Sendable (RequestError) async throws -> Void

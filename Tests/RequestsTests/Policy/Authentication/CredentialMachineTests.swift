@@ -51,6 +51,7 @@ import Testing
         case .failure(.failed): "failed"
         case .failure(.excessive): "excessive"
         case .failure(.loggedOut): "logged out"
+        case .failure(.circular): "circular"
         case .failure(.cancelled): "cancelled"
         }
     }

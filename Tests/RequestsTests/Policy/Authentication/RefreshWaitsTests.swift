@@ -1,0 +1,34 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct RefreshWaitsTests {
+    private let objects = (0..<4).map { _ in Census() }
+    private var ids: [ObjectIdentifier] { objects.map { ObjectIdentifier($0) } }
+
+    @Test func aWaitThatWouldCloseACircleIsRefused() {
+        var waits = RefreshWaits()
+
+        let begun = [
+            waits.begin([ids[0]], for: ids[1]), waits.begin([ids[1]], for: ids[2]), waits.begin([ids[2]], for: ids[0]),
+            waits.begin([ids[3], ids[2]], for: ids[0]), waits.begin([ids[3]], for: ids[0]),
+        ]
+
+        #expect(begun == [true, true, false, false, true])
+    }
+
+    @Test func whoWaitsTwiceDoesSoUntilBothHaveEnded() {
+        var waits = RefreshWaits()
+        var begun = [waits.begin([ids[0]], for: ids[1]), waits.begin([ids[0]], for: ids[1])]
+
+        for _ in 0..<2 {
+            waits.end([ids[0]], for: ids[1])
+            begun.append(waits.begin([ids[1]], for: ids[0]))
+        }
+
+        #expect(begun == [true, true, false, true])
+    }
+}
