@@ -43,7 +43,11 @@ struct RedirectMachine: Sendable {
         }
         next.url = target
         next.headers.remove(.host)
-        if leavesOrigin { next.headers.removeAll { $0.name.isSecret } }
+        if leavesOrigin {
+            next.headers.removeAll { $0.name.isSecret }
+            // What answers now never saw the credentials, and its refusal says nothing about them.
+            next.credentialGenerations = [:]
+        }
         guard let next = policy.modified(next, after: response) else { return .deliver }
         guard next.body.isReplayable else {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")

@@ -135,8 +135,12 @@ public final class HTTPClient: RequestQueue {
     public var operations: [Operation] { lanes.bounded.operations + lanes.unbounded.operations }
 
     /// Takes an operation, to start it when its turn has come.
+    ///
+    /// What the refresh of a credential consists of starts at once: the requests that wait for it may be as many as
+    /// run at once, and it would wait for them.
     public func addOperation(_ operation: Operation) {
-        lanes.bounded.addOperation(operation)
+        let lane = RefreshScope.interceptors.isEmpty ? lanes.bounded : lanes.unbounded
+        lane.addOperation(operation)
     }
 
     /// Cancels every request that isn't finished.

@@ -126,7 +126,7 @@ extension NetworkOperation {
             for interceptor in interceptors {
                 switch await interceptor.retry(error, context: context) {
                 case .pass: continue
-                case .fail: return fail(error, in: phase)
+                case .fail(let other): return fail(other ?? error, in: phase)
                 case .retry(let delay): return retry(after: delay)
                 }
             }

@@ -74,14 +74,26 @@ extension NetworkOperation {
     }
 
     func context(of request: R, attempt: Int) -> InterceptorContext {
-        InterceptorContext(identifier: request.identifier, attempt: attempt)
+        let notes = run.withLock { run in
+            let notes = run.notes ?? InterceptorNotes()
+            run.notes = notes
+            return notes
+        }
+        return InterceptorContext(
+            identifier: request.identifier,
+            attempt: attempt,
+            baseURL: environment.baseURL,
+            refreshing: refreshing,
+            notes: notes
+        )
     }
 
     private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {
         do {
             var request = request
-            // Interceptors, too, may have set a path or added to the query.
+            // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
             try request.resolve(baseURL: environment.baseURL, inheriting: [])
+            request.headers.markSecrets(environment.secretHeaders.union(run.withLock { $0.options.secretHeaders }))
             do { try request.resolveBody(implied: implied, using: environment.makeEncoder) } catch {
                 throw RequestError(encoding: error)
             }
