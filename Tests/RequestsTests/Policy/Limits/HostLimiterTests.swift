@@ -1,0 +1,126 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Requests
+
+/// The priority of those who are all the same.
+private let unhurried: @Sendable () -> Int = { 0 }
+
+@Suite(.timeLimit(.minutes(1))) struct HostLimiterTests {
+    private let origin = Origin(URL(string: "https://example.com")!)
+    private let grants = Recorder<Int>()
+
+    @discardableResult
+    private func enter(
+        _ id: Int,
+        _ limiter: HostLimiter,
+        priority: @escaping @Sendable () -> Int = { 0 }
+    ) -> @Sendable () -> Void {
+        limiter.enter(origin, priority: priority) { [grants] in grants.record(id) }
+    }
+
+    @Test func theOthersComeInWhenSomebodyLeaves() async {
+        let limiter = HostLimiter(limit: 2)
+
+        for id in 1...4 { enter(id, limiter) }
+        #expect(grants.elements == [1, 2])
+        limiter.leave(origin)
+
+        #expect(await grants.first(3) == [1, 2, 3])
+        limiter.leave(origin)
+        #expect(await grants.first(4) == [1, 2, 3, 4])
+    }
+
+    @Test func aPriorityMayChangeWhileItsOwnerWaits() async {
+        let limiter = HostLimiter(limit: 1)
+        let urgent = Locked(2)
+        for id in 1...3 { enter(id, limiter) { urgent.withLock { $0 == id } ? 8 : 0 } }
+
+        urgent.withLock { $0 = 3 }
+        limiter.leave(origin)
+
+        #expect(await grants.first(2) == [1, 3])
+    }
+
+    @Test func aWishThatIsTakenBackTakesNoRoom() async {
+        let limiter = HostLimiter(limit: 1)
+        enter(1, limiter)
+        let takeBack = enter(2, limiter)
+        enter(3, limiter)
+
+        takeBack()
+        limiter.leave(origin)
+
+        #expect(await grants.first(2) == [1, 3])
+    }
+
+    @Test func aLongLineOfTransfersThatEndAtOnceDoesNotOverflowTheStack() async {
+        let limiter = HostLimiter(limit: 1)
+        let (origin, grants) = (origin, grants)
+        let count = 10_000
+        enter(-1, limiter)
+        for id in 0..<count {
+            _ = limiter.enter(origin, priority: unhurried) {
+                grants.record(id)
+                limiter.leave(origin)
+            }
+        }
+
+        limiter.leave(origin)
+
+        #expect(await grants.first(count + 1).dropFirst().elementsEqual(0..<count))
+    }
+}
+
+@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct HostLimiterRaceTests {
+    private let origin = Origin(URL(string: "https://example.com")!)
+
+    @Test func noMoreAreInThanTheLimitAndAllComeIn() async {
+        let limiter = HostLimiter(limit: 3)
+        let inside = Locked((now: 0, most: 0))
+        let ends = Recorder<Void>()
+        let origin = origin
+
+        DispatchQueue.concurrentPerform(iterations: Scale.races) { id in
+            let priority = { @Sendable in id % 3 }
+            _ = limiter.enter(origin, priority: priority) {
+                inside.withLock { inside in
+                    inside.now += 1
+                    inside.most = max(inside.most, inside.now)
+                }
+                DispatchQueue.global().async {
+                    inside.withLock { $0.now -= 1 }
+                    limiter.leave(origin)
+                    ends.record(())
+                }
+            }
+        }
+        await ends.first(Scale.races)
+
+        #expect(inside.withLock { $0.most } <= 3)
+    }
+
+    @Test func takingBackAgainstTheGrant() async {
+        let limiter = HostLimiter(limit: 1)
+        let origin = origin
+        for _ in 0..<Scale.races {
+            let isIn = Recorder<Void>()
+            _ = limiter.enter(origin, priority: unhurried) {}
+            let takeBack = limiter.enter(origin, priority: unhurried) { limiter.leave(origin) }
+            simultaneously {
+                limiter.leave(origin)
+            } and: {
+                takeBack()
+            }
+
+            // Whichever won, there is room again.
+            _ = limiter.enter(origin, priority: unhurried) { isIn.record(()) }
+            await isIn.first(1)
+            limiter.leave(origin)
+        }
+    }
+}
