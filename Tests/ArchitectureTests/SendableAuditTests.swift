@@ -19,6 +19,8 @@ struct SendableAudit {
         "DataOperation": "an operation",
         "DecodableOperation": "an operation",
         "NoContentOperation": "an operation",
+        "OperationGroup": "an operation",
+        "RequestGroup": "an operation",
         "SessionDelegate": "the delegate of a URLSession",
         "CurlLoop": "the libcurl loop",
         "CurlTransfer": "a part of the libcurl loop",
