@@ -26,7 +26,7 @@ extension QueueGraph {
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
-            // Without a semicolon, which Mermaid would take away from the last character code of a line.
+            // Without a semicolon: at the end of a line of colours, Mermaid takes one away.
             lines.append("    classDef \(state.rawValue) \(state.style),color:#000")
         }
         return lines.joined(separator: "\n") + "\n"
