@@ -1,0 +1,84 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Under what a response is kept: which resource was asked for, by whom, and in which variant.
+///
+/// Nothing in it can be read back, since it becomes the name of a file: addresses and credentials are in it as digests.
+struct CacheKey: Sendable, Hashable {
+    /// Stands for the address, whoever asked and however: what an invalidation looks for.
+    let resource: String
+    /// Stands for all of it, and begins with the ``resource``.
+    let name: String
+
+    /// Makes the key of a request: its method, its address, and its credentials, which are all fields with secrets.
+    ///
+    /// - Parameters:
+    ///   - request: The request, as complete as it is sent.
+    ///   - names: The other fields that the response depends on, as its `Vary` names them (RFC 9111, 4.1).
+    /// - Complexity: O(n) in the size of the head.
+    init(_ request: HTTPRequest, varyingBy names: [HTTPField.Name] = []) {
+        let address = Self.address(of: request.url)
+        var pieces = Pieces()
+        pieces.add(request.method.rawValue)
+        pieces.add(address)
+        // A field of that name may ask another server at the same address.
+        pieces.add(.host, of: request)
+        // Where one of several fields is marked, all of that name count.
+        for name in Set(request.headers.lazy.filter(\.name.isSecret).map(\.name)).sorted() {
+            pieces.add(name, of: request)
+        }
+        pieces.add("")
+        for name in names {
+            pieces.add(name, of: request)
+        }
+        resource = Self.resource(address)
+        name = "\(resource)-\(pieces.digest)"
+    }
+
+    /// What stands for an address in the keys of all requests for it.
+    static func resource(of url: URL) -> String {
+        resource(address(of: url))
+    }
+
+    private static func resource(_ address: String) -> String {
+        SHA256.digest(of: address.utf8).prefix(16).hexadecimal
+    }
+
+    /// The address as servers compare it: without its fragment, and without what may be left out (RFC 9110, 4.2.3).
+    static func address(of url: URL) -> String {
+        let origin = Origin(url)
+        let path = url.path(percentEncoded: true)
+        let user = [url.user(percentEncoded: true), url.password(percentEncoded: true)].compactMap(\.self)
+        return "\(origin.scheme)://" + (user.isEmpty ? "" : user.joined(separator: ":") + "@")
+            + "\(origin.host):\(origin.port ?? -1)" + (path.isEmpty ? "/" : path)
+            + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
+    }
+
+    /// Whether both are the key of the same.
+    static func == (lhs: CacheKey, rhs: CacheKey) -> Bool { lhs.name == rhs.name }
+
+    /// Hashes what is compared.
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+/// Each piece with its length, so that no two lists of pieces look the same.
+private struct Pieces {
+    private var bytes: [UInt8] = []
+
+    mutating func add(_ text: String) {
+        bytes += "\(text.utf8.count):".utf8
+        bytes += text.utf8
+    }
+
+    // A field that isn't there differs from an empty one.
+    mutating func add(_ name: HTTPField.Name, of request: HTTPRequest) {
+        let values = request.headers[values: name]
+        add(name.rawValue.lowercasedASCII)
+        add("\(values.count)")
+        for value in values { add(value.trimmedOfBlanks) }
+    }
+
+    var digest: String { SHA256.digest(of: bytes).hexadecimal }
+}

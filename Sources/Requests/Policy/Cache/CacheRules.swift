@@ -1,0 +1,175 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What a private cache may do for one request (RFC 9111): pure decisions, without a store and without a clock.
+struct CacheRules: Sendable {
+    private let request: HTTPRequest
+    private let control: CacheControl
+
+    /// Reads what the request says about caches.
+    init(_ request: HTTPRequest) {
+        self.request = request
+        control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
+    }
+
+    // MARK: Using
+
+    /// Whether stored responses are for such requests, and theirs may be stored: those that get a whole resource.
+    ///
+    /// A caller who sends conditions, or wants a range, has a copy of its own and is to see what the server says.
+    var concernsCache: Bool {
+        request.method == .get && request.body.isEmpty && !control.contains("no-store")
+            && !request.headers.contains { Self.ofCallersCopy.contains($0.name) }
+    }
+
+    /// Whether a stored response is of any use.
+    var wantsStored: Bool {
+        concernsCache && request.cachePolicy != .reloadIgnoringLocalCacheData
+            && request.cachePolicy != .reloadIgnoringLocalAndRemoteCacheData
+    }
+
+    /// Decides about a request for which this, or nothing, is stored.
+    func answer(with stored: CachedResponse?, at now: Date) -> CacheAnswer {
+        guard let stored, wantsStored else { return load() }
+        let freshness = freshness(of: stored, at: now)
+        if request.cachePolicy.takesAnyAge || takes(stored, freshness) {
+            return .fresh(stored.response(from: request.url, age: freshness.age))
+        }
+        return load(unlessSameAs: stored)
+    }
+
+    /// Whether a stored response may stand in where the server fails, or isn't reached (RFC 5861, 4).
+    func answer(insteadOfError stored: CachedResponse, at now: Date) -> HTTPResponse<Data>? {
+        let freshness = freshness(of: stored, at: now)
+        guard stored.mayBeStale, let limit = stored.control.staleIfError ?? control.staleIfError,
+            freshness.age - freshness.lifetime <= limit / .seconds(1)
+        else { return nil }
+        return stored.response(from: request.url, age: freshness.age)
+    }
+
+    private func load(unlessSameAs stored: CachedResponse? = nil) -> CacheAnswer {
+        guard request.cachePolicy != .returnCacheDataDontLoad, !control.contains("only-if-cached") else {
+            return .unavailable
+        }
+        var next = request
+        if let directive = request.cachePolicy.directive, !control.contains(directive.name) {
+            next.headers[.cacheControl] = CacheControl(control.directives + [directive]).rawValue
+        }
+        // A transport with a cache of its own would answer for the server, and hide the 304 that we ask for.
+        next.cachePolicy = .reloadIgnoringLocalCacheData
+        guard let stored, !stored.validators.isEmpty else { return .miss(next) }
+        next.headers.merge(stored.validators)
+        return .revalidate(next, stored: stored)
+    }
+
+    /// RFC 9111, 4.2 and 5.2.1, for a stored response whose age counts.
+    private func takes(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
+        guard request.cachePolicy != .reloadRevalidatingCacheData, !asksForValidation,
+            !stored.control.contains("no-cache")
+        else { return false }
+        let lifetime = min(freshness.lifetime, control["max-age"].map(\.secondsOrZero) ?? .infinity)
+        let left = lifetime - freshness.age
+        if let spare = control["min-fresh"]?.secondsOrZero { return left > 0 && left >= spare }
+        if left > 0 { return true }
+        guard let excess = control["max-stale"], stored.mayBeStale else { return false }
+        return excess.argument == nil || -left <= excess.secondsOrZero
+    }
+
+    private var asksForValidation: Bool {
+        if control.contains("no-cache") { return true }
+        // RFC 9111, 5.4: what HTTP/1.0 said, where nothing else is said.
+        return !request.headers.contains(.cacheControl)
+            && CacheControl(parsing: request.headers[.pragma] ?? "").contains("no-cache")
+    }
+
+    /// A lifetime is guessed only where a resource looks like a file: what a query asks for is made when it is asked
+    /// for, and what is shown to one user only changes with what that user does.
+    private func freshness(of stored: CachedResponse, at now: Date) -> Freshness {
+        let looksLikeFile =
+            request.url.query(percentEncoded: true) == nil && !request.headers.contains(where: \.name.isSecret)
+        return Freshness(of: stored, guessing: looksLikeFile && Self.always.contains(stored.status), at: now)
+    }
+
+    private static let ofCallersCopy: Set<HTTPField.Name> = [
+        .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange, .range,
+    ]
+
+    // MARK: Storing
+
+    /// Whether a response may be stored (RFC 9111, 3).
+    ///
+    /// `private` is no obstacle here, and neither is `Authorization`: the cache is its user's own.
+    func allowsStoring(_ response: CachedResponse) -> Bool {
+        guard concernsCache, response.varyingNames != nil else { return false }
+        let control = response.control
+        guard
+            Self.always.contains(response.status)
+                || Self.whereSaid.contains(response.status)
+                    && (control.contains("max-age") || response.headers.contains(.expires))
+        else { return false }
+        // RFC 9111, 5.2.2.3: no-store is then for caches that don't know the status.
+        return !control.contains("no-store") || control.contains("must-understand")
+    }
+
+    /// Whether a response that isn't stored shows that what is stored is over.
+    ///
+    /// Failures don't: the resource may be what it was as soon as the server is well again. Neither do parts.
+    func replacesStored(_ status: HTTPStatus) -> Bool {
+        concernsCache && status.category == .success && status != .partialContent
+    }
+
+    /// What is cacheable without anybody saying so (RFC 9110, 15.1), but for 206, which isn't whole, and 501: when a
+    /// server is repaired it shows at once.
+    private static let always: Set<HTTPStatus> = [
+        .ok, .nonAuthoritativeInformation, .noContent, .multipleChoices, .movedPermanently, .permanentRedirect,
+        .notFound, .methodNotAllowed, .gone, .uriTooLong,
+    ]
+
+    /// What is cacheable where its lifetime is given. No other status is: 401, 403 and 407 are about credentials that
+    /// may be replaced, 428, 429, 431 and 511 mustn't be stored (RFC 6585), and the others are about one request.
+    private static let whereSaid: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
+
+    // MARK: Invalidating
+
+    /// The addresses whose responses are over, since a request that changes something succeeded (RFC 9111, 4.4).
+    ///
+    /// Addresses that the response names count only on the same origin: nobody else speaks for a server.
+    func invalidated(by head: HTTPResponseHead) -> [URL] {
+        guard !request.method.isSafe, head.status.category == .success || head.status.category == .redirection else {
+            return []
+        }
+        let named = [HTTPField.Name.location, .contentLocation].compactMap { name in
+            head[name].flatMap { URL(string: $0, relativeTo: request.url)?.absoluteURL }
+        }
+        return [request.url] + named.filter { Origin($0) == Origin(request.url) }
+    }
+}
+
+extension CachedResponse {
+    /// Whether it may be used without asking the server when it is stale.
+    fileprivate var mayBeStale: Bool {
+        let control = control
+        return !control.contains("must-revalidate") && !control.contains("no-cache")
+    }
+}
+
+extension CacheControl.Directive {
+    /// The argument in seconds; what is no number is taken for 0.
+    fileprivate var secondsOrZero: TimeInterval { duration.map { $0 / .seconds(1) } ?? 0 }
+}
+
+extension URLRequest.CachePolicy {
+    /// Whether a stored response will do, however old it is.
+    fileprivate var takesAnyAge: Bool { self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad }
+
+    /// What tells the caches on the way to the server.
+    fileprivate var directive: CacheControl.Directive? {
+        switch self {
+        case .reloadIgnoringLocalAndRemoteCacheData: .noCache
+        case .reloadRevalidatingCacheData: .maxAge(.zero)
+        default: nil
+        }
+    }
+}
