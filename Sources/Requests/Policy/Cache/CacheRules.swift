@@ -127,8 +127,10 @@ struct CacheRules: Sendable {
         .notFound, .methodNotAllowed, .gone, .uriTooLong,
     ]
 
-    /// What is cacheable where its lifetime is given. No other status is: 401, 403 and 407 are about credentials that
-    /// may be replaced, 428, 429, 431 and 511 mustn't be stored (RFC 6585), and the others are about one request.
+    /// What is cacheable where its lifetime is given.
+    ///
+    /// No other status is: 401, 403 and 407 are about credentials that may be replaced, 428, 429, 431 and 511 mustn't be
+    /// stored (RFC 6585), and the others are about one request.
     private static let whereSaid: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
 
     // MARK: Invalidating

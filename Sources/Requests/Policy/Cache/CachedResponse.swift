@@ -78,6 +78,7 @@ struct CachedResponse: Sendable, Hashable {
     /// - Parameters:
     ///   - url: The address that was asked.
     ///   - age: How old it is, which its `Age` says (RFC 9111, 5.1).
+    /// - Returns: The response.
     func response(from url: URL, age: TimeInterval) -> HTTPResponse<Data> {
         var headers = headers
         headers.set(HTTPField(.age, Int64(min(max(0, age), 2_147_483_648))))

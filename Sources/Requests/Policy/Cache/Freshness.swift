@@ -29,7 +29,7 @@ struct Freshness: Sendable, Hashable {
         lifetime = resident < 0 ? 0 : Self.lifetime(of: response, from: date, guessing: guesses, now)
     }
 
-    /// RFC 9111, 4.2.1, for a private cache: `s-maxage` isn't for it. What can't be read makes the response stale.
+    // RFC 9111, 4.2.1, for a private cache: `s-maxage` isn't for it. What can't be read makes the response stale.
     private static func lifetime(
         of response: CachedResponse,
         from date: Date,

@@ -10,6 +10,7 @@ extension ResponseCache {
     /// Looks for a response to a request.
     ///
     /// - Parameter request: The request as it would be sent, with all its headers, cookies and credentials.
+    /// - Returns: What to do about the request.
     func answer(to request: HTTPRequest) -> CacheAnswer {
         let rules = CacheRules(request)
         return rules.answer(with: rules.wantsStored ? find(request) : nil, at: now())
@@ -31,6 +32,7 @@ extension ResponseCache {
     ///   - head: The head of the 304.
     ///   - request: The request that ``answer(to:)`` was asked about, not the one that it gave.
     ///   - requestedAt: When that was sent.
+    /// - Returns: The whole response, for the caller.
     func refresh(
         _ stored: CachedResponse,
         with head: HTTPResponseHead,

@@ -1,0 +1,20 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CRC32Tests {
+    @Test(arguments: [
+        ("", 0), ("a", 0xE8B7_BE43), ("123456789", 0xCBF4_3926),
+        ("The quick brown fox jumps over the lazy dog", 0x414F_A339),
+    ])
+    func checksumIsThatOfTheStandard(text: String, value: UInt32) {
+        var checksum = CRC32()
+        for byte in text.utf8 { checksum.update(Data([byte])) }
+
+        #expect(checksum.value == value)
+    }
+}

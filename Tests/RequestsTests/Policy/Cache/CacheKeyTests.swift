@@ -1,0 +1,74 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CacheKeyTests {
+    private func key(_ url: String, _ headers: HTTPHeaders = []) throws -> CacheKey {
+        CacheKey(CacheSample.get(try #require(URL(string: url)), headers))
+    }
+
+    @Test(arguments: [
+        "HTTPS://API.example.com/a", "https://api.example.com:443/a", "https://api.example.com/a#fragment",
+    ])
+    func spellingsOfAnAddressAreOne(url: String) throws {
+        #expect(try key(url) == key("https://api.example.com/a"))
+    }
+
+    @Test func anEmptyPathIsTheRoot() throws {
+        #expect(try key("http://example.com") == key("http://example.com:80/"))
+    }
+
+    @Test(arguments: [
+        "http://api.example.com/a", "https://api.example.com:8443/a", "https://api.example.com/A",
+        "https://api.example.com/a/", "https://api.example.com/a?", "https://api.example.com/a?b",
+        "https://user@api.example.com/a", "https://example.com/a",
+    ])
+    func addressesThatDifferHaveOtherKeys(url: String) throws {
+        #expect(try key(url) != key("https://api.example.com/a"))
+        #expect(try key(url).resource != key("https://api.example.com/a").resource)
+    }
+
+    static let credentials: [HTTPHeaders] = [
+        [], [.authorization: "Bearer a"], [.authorization: "Bearer b"], [.authorization: ""], [.cookie: "Bearer a"],
+        [.apiKey: "a"], [HTTPField("X-Session", "a"), HTTPField(HTTPField.Name("X-Session", isSecret: true), "a")],
+        [HTTPField(HTTPField.Name("X-Session", isSecret: true), "a")], [.cookie: "a=1", .authorization: "Bearer a"],
+        [.proxyAuthorization: "Bearer a"], [.host: "other.example.com"],
+    ]
+
+    @Test func usersHaveTheirOwn() throws {
+        let keys = try Self.credentials.map { try key("https://api.example.com/a", $0) }
+
+        #expect(Set(keys).count == keys.count)
+        #expect(Set(keys.map(\.resource)).count == 1)
+    }
+
+    @Test func theOrderOfTheFieldsDoesNotCount() throws {
+        let headers: HTTPHeaders = [.authorization: "Bearer a", .cookie: "a=1", .accept: "*/*"]
+        let others: HTTPHeaders = [.accept: "text/plain", .cookie: "a=1", .authorization: "Bearer a"]
+
+        #expect(try key("https://a.example", headers) == key("https://a.example", others))
+    }
+
+    @Test func variantsHaveTheirOwn() {
+        let languages: [HTTPHeaders] = [
+            [], [.acceptLanguage: ""], [.acceptLanguage: "en"], [.acceptLanguage: "de"],
+            [HTTPField(.acceptLanguage, "en"), HTTPField(.acceptLanguage, "de")],
+        ]
+
+        let keys = languages.map { CacheKey(CacheSample.get($0), varyingBy: [.acceptLanguage]) }
+
+        #expect(Set(keys + [CacheKey(CacheSample.get())]).count == keys.count + 1)
+        #expect(CacheKey(CacheSample.get([.acceptLanguage: " en "]), varyingBy: ["accept-language"]) == keys[2])
+    }
+
+    @Test func nothingCanBeReadFromIt() throws {
+        let name = try key("https://api.example.com/a?token=hunter2", [.authorization: "Bearer hunter2"]).name
+
+        #expect(name.utf8.count == 97)
+        #expect(name.split(separator: "-").allSatisfy { $0.allSatisfy(\.isHexDigit) })
+    }
+}

@@ -1,0 +1,48 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CacheRemovalsTests {
+    private let start = CacheSample.start
+
+    @Test func whatWasAskedForBeforeARemovalIsOutdated() {
+        var removals = CacheRemovals()
+
+        removals.note(["a"], at: start)
+
+        #expect(removals.outdate("a", askedAt: start - 1, now: start + 1))
+        #expect(!removals.outdate("a", askedAt: start, now: start + 1))
+        #expect(!removals.outdate("b", askedAt: start - 1, now: start + 1))
+        #expect(removals.generation == 1)
+    }
+
+    @Test func aRemovalOfEverythingIsOfEachOne() {
+        var removals = CacheRemovals()
+
+        removals.noteAll(at: start)
+
+        #expect(removals.outdate("a", askedAt: start - 1, now: start + 1))
+        #expect(!removals.outdate("a", askedAt: start, now: start + 1))
+    }
+
+    @Test func aClockThatIsSetBackDoesNotKeepEverythingOut() {
+        var removals = CacheRemovals()
+
+        removals.noteAll(at: start)
+
+        #expect(!removals.outdate("a", askedAt: start - 3600, now: start - 3599))
+    }
+
+    @Test func manyRemovalsAreForgottenOnTheSafeSide() {
+        var removals = CacheRemovals()
+
+        for index in 0...1000 { removals.note(["\(index)"], at: start + TimeInterval(index)) }
+
+        #expect(removals.outdate("another", askedAt: start + 999, now: start + 2000))
+        #expect(!removals.outdate("0", askedAt: start + 1000, now: start + 2000))
+    }
+}

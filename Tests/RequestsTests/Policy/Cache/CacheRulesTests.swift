@@ -1,0 +1,231 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CacheRulesTests {
+    struct Row: Sendable {
+        var request: HTTPHeaders = []
+        var policy = URLRequest.CachePolicy.useProtocolCachePolicy
+        var response: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"1\""]
+        var age: TimeInterval = 30
+        let answer: String
+    }
+
+    /// RFC 9111, 4 and 5.2.
+    static let rows: [Row] = [
+        Row(answer: "fresh"),
+        Row(age: 59.9, answer: "fresh"),
+        Row(age: 60, answer: "revalidate"),
+        Row(response: [.cacheControl: "max-age=60"], age: 60, answer: "miss"),
+        Row(
+            response: [.cacheControl: "max-age=60", .lastModified: "Sun, 06 Nov 1994 08:00:00 GMT"],
+            age: 60,
+            answer: "revalidate"
+        ),
+        Row(response: [.cacheControl: "max-age=60", .lastModified: "lately", .eTag: "*"], age: 60, answer: "miss"),
+        Row(response: [.cacheControl: "max-age=60, no-cache", .eTag: "\"1\""], answer: "revalidate"),
+        Row(response: [.cacheControl: "max-age=60, no-cache=\"set-cookie\"", .eTag: "\"1\""], answer: "revalidate"),
+        Row(response: [.cacheControl: "max-age=60, private"], answer: "fresh"),
+        Row(response: [.cacheControl: "max-age=60, must-revalidate"], answer: "fresh"),
+        Row(response: [.cacheControl: "max-age=60, proxy-revalidate, s-maxage=0"], answer: "fresh"),
+        Row(response: [.eTag: "\"1\""], age: 0, answer: "revalidate"),
+
+        Row(request: [.cacheControl: "no-store"], answer: "miss"),
+        Row(request: [.cacheControl: "no-cache"], answer: "revalidate"),
+        Row(request: [.pragma: "no-cache"], answer: "revalidate"),
+        Row(request: [.pragma: "no-cache", .cacheControl: "max-age=60"], answer: "fresh"),
+        Row(request: [.cacheControl: "max-age=31"], answer: "fresh"),
+        Row(request: [.cacheControl: "max-age=30"], answer: "revalidate"),
+        Row(request: [.cacheControl: "max-age=0"], age: 0, answer: "revalidate"),
+        Row(request: [.cacheControl: "max-age=x"], age: 0, answer: "revalidate"),
+        Row(request: [.cacheControl: "max-age=600"], age: 60, answer: "revalidate"),
+        Row(request: [.cacheControl: "min-fresh=30"], answer: "fresh"),
+        Row(request: [.cacheControl: "min-fresh=31"], answer: "revalidate"),
+        Row(request: [.cacheControl: "max-stale"], age: 1e6, answer: "fresh"),
+        Row(request: [.cacheControl: "max-stale=10"], age: 70, answer: "fresh"),
+        Row(request: [.cacheControl: "max-stale=10"], age: 71, answer: "revalidate"),
+        Row(request: [.cacheControl: "max-stale=x"], age: 71, answer: "revalidate"),
+        Row(request: [.cacheControl: "max-stale=10, max-age=20"], age: 30, answer: "fresh"),
+        Row(request: [.cacheControl: "max-stale=10, max-age=20"], age: 31, answer: "revalidate"),
+        Row(request: [.cacheControl: "max-stale, min-fresh=10"], age: 70, answer: "revalidate"),
+        Row(
+            request: [.cacheControl: "max-stale"],
+            response: [.cacheControl: "max-age=60, must-revalidate"],
+            age: 61,
+            answer: "miss"
+        ),
+        Row(request: [.cacheControl: "max-stale"], response: [.cacheControl: "no-cache"], answer: "miss"),
+        Row(request: [.cacheControl: "only-if-cached"], answer: "fresh"),
+        Row(request: [.cacheControl: "only-if-cached"], age: 61, answer: "unavailable"),
+        Row(request: [.cacheControl: "only-if-cached, max-stale"], age: 61, answer: "fresh"),
+        Row(request: [.cacheControl: "no-store, only-if-cached"], answer: "unavailable"),
+
+        Row(policy: .reloadIgnoringLocalCacheData, answer: "miss"),
+        Row(policy: .reloadIgnoringLocalAndRemoteCacheData, answer: "miss"),
+        Row(policy: .returnCacheDataElseLoad, age: 1e9, answer: "fresh"),
+        Row(policy: .returnCacheDataElseLoad, response: [.cacheControl: "no-cache"], answer: "fresh"),
+        Row(policy: .returnCacheDataDontLoad, age: 1e9, answer: "fresh"),
+        Row(policy: .reloadRevalidatingCacheData, answer: "revalidate"),
+        Row(policy: .reloadRevalidatingCacheData, response: [.cacheControl: "max-age=60"], answer: "miss"),
+
+        Row(request: [.ifNoneMatch: "\"1\""], answer: "miss"),
+        Row(request: [.ifModifiedSince: "Sun, 06 Nov 1994 08:00:00 GMT"], answer: "miss"),
+        Row(request: [.ifMatch: "\"1\""], answer: "miss"),
+        Row(request: [.ifUnmodifiedSince: "Sun, 06 Nov 1994 08:00:00 GMT"], answer: "miss"),
+        Row(request: [.range: "bytes=0-1"], answer: "miss"),
+        Row(request: [.range: "bytes=0-1"], policy: .returnCacheDataDontLoad, answer: "unavailable"),
+    ]
+
+    @Test(arguments: rows) func requestAndResponseSayWhetherItIsUsed(_ row: Row) {
+        let rules = CacheRules(CacheSample.get(row.request, row.policy))
+
+        let answer = rules.answer(with: CacheSample.cached(row.response), at: CacheSample.start + row.age)
+
+        #expect(answer.word == row.answer)
+    }
+
+    @Test(arguments: [
+        (URLRequest.CachePolicy.useProtocolCachePolicy, "miss"), (.reloadIgnoringLocalCacheData, "miss"),
+        (.returnCacheDataElseLoad, "miss"), (.returnCacheDataDontLoad, "unavailable"),
+        (.reloadRevalidatingCacheData, "miss"),
+    ])
+    func withoutAResponseThePolicySaysWhetherToLoad(policy: URLRequest.CachePolicy, answer: String) {
+        #expect(CacheRules(CacheSample.get([], policy)).answer(with: nil, at: CacheSample.start).word == answer)
+    }
+
+    @Test(arguments: [
+        HTTPMethod.head, .post, .put, .patch, .delete, .options, .query, .trace, "PURGE", "get",
+    ])
+    func onlyGetIsAnswered(method: HTTPMethod) {
+        let request = HTTPRequest(url: CacheSample.url, method: method)
+        let rules = CacheRules(request)
+
+        #expect(rules.answer(with: CacheSample.cached(), at: CacheSample.start).word == "miss")
+        #expect(!rules.allowsStoring(CacheSample.cached()))
+    }
+
+    @Test func aRequestWithContentIsNotAnswered() {
+        let rules = CacheRules(HTTPRequest(url: CacheSample.url, body: .data(Data("question".utf8))))
+
+        #expect(rules.answer(with: CacheSample.cached(), at: CacheSample.start).word == "miss")
+        #expect(!rules.allowsStoring(CacheSample.cached()))
+    }
+
+    @Test func theAnswerSaysHowOldItIs() throws {
+        let stored = CacheSample.cached([.cacheControl: "max-age=60", .age: "7"])
+
+        let answer = CacheRules(CacheSample.get()).answer(with: stored, at: CacheSample.start + 5.9)
+
+        guard case .fresh(let response) = answer else { throw CacheTestError.unexpected(answer.word) }
+        #expect(response.headers[values: .age] == ["12"])
+        #expect(response.status == .ok)
+        #expect(response.url == CacheSample.url)
+        #expect(response.body == Data("content".utf8))
+        #expect(response.attempts.isEmpty)
+    }
+
+    @Test func validationAsksWithWhatTheServerGaveAsItGaveIt() {
+        let tags = ["\"1\"", "W/\"1\"", "unquoted"]
+        for tag in tags {
+            let stored = CacheSample.cached([.eTag: tag, .lastModified: "Sunday, 06-Nov-94 08:49:37 GMT"])
+
+            let answer = CacheRules(CacheSample.get([.accept: "*/*"])).answer(with: stored, at: CacheSample.start + 60)
+
+            #expect(
+                answer.request?.headers
+                    == [
+                        .accept: "*/*", .ifNoneMatch: tag, .ifModifiedSince: "Sunday, 06-Nov-94 08:49:37 GMT",
+                    ]
+            )
+        }
+    }
+
+    @Test(arguments: ["\"a\r\nX: y\"", "\"a\u{0}\"", "\"a b\"", "*", ""])
+    func aHostileTagIsNotSent(tag: String) {
+        #expect(CacheSample.cached([.eTag: tag]).validators.isEmpty)
+    }
+
+    @Test(
+        arguments: [
+            (.useProtocolCachePolicy, [], nil),
+            (.reloadIgnoringLocalCacheData, [], nil),
+            (.reloadIgnoringLocalAndRemoteCacheData, [], "no-cache"),
+            (.reloadIgnoringLocalAndRemoteCacheData, [.cacheControl: "no-transform"], "no-transform, no-cache"),
+            (.reloadIgnoringLocalAndRemoteCacheData, [.cacheControl: "No-Cache"], "No-Cache"),
+            (.reloadRevalidatingCacheData, [], "max-age=0"),
+            (.reloadRevalidatingCacheData, [.cacheControl: "max-age=5"], "max-age=5"),
+        ] as [(URLRequest.CachePolicy, HTTPHeaders, String?)]
+    )
+    func thePolicyIsSaidToTheCachesOnTheWay(
+        policy: URLRequest.CachePolicy,
+        headers: HTTPHeaders,
+        control: String?
+    ) throws {
+        let answer = CacheRules(CacheSample.get(headers, policy)).answer(with: nil, at: CacheSample.start)
+
+        let request = try #require(answer.request)
+        #expect(request.headers[.cacheControl] == control)
+    }
+
+    @Test func aCacheInTheTransportDoesNotAnswerForTheServer() {
+        let rules = CacheRules(CacheSample.get([.ifNoneMatch: "\"1\""]))
+
+        let answer = rules.answer(with: nil, at: CacheSample.start)
+
+        #expect(answer.request?.cachePolicy == .reloadIgnoringLocalCacheData)
+    }
+
+    @Test(
+        arguments: [
+            ("https://a.example/logo.png", [], "fresh"),
+            ("https://a.example/logo?size=2", [], "revalidate"),
+            ("https://a.example/logo.png", [.authorization: "Bearer a"], "revalidate"),
+            ("https://a.example/logo.png", [.cookie: "a=1"], "revalidate"),
+        ] as [(String, HTTPHeaders, String)]
+    )
+    func aLifetimeIsGuessedOnlyForWhatLooksLikeAFile(url: String, headers: HTTPHeaders, answer: String) throws {
+        let stored = CacheSample.cached([.lastModified: "Sun, 06 Nov 1994 07:49:37 GMT"])
+        let rules = CacheRules(CacheSample.get(try #require(URL(string: url)), headers))
+
+        #expect(rules.answer(with: stored, at: CacheSample.start + 60).word == answer)
+    }
+
+    struct StandIn: Sendable {
+        var request: HTTPHeaders = []
+        let response: HTTPHeaders
+        let age: TimeInterval
+        let stands: Bool
+    }
+
+    /// RFC 5861, 4.
+    static let standIns: [StandIn] = [
+        StandIn(response: [.cacheControl: "max-age=60"], age: 61, stands: false),
+        StandIn(response: [.cacheControl: "max-age=60, stale-if-error=10"], age: 70, stands: true),
+        StandIn(response: [.cacheControl: "max-age=60, stale-if-error=10"], age: 71, stands: false),
+        StandIn(response: [.cacheControl: "max-age=60, stale-if-error=10, must-revalidate"], age: 61, stands: false),
+        StandIn(response: [.cacheControl: "no-cache, stale-if-error=10"], age: 1, stands: false),
+        StandIn(
+            request: [.cacheControl: "stale-if-error=10"],
+            response: [.cacheControl: "max-age=60"],
+            age: 70,
+            stands: true
+        ),
+    ]
+
+    @Test(arguments: standIns) func aStaleResponseStandsInForAnErrorWhereThatIsSaid(_ row: StandIn) {
+        let rules = CacheRules(CacheSample.get(row.request))
+        let stored = CacheSample.cached(row.response)
+
+        let response = rules.answer(insteadOfError: stored, at: CacheSample.start + row.age)
+
+        #expect((response != nil) == row.stands)
+    }
+}
+
+enum CacheTestError: Error {
+    case unexpected(String)
+}

@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Dispatch
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct ResponseCacheRaceTests {
+    private let directory = TemporaryDirectory()
+
+    private static func url(_ index: Int) -> URL { URL(string: "https://example.com/\(index)")! }
+
+    /// Each content says for whom it is, and is long enough to be torn.
+    private static func body(_ user: Int, _ index: Int) -> String {
+        String(repeating: "\(user):\(index);", count: 500)
+    }
+
+    private static func request(_ user: Int, _ index: Int) -> HTTPRequest {
+        CacheSample.get(url(index), [.authorization: "Bearer \(user)"])
+    }
+
+    /// As two processes: nothing is shared but the directory.
+    @Test func twoCachesShareADirectory() throws {
+        let caches = try [0, 4096].map {
+            try ResponseCache(directory: directory.url, diskLimit: 64 * 4096, memoryLimit: $0)
+        }
+        let wrong = Locked<[String]>([])
+
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            var fuzz = Fuzz(seed: Fuzz.seed &+ UInt64(thread))
+            let cache = caches[thread % 2]
+            for _ in 0..<Scale.races {
+                let (user, index) = (Int.random(in: 0..<4, using: &fuzz), Int.random(in: 0..<30, using: &fuzz))
+                switch Int.random(in: 0..<100, using: &fuzz) {
+                case 0: cache.removeAll()
+                case 1...4: cache.remove(for: Self.url(index))
+                case 5...40:
+                    var response = CacheSample.response(body: Self.body(user, index), from: Self.url(index))
+                    if index.isMultiple(of: 3) {
+                        let headers: HTTPHeaders = [.cacheControl: "max-age=60", .vary: "Accept"]
+                        response = CacheSample.response(headers, body: Self.body(user, index), from: Self.url(index))
+                    }
+                    cache.store(response, for: Self.request(user, index))
+                default:
+                    let content = cache.content(for: Self.request(user, index))
+                    if let content, content != Self.body(user, index) {
+                        wrong.withLock { $0.append("\(user):\(index) got \(content.prefix(20))") }
+                    }
+                }
+            }
+        }
+
+        #expect(wrong.withLock { $0 } == [])
+        // Each may overstep the limit by an eighth of it.
+        #expect(caches[0].diskSize <= 64 * 4096 * 9 / 8)
+        #expect(!directory.files.contains { $0.lastPathComponent.hasSuffix("partial") })
+    }
+
+    @Test func whatIsReadOrWrittenDuringARemovalIsGoneAfterIt() throws {
+        let clock = WallClock()
+        let cache = try ResponseCache(directory: directory.url, now: { clock.now })
+        let request = Self.request(1, 1)
+        let response = CacheSample.response(from: Self.url(1))
+        for round in 0..<Scale.races {
+            // On disk, and sometimes in memory.
+            cache.store(response, for: request)
+            if round.isMultiple(of: 2) { cache.state.withLock { $0.memory.removeAll() } }
+            let start = clock.now
+            clock.advance(by: 0.001)
+
+            simultaneously {
+                if round.isMultiple(of: 3) { cache.removeAll() } else { cache.remove(for: Self.url(1)) }
+            } and: {
+                _ = cache.content(for: request)
+                cache.store(response, for: request, requestedAt: start)
+                _ = cache.content(for: request)
+            }
+
+            guard cache.content(for: request) == nil, cache.diskSize == 0 else {
+                Issue.record("round \(round)")
+                return
+            }
+        }
+    }
+}
