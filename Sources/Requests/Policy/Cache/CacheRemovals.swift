@@ -14,7 +14,7 @@ struct CacheRemovals: Sendable {
     private var resources: [String: Date] = [:]
 
     /// Notes that these resources were removed.
-    mutating func note(_ removed: [String], at now: Date) {
+    mutating func note(_ removed: Set<String>, at now: Date) {
         generation += 1
         for resource in removed { resources[resource] = now }
         guard resources.count > Self.limit else { return }

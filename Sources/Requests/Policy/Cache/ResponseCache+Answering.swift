@@ -102,18 +102,14 @@ extension ResponseCache {
     }
 
     private func record(_ key: CacheKey) -> CacheRecord? {
-        let (known, generation) = state.withLock { ($0.memory.value(for: key), $0.removals.generation) }
-        if let known {
+        let finding = state.withLock { $0.find(key) }
+        if let known = finding.record {
             // So that what is used all the time isn't the oldest on the disk.
             files?.touch(key, at: now())
             return known
         }
         guard let record = files?.load(key, at: now()) else { return nil }
-        state.withLock { state in
-            // What was put there meanwhile is newer than the file, and what was removed meanwhile is to stay removed.
-            guard state.removals.generation == generation, !state.memory.contains(key) else { return }
-            state.memory.insert(record, for: key, cost: record.cost)
-        }
+        state.withLock { $0.take(record, for: key, after: finding) }
         return record
     }
 
@@ -126,11 +122,7 @@ extension ResponseCache {
         }
         for (key, record) in records { save(record, for: key) }
         let time = now()
-        let isKept = state.withLock { [records] state in
-            guard !state.removals.outdate(key.resource, askedAt: response.requestedAt, now: time) else { return false }
-            for (key, record) in records { state.memory.insert(record, for: key, cost: record.cost) }
-            return true
-        }
+        let isKept = state.withLock { [records] in $0.keep(records, askedAt: response.requestedAt, now: time) }
         // Only now, since the removal may have come while the files were written, and not have seen them.
         if !isKept { for (key, _) in records { files?.remove(key) } }
     }
@@ -153,8 +145,9 @@ extension ResponseCache {
 
     private func forget(_ request: HTTPRequest) {
         let key = CacheKey(request)
-        state.withLock { $0.memory.remove(key) }
+        // Twice, since somebody may have read the file while it was still there.
+        state.withLock { $0.forget(key) }
         files?.remove(key)
-        state.withLock { $0.memory.remove(key) }
+        state.withLock { $0.forget(key) }
     }
 }

@@ -36,13 +36,7 @@ public final class ResponseCache: Sendable {
     /// you add, you decide about a server that says nothing.
     public typealias Filter = @Sendable (_ response: HTTPResponse<Data>, _ request: HTTPRequest) -> HTTPResponse<Data>?
 
-    struct State: Sendable {
-        var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
-        var disk: DiskBudget
-        var removals = CacheRemovals()
-    }
-
-    let state: Locked<State>
+    let state: Locked<CacheState>
     let files: CacheFiles?
     let filter: Filter
     let now: @Sendable () -> Date
@@ -59,7 +53,7 @@ public final class ResponseCache: Sendable {
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
     ) {
-        state = Locked(State(memory: LeastRecentlyUsed(limit: memoryLimit), disk: DiskBudget(limit: 0)))
+        state = Locked(CacheState(memoryLimit: memoryLimit))
         files = nil
         self.filter = filter
         self.now = now
@@ -92,7 +86,7 @@ public final class ResponseCache: Sendable {
         } catch {
             throw DirectoryError(directory: directory, reason: "can't be made: \(error.localizedDescription)")
         }
-        state = Locked(State(memory: LeastRecentlyUsed(limit: memoryLimit), disk: DiskBudget(limit: diskLimit)))
+        state = Locked(CacheState(memoryLimit: memoryLimit, diskLimit: diskLimit))
         self.filter = filter
         self.now = now
     }
@@ -109,7 +103,7 @@ public final class ResponseCache: Sendable {
     }
 
     /// How many bytes are kept in memory, about.
-    public var memorySize: Int { state.withLock { $0.memory.cost } }
+    public var memorySize: Int { state.withLock { $0.memorySize } }
 
     /// How many bytes the files take, in whole blocks; 0 for a cache that is in memory only.
     ///
@@ -122,13 +116,7 @@ public final class ResponseCache: Sendable {
     ///
     /// - Complexity: O(n) in the number of files.
     public func removeAll() {
-        remove(
-            { state, now in
-                state.removals.noteAll(at: now)
-                state.memory.removeAll()
-            },
-            files: { $0.removeAll() }
-        )
+        remove({ $0.removeAll(at: $1) }, files: { $0.removeAll() })
     }
 
     /// Removes every response to requests for an address, whoever made them.
@@ -143,18 +131,12 @@ public final class ResponseCache: Sendable {
     func remove(_ urls: [URL]) {
         guard !urls.isEmpty else { return }
         let resources = Set(urls.map(CacheKey.resource(of:)))
-        remove(
-            { state, now in
-                state.removals.note(Array(resources), at: now)
-                state.memory.removeAll { resources.contains($0.resource) }
-            },
-            files: { $0.remove(resources) }
-        )
+        remove({ $0.remove(resources, at: $1) }, files: { $0.remove(resources) })
     }
 
     // Once before, so that what is about to be kept isn't; and once after, since somebody may have read a file that was
     // still there.
-    private func remove(_ change: @Sendable (inout State, Date) -> Void, files remove: (CacheFiles) -> Void) {
+    private func remove(_ change: @Sendable (inout CacheState, Date) -> Void, files remove: (CacheFiles) -> Void) {
         let time = now()
         state.withLock { change(&$0, time) }
         guard let files else { return }

@@ -1,0 +1,70 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What the threads that use a cache share: what is in memory, and what was removed.
+///
+/// Files are read and written without a lock, and others may do the same meanwhile. So whoever comes back from a file
+/// says when it began, and learns whether what it brings still counts.
+struct CacheState: Sendable {
+    private var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
+    private var removals = CacheRemovals()
+    /// How much may be written.
+    var disk: DiskBudget
+
+    /// What is in memory under a key, and what a reader brings back who goes to look for a file.
+    struct Finding: Sendable {
+        let record: CacheRecord?
+        fileprivate let generation: Int
+    }
+
+    /// Begins with nothing.
+    init(memoryLimit: Int, diskLimit: Int = 0) {
+        memory = LeastRecentlyUsed(limit: memoryLimit)
+        disk = DiskBudget(limit: diskLimit)
+    }
+
+    /// How many bytes are in memory, about.
+    var memorySize: Int { memory.cost }
+
+    /// Looks for a record.
+    mutating func find(_ key: CacheKey) -> Finding {
+        Finding(record: memory.value(for: key), generation: removals.generation)
+    }
+
+    /// Takes a record into memory that was read from a file, after it wasn't found.
+    ///
+    /// Not where there is one now, which is newer than the file; and not where something was removed meanwhile, since
+    /// the file may be what was to be removed.
+    mutating func take(_ record: CacheRecord, for key: CacheKey, after finding: Finding) {
+        guard removals.generation == finding.generation, !memory.contains(key) else { return }
+        memory.insert(record, for: key, cost: record.cost)
+    }
+
+    /// Takes records of a response into memory, or says that it is outdated since it was asked for.
+    mutating func keep(_ records: [(CacheKey, CacheRecord)], askedAt time: Date, now: Date) -> Bool {
+        guard !records.contains(where: { removals.outdate($0.0.resource, askedAt: time, now: now) }) else {
+            return false
+        }
+        for (key, record) in records { memory.insert(record, for: key, cost: record.cost) }
+        return true
+    }
+
+    /// Removes what is under a key.
+    mutating func forget(_ key: CacheKey) {
+        memory.remove(key)
+    }
+
+    /// Removes everything about some resources.
+    mutating func remove(_ resources: Set<String>, at now: Date) {
+        removals.note(resources, at: now)
+        memory.removeAll { resources.contains($0.resource) }
+    }
+
+    /// Removes everything.
+    mutating func removeAll(at now: Date) {
+        removals.noteAll(at: now)
+        memory.removeAll()
+    }
+}
