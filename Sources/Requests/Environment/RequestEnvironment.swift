@@ -48,6 +48,17 @@ public struct RequestEnvironment: Sendable {
     public var interceptors: [any Interceptor] = []
     /// What judges responses, in this order; the request's own statuses come last.
     public var validators: [any ResponseValidator] = []
+    /// Where cookies are kept between requests; nil keeps none, and is the default but for an `HTTPClient`, which has a
+    /// jar of its own.
+    public var cookies: (any CookieStorage)?
+    /// What keeps responses; nil, the default, keeps none.
+    public var cache: ResponseCache?
+    /// How many requests are sent in a while; nil, the default, sets no limit.
+    public var rateLimiter: RateLimiter?
+    /// How many transfers to one origin are under way at once; nil, the default, sets no limit.
+    public var hostLimiter: HostLimiter?
+    /// What watches operations.
+    public var monitors: [any EventMonitor] = []
     /// When failed requests are tried again; by default never.
     public var retry = RetryPolicy.never
     /// The clock of every wait: deadlines and back-off.

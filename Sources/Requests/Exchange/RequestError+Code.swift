@@ -42,6 +42,8 @@ extension RequestError {
         public static let rejected = Code("rejected")
         /// The server says that what the caller has is still right, and the request needs content to make its value of.
         public static let notModified = Code("notModified")
+        /// Only a stored response was wanted, and there is none that may be used.
+        public static let notCached = Code("notCached")
         /// The content is empty where the request needs some.
         public static let emptyResponse = Code("emptyResponse")
         /// There is content where the request allows none.

@@ -78,6 +78,8 @@ struct OperationLifecycle: Sendable, Hashable {
         case built(attempt: Int)
         /// The interceptors are done with the request of this attempt.
         case adapted(attempt: Int)
+        /// There is a response that nothing has to be sent for.
+        case answered
         /// The head of the response to this transfer came.
         case responded(transfer: Int)
         /// This transfer is over.
@@ -143,6 +145,8 @@ struct OperationLifecycle: Sendable, Hashable {
         case (.adapting, .adapted(attempt)), (.judging, .redirected):
             transfer += 1
             return move(to: .sending, .send(transfer: transfer))
+        case (.adapting, .answered), (.judging, .answered):
+            return move(to: .judging, .judge)
         case (.sending, .responded(transfer)):
             return move(to: .receiving, .none)
         case (.sending, .ended(transfer)), (.receiving, .ended(transfer)):

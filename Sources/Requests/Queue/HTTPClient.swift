@@ -15,7 +15,8 @@ import Foundation
 /// ```
 ///
 /// Everything that a ``RequestQueue`` does, a client does. What its requests inherit is the ``environment``; a change of
-/// it counts for requests that are added afterwards. Safe from any thread.
+/// it counts for requests that are added afterwards. Cookies are kept in a jar of the client's own, in memory, unless the
+/// environment has another, or nil. Safe from any thread.
 ///
 /// A client may be let go of while its requests run: they run to their end.
 public final class HTTPClient: RequestQueue {
@@ -43,6 +44,7 @@ public final class HTTPClient: RequestQueue {
     ) {
         var environment = RequestEnvironment()
         environment.baseURL = baseURL
+        environment.cookies = CookieJar()
         configure(&environment)
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()

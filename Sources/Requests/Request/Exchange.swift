@@ -23,6 +23,8 @@ struct Exchange: Sendable {
     private(set) var attempts: [Attempt] = []
     private(set) var head: HTTPResponseHead?
     private(set) var body = Data()
+    /// What is on its way, or was last.
+    private(set) var hop: Hop?
     var redirects = RedirectMachine(policy: .refuse)
     private var began = ContinuousClock.now
     private var transfer = 0
@@ -42,14 +44,15 @@ struct Exchange: Sendable {
     }
 
     /// Begins a transfer, and gives its number as a piece of work; nil where nobody cares any more.
-    mutating func begin(_ transfer: Int, sending request: HTTPRequest, cause: Attempt.Cause) -> Int? {
+    mutating func begin(_ transfer: Int, _ hop: Hop) -> Int? {
         guard !isAbandoned else { return nil }
         self.transfer = transfer
         isOpen = true
         head = nil
         body = Data()
         began = .now
-        attempts.append(Attempt(cause: cause, request: request, metrics: Metrics()))
+        self.hop = hop
+        attempts.append(Attempt(cause: hop.cause, request: hop.outgoing, metrics: Metrics()))
         return beginWork()
     }
 
@@ -110,6 +113,11 @@ struct Exchange: Sendable {
         body = Data()
         defer { cancellation = nil }
         return cancellation
+    }
+
+    /// Takes over the head of a response that was sent before, and kept.
+    mutating func adopt(_ head: HTTPResponseHead) {
+        self.head = head
     }
 
     /// Takes over what came of an operation that did the work for this one.

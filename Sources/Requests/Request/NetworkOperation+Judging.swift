@@ -11,20 +11,28 @@ extension NetworkOperation {
     /// Decides what the end of a transfer means.
     func judge(_ error: RequestError?) {
         let exchange = run.withLock { $0.exchange }
-        guard let sent = exchange.request else { return }
-        if let error { return consider(error, in: error.phase) }
-        guard let head = exchange.head else {
-            return consider(RequestError(.badResponse, phase: .receiving), in: .receiving)
+        guard let hop = exchange.hop else { return }
+        if error != nil || exchange.head == nil {
+            let error = error ?? RequestError(.badResponse, phase: .receiving)
+            if let response = stale(insteadOf: error, for: hop) { return judge(response, to: hop.asked) }
+            return consider(error, in: error.phase)
         }
-        switch run.withLock({ $0.exchange.redirects.handle(head, to: sent) }) {
+        guard let head = exchange.head else { return }
+        let response = HTTPResponse(head: head, body: exchange.body, attempts: exchange.attempts)
+        judge(cached(response, for: hop), to: hop.asked)
+    }
+
+    /// Decides what becomes of a response, from wherever it came.
+    func judge(_ response: HTTPResponse<Data>, to request: HTTPRequest) {
+        switch run.withLock({ $0.exchange.redirects.handle(response.head, to: request) }) {
         case .follow(let next):
             follow(next)
         case .fail(let code, let reason):
             fail(RequestError(code, phase: .validating, reason: reason), in: .validating)
         case .deliver:
-            var response = HTTPResponse(head: head, body: exchange.body, attempts: exchange.attempts)
+            var response = response
             response.makeDecoder = environment.makeDecoder
-            validate(response, of: sent)
+            validate(response, of: request)
         }
     }
 
@@ -32,11 +40,50 @@ extension NetworkOperation {
         do {
             var request = request
             try request.validate()
-            guard case .send(let transfer) = transition(.redirected) else { return }
-            send(request, transfer: transfer, cause: .redirect)
+            dispatch(request, cause: .redirect, by: .redirected)
         } catch {
             fail(error, in: .validating)
         }
+    }
+
+    // MARK: Cache
+
+    /// What the caller gets to see of a response: after a 304 that only the cache asked for, what the cache has.
+    private func cached(_ response: HTTPResponse<Data>, for hop: Hop) -> HTTPResponse<Data> {
+        guard let cache = environment.cache else { return response }
+        cache.invalidate(after: hop.complete, answeredWith: response.head)
+        guard let stored = hop.stored else {
+            cache.store(response, for: hop.complete, requestedAt: hop.requestedAt)
+            return response
+        }
+        if response.status == .notModified {
+            let refreshed = cache.refresh(
+                stored,
+                with: response.head,
+                for: hop.complete,
+                requestedAt: hop.requestedAt
+            )
+            return settle(HTTPResponse(head: refreshed.head, body: refreshed.body, attempts: response.attempts))
+        }
+        if response.status.category == .serverError,
+            let stale = cache.answer(insteadOfError: stored, for: hop.complete)
+        {
+            return settle(HTTPResponse(head: stale.head, body: stale.body, attempts: response.attempts))
+        }
+        cache.store(response, for: hop.complete, requestedAt: hop.requestedAt)
+        return response
+    }
+
+    private func stale(insteadOf error: RequestError, for hop: Hop) -> HTTPResponse<Data>? {
+        guard error.code != .cancelled, let stored = hop.stored,
+            let stale = environment.cache?.answer(insteadOfError: stored, for: hop.complete)
+        else { return nil }
+        return settle(stale)
+    }
+
+    private func settle(_ response: HTTPResponse<Data>) -> HTTPResponse<Data> {
+        run.withLock { $0.exchange.adopt(response.head) }
+        return response
     }
 
     // MARK: Validate
@@ -44,10 +91,12 @@ extension NetworkOperation {
     private func validate(_ response: HTTPResponse<Data>, of sent: HTTPRequest) {
         guard let request else { return }
         let options = run.withLock { $0.options }
+        let validators = environment.validators + options.validators
         let attempt = attempt
         let context = ValidationContext(
             request: sent,
-            identifier: request.identifier,
+            // Which may be a digest of all that is sent.
+            identifier: validators.isEmpty ? "" : request.identifier,
             attempt: attempt,
             validStatusCodes: options.validatesStatus ? request.validHTTPStatusCodes : nil
         )
@@ -56,7 +105,7 @@ extension NetworkOperation {
             for interceptor in interceptors {
                 try interceptor.transform(&response, context: self.context(of: request, attempt: attempt))
             }
-            for validator in environment.validators + options.validators {
+            for validator in validators {
                 switch try validator.validate(response, context: context) {
                 case .accept(let replacement): response = replacement ?? response
                 case .fail(let error): throw error
@@ -91,12 +140,13 @@ extension NetworkOperation {
             return fail(RequestError(.bodyNotReplayable, phase: .validating), in: .validating)
         }
         let delay = strategy.backoff.delay(before: context.attempt, random: environment.random)
-        guard let prepare = strategy.prepare else { return retry(after: delay) }
+        let reason = RequestError(.rejected, phase: .validating, reason: "a validator has it tried again")
+        guard let prepare = strategy.prepare else { return retry(after: delay, because: reason) }
         let interceptorContext = self.context(of: request, attempt: context.attempt)
         background { [self] in
             do {
                 try await prepare(interceptorContext)
-                retry(after: delay)
+                retry(after: delay, because: reason)
             } catch {
                 fail(error, in: .validating)
             }
@@ -127,7 +177,7 @@ extension NetworkOperation {
                 switch await interceptor.retry(error, context: context) {
                 case .pass: continue
                 case .fail(let other): return fail(other ?? error, in: phase)
-                case .retry(let delay): return retry(after: delay)
+                case .retry(let delay): return retry(after: delay, because: error)
                 }
             }
             follow(policy, after: error, attempt: attempt, in: phase)
@@ -141,13 +191,14 @@ extension NetworkOperation {
         in phase: RequestError.Phase
     ) {
         switch policy.decision(about: error, attempt: attempt, now: environment.now(), random: environment.random) {
-        case .retry(let delay): retry(after: delay)
+        case .retry(let delay): retry(after: delay, because: error)
         case .pass, .fail: fail(error, in: phase)
         }
     }
 
-    private func retry(after delay: Duration) {
+    private func retry(after delay: Duration, because error: RequestError) {
         guard case .wait(let attempt) = transition(.retry) else { return }
+        feed?.report(.retryScheduled(after: delay, because: error))
         guard delay > .zero else { return advance(.elapsed(attempt: attempt)) }
         let work = run.withLock { $0.exchange.beginWork() }
         let timer = DelayedAction(after: delay, on: environment.clock) { self.advance(.elapsed(attempt: attempt)) }

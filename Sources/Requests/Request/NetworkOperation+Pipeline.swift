@@ -3,15 +3,20 @@
 
 import Foundation
 
-/// The way out: one method a phase, each entered by one input of the lifecycle, so that only one thread can be in it.
+/// The making of a request: one method a phase, each entered by one input of the lifecycle, so that only one thread can
+/// be in it.
 extension NetworkOperation {
     // MARK: Build
 
     func build(_ attempt: Int) {
+        if attempt == 1 { feed?.report(.operationStarted) }
         do {
             let isDeferred = self.request == nil
             guard let request = try resolveRequest() else { return }
-            if isDeferred, let deadline = request.options.deadline { startDeadline(deadline) }
+            if isDeferred {
+                feed?.identify(as: request.identifier, tag: request.options.tag)
+                if let deadline = request.options.deadline { startDeadline(deadline) }
+            }
             if let shared = takeSharedTransfer(for: request) { return join(shared) }
             let conditions = environment.conditions + request.options.conditions
             guard attempt == 1, !conditions.isEmpty else { return make(request, attempt: attempt) }
@@ -102,58 +107,12 @@ extension NetworkOperation {
                 shared.refuse()
                 return cancel()
             }
-            guard case .send(let transfer) = transition(.adapted(attempt: attempt)) else { return }
             run.withLock {
                 $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect)
             }
-            send(request, transfer: transfer, cause: attempt == 1 ? .initial : .retry)
+            dispatch(request, cause: attempt == 1 ? .initial : .retry, by: .adapted(attempt: attempt))
         } catch {
             fail(error, in: .building)
-        }
-    }
-
-    // MARK: Send
-
-    func send(_ request: HTTPRequest, transfer: Int, cause: Attempt.Cause) {
-        let (options, work, hasLeftOrigin) = run.withLock { run in
-            let work = run.exchange.begin(transfer, sending: request, cause: cause)
-            return (run.options, work, cause == .redirect && run.exchange.hasLeftOrigin)
-        }
-        // Called off in the meantime: then nothing is sent, and there is no transfer whose end could come.
-        guard let work else { return advance(.ended(transfer: transfer)) }
-        let limit = options.maximumBodySize ?? environment.maximumBodySize
-        let timeout = options.timeout ?? environment.timeout
-        let trust = options.trust ?? environment.trust
-        var outgoing = TransportRequest(request, timeout: timeout, maximumBodySize: limit, trust: trust)
-        outgoing.hasLeftOrigin = hasLeftOrigin
-        let sink = EventSink { [self] event in receive(event, transfer: transfer, limit: limit) }
-        let handle = transport.send(outgoing) { sink($0) }
-        // A cancel that came while there was no handle yet finds its way here.
-        run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()
-    }
-
-    private func receive(_ event: TransferEvent, transfer: Int, limit: Int) {
-        switch event {
-        case .informational, .sent:
-            break
-        case .head(let head):
-            run.withLock { $0.exchange.receive(head, transfer: transfer) }
-            advance(.responded(transfer: transfer))
-        case .data(let data):
-            let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
-            guard reception == .tooLarge else { return }
-            fail(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes"), in: .receiving)
-        case .metrics(let metrics):
-            run.withLock { $0.exchange.receive(metrics, transfer: transfer) }
-        case .end(let error):
-            run.withLock { $0.exchange.end(transfer, error: error) }
-            let action = transition(.ended(transfer: transfer))
-            guard action == .judge else { return perform(action) }
-            if transport.capabilities.contains(.concurrentDelivery) {
-                judge(error)
-            } else {
-                DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { self.judge(error) }
-            }
         }
     }
 
@@ -161,7 +120,9 @@ extension NetworkOperation {
 
     /// Settles the operation with an error, which gets all that is known about the request and the response.
     func fail(_ error: any Error, in phase: RequestError.Phase) {
-        finish(throwing: complete(error, in: phase, with: run.withLock { $0.exchange }))
+        let error = complete(error, in: phase, with: run.withLock { $0.exchange })
+        run.withLock { $0.failure = $0.failure ?? error }
+        finish(throwing: error)
     }
 
     // Errors of the request's own stay what they are, for its own `mapError`; where the failure is a RequestError
@@ -193,7 +154,7 @@ extension NetworkOperation {
 }
 
 extension QualityOfService {
-    fileprivate var dispatchQoS: DispatchQoS.QoSClass {
+    var dispatchQoS: DispatchQoS.QoSClass {
         switch self {
         case .userInteractive: .userInteractive
         case .userInitiated: .userInitiated

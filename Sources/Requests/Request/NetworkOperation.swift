@@ -16,6 +16,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         var deadline: DelayedAction?
         var role = Role.alone
         var notes: InterceptorNotes?
+        /// What the operation failed with, before the request made it an error of its own.
+        var failure: (any Error)?
     }
 
     /// What carries the request.
@@ -25,6 +27,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Whose refreshes the operation is a part of.
     final let refreshing: Set<ObjectIdentifier>
     final let run = Locked(Run())
+    /// What tells the monitors, where there are any.
+    final let feed: MonitorFeed?
 
     /// Makes an operation.
     ///
@@ -33,13 +37,17 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         transport = configuration.transport
         environment = configuration.environment
         refreshing = configuration.refreshing
+        feed = environment.monitors.isEmpty ? nil : MonitorFeed(environment.monitors, of: configuration.source.value)
         super.init(source: configuration.source)
+        feed?.report(.operationMade)
         if let deadline = request?.options.deadline ?? environment.deadline { startDeadline(deadline) }
     }
 
     deinit {
         run.withLock { $0.deadline }?.cancel()
         leaveSharedTransfer()
+        // One that was let go of before it ran has ended too.
+        feed?.report(.operationEnded(.cancelled))
     }
 
     // MARK: What is known
@@ -93,13 +101,15 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     override func makeCancellation() -> RequestError {
         let exchange = run.withLock { $0.exchange }
-        return RequestError(
+        let error = RequestError(
             .cancelled,
             phase: phase,
             request: exchange.request,
             response: exchange.head,
             attempts: exchange.attempts
         )
+        run.withLock { $0.failure = error }
+        return error
     }
 
     /// How far the operation has come, for the errors of an end that comes from outside.
@@ -118,9 +128,20 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             return (run.exchange.abandon(), run.deadline)
         }
         super.deliver()
+        reportEnd()
         deadline?.cancel()
         cancellation?()
         leaveSharedTransfer()
+    }
+
+    private func reportEnd() {
+        guard let feed, let result else { return }
+        switch result {
+        case .success: feed.report(.operationEnded(.success))
+        case .failure(let error):
+            let failure = run.withLock { $0.failure }
+            feed.report(.operationEnded(MonitoredOutcome(failure ?? error)))
+        }
     }
 
     /// Has the operation fail after a while, and no longer after the while that was set before.
@@ -144,5 +165,16 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             return run.deadline
         }
         deadline?.cancel()
+    }
+}
+
+extension MonitorFeed {
+    fileprivate convenience init<R: Request>(_ monitors: [any EventMonitor], of request: R?) {
+        let operation = MonitoredOperation(
+            identifier: request?.identifier ?? "",
+            tag: (request as? any NetworkRequest)?.options.tag,
+            requestType: "\(R.self)"
+        )
+        self.init(monitors, operation: operation)
     }
 }

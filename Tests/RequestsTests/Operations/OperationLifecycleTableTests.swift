@@ -21,7 +21,8 @@ import Testing
     static let inputs: [Input] = [
         .start, .announced, .join, .part, .built(attempt: 1), .built(attempt: 2), .adapted(attempt: 1),
         .adapted(attempt: 2), .responded(transfer: 1), .responded(transfer: 2), .ended(transfer: 1),
-        .ended(transfer: 2), .accepted, .redirected, .retry, .elapsed(attempt: 1), .elapsed(attempt: 2), .settle,
+        .ended(transfer: 2), .answered, .accepted, .redirected, .retry, .elapsed(attempt: 1), .elapsed(attempt: 2),
+        .settle,
         .delivered, .finished,
     ]
 
@@ -63,7 +64,7 @@ import Testing
     static let numbersOfTransfers: [Input] = [
         .responded(transfer: 1), .responded(transfer: 2), .ended(transfer: 1), .ended(transfer: 2),
     ]
-    static let verdicts: [Input] = [.accepted, .redirected, .retry]
+    static let verdicts: [Input] = [.answered, .accepted, .redirected, .retry]
     static let ending: [Input] = [.delivered, .finished]
     static let entering: [Input] = [.start, .announced, .join, .part]
 
@@ -106,11 +107,14 @@ import Testing
         Row(
             .adapting,
             by: toBuilding + [.built(attempt: 2)],
-            [(.adapted(attempt: 2), .send(transfer: 2), .sending), (.settle, .deliver, .delivering(then: nil))],
+            [
+                (.adapted(attempt: 2), .send(transfer: 2), .sending), (.answered, .judge, .judging),
+                (.settle, .deliver, .delivering(then: nil)),
+            ],
             ignored: [
                 .built(attempt: 1), .built(attempt: 2), .adapted(attempt: 1), .elapsed(attempt: 1),
-                .elapsed(attempt: 2),
-            ] + entering + numbersOfTransfers + verdicts + ending
+                .elapsed(attempt: 2), .accepted, .redirected, .retry,
+            ] + entering + numbersOfTransfers + ending
         ),
         Row(
             .sending,
@@ -132,7 +136,8 @@ import Testing
             .judging,
             by: toJudging,
             [
-                (.accepted, .decode, .decoding), (.redirected, .send(transfer: 3), .sending),
+                (.answered, .judge, .judging), (.accepted, .decode, .decoding),
+                (.redirected, .send(transfer: 3), .sending),
                 (.retry, .wait(attempt: 3), .waiting), (.settle, .deliver, .delivering(then: nil)),
             ],
             ignored: entering + numbersOfAttempts + numbersOfTransfers + ending

@@ -45,7 +45,9 @@ public struct RetryPolicy: Sendable, Hashable {
     public var statuses: Set<HTTPStatus> = transientStatuses
     /// The errors that are retried.
     public var codes: Set<RequestError.Code> = transientErrors
-    /// How long a wait the server may ask for with `Retry-After`; a minute by default. If it asks for more, the failure
+    /// How long a wait the server may ask for with `Retry-After`; a minute by default.
+    ///
+    /// If it asks for more, the failure
     /// stands: a retry before that time would be in vain.
     public var maximumRetryAfter: Duration = .seconds(60)
 

@@ -17,8 +17,10 @@ public struct RetryStrategy: Sendable {
 
     /// How long to wait before each retry.
     public let backoff: Backoff
-    /// How many retries there are at most, other retries of the operation included. When they are used up, the request
-    /// fails, with a response that is good otherwise with the code `retryLimitReached`.
+    /// How many retries there are at most, other retries of the operation included.
+    ///
+    /// When they are used up, the request fails, with a response that is good otherwise with the code
+    /// `retryLimitReached`.
     public let limit: Int
     let prepare: Preparation?
 

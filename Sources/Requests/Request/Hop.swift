@@ -1,0 +1,41 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One request on its way: the first try, a redirect, or a retry.
+struct Hop: Sendable {
+    /// What was asked for: what a redirect is made from, and validators are told of.
+    let asked: HTTPRequest
+    /// The same with the cookies for its address: what a cache goes by.
+    let complete: HTTPRequest
+    /// What is sent: the same with the conditions that a cache adds.
+    var outgoing: HTTPRequest
+    /// The response that the cache has, and asks about.
+    var stored: CachedResponse?
+    /// Why it is sent.
+    let cause: Attempt.Cause
+    /// When it was sent.
+    var requestedAt = Date.distantPast
+
+    init(_ asked: HTTPRequest, cookies: (any CookieStorage)?, cause: Attempt.Cause) {
+        self.asked = asked
+        self.cause = cause
+        var complete = asked
+        if let cookies { complete.addCookies(of: cookies) }
+        self.complete = complete
+        outgoing = complete
+    }
+}
+
+extension HTTPRequest {
+    /// Adds the cookies for its address to those that it has, which go before any of the same name.
+    fileprivate mutating func addCookies(of storage: any CookieStorage) {
+        guard let field = storage.field(for: url) else { return }
+        let own = headers[values: .cookie]
+        guard !own.isEmpty else { return headers.add(field) }
+        let names = Set(own.flatMap { Cookie.list(parsing: $0) }.map(\.name))
+        let others = Cookie.list(parsing: field.value).filter { !names.contains($0.name) }.map(\.rawValue)
+        headers.set(HTTPField(.cookie, (own + others).joined(separator: "; ")))
+    }
+}

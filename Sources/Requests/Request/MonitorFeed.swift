@@ -1,0 +1,72 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Tells the monitors of one operation what becomes of it, in the order of the tree that `EventMonitor` promises.
+///
+/// Events come from the thread that runs the pipeline and from the one that cancels. Whoever reports one while nobody
+/// else does tells the monitors, also what is reported in the meantime: so they are told in order, one at a time, and
+/// under no lock.
+final class MonitorFeed: Sendable {
+    private struct State: Sendable {
+        var ledger = MonitorLedger()
+        var operation: MonitoredOperation
+        var pending: [(event: MonitoredEvent, operation: MonitoredOperation)] = []
+        var isReporting = false
+
+        mutating func enqueue(_ events: [MonitoredEvent]) {
+            for event in events { pending.append((event, operation)) }
+        }
+    }
+
+    private let monitors: [any EventMonitor]
+    private let state: Locked<State>
+
+    init(_ monitors: [any EventMonitor], operation: MonitoredOperation) {
+        self.monitors = monitors
+        state = Locked(State(operation: operation))
+    }
+
+    /// Says what is known of the request, once there is one.
+    func identify(as identifier: String, tag: String?) {
+        state.withLock { state in
+            state.operation.identifier = identifier
+            state.operation.tag = tag
+        }
+    }
+
+    func report(_ event: MonitoredEvent) {
+        change { $0.handle(event) }
+    }
+
+    /// Reports the beginning of a response to the attempt that is open.
+    func report(_ head: HTTPResponseHead) {
+        change { $0.respond(head) }
+    }
+
+    /// Reports the end of the attempt that is open.
+    func reportEnd(of record: Attempt) {
+        change { $0.endAttempt(record) }
+    }
+
+    private func change(_ handle: @Sendable (inout MonitorLedger) -> [MonitoredEvent]) {
+        let reports = state.withLock { state in
+            state.enqueue(handle(&state.ledger))
+            defer { state.isReporting = true }
+            return !state.isReporting
+        }
+        guard reports else { return }
+        while let (event, operation) = next() {
+            for monitor in monitors { event.report(to: monitor, of: operation) }
+        }
+    }
+
+    private func next() -> (MonitoredEvent, MonitoredOperation)? {
+        state.withLock { state in
+            guard !state.pending.isEmpty else {
+                state.isReporting = false
+                return nil
+            }
+            return state.pending.removeFirst()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The way out: what a cache has isn't sent for, what is over a limit waits, and the rest goes to the transport.
+extension NetworkOperation {
+    // MARK: Dispatch
+
+    /// Sees to it that a request is answered; `input` is what moves the lifecycle on when it is sent.
+    func dispatch(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
+        let usesCookies = run.withLock { $0.options.usesCookies }
+        var hop = Hop(request, cookies: usesCookies ? environment.cookies : nil, cause: cause)
+        guard let cache = environment.cache else { return admit(hop, by: input) }
+        switch cache.answer(to: hop.complete) {
+        case .miss(let outgoing):
+            hop.outgoing = outgoing
+            admit(hop, by: input)
+        case .revalidate(let outgoing, let stored):
+            hop.outgoing = outgoing
+            hop.stored = stored
+            admit(hop, by: input)
+        case .fresh(let response):
+            guard transition(.answered) == .judge else { return }
+            run.withLock { $0.exchange.adopt(response.head) }
+            judge(response, to: request)
+        case .unavailable:
+            fail(RequestError(.notCached, phase: .sending, request: request), in: .sending)
+        }
+    }
+
+    // MARK: Limits
+
+    /// Waits until the limits let the request go.
+    private func admit(_ hop: Hop, by input: OperationLifecycle.Input) {
+        guard let limiter = environment.rateLimiter else { return enter(hop, by: input) }
+        waiting { [self] in
+            limiter.wait(priority: { self.queuePriority.rawValue }, granted: { self.enter(hop, by: input) })
+        }
+    }
+
+    private func enter(_ hop: Hop, by input: OperationLifecycle.Input) {
+        guard let limiter = environment.hostLimiter else { return send(hop, by: input, leaving: nil) }
+        let origin = Origin(hop.outgoing.url)
+        waiting { [self] in
+            limiter.enter(
+                origin,
+                priority: { self.queuePriority.rawValue },
+                granted: { self.send(hop, by: input, leaving: { limiter.leave(origin) }) }
+            )
+        }
+    }
+
+    /// Waits for something that may be there at once, and takes the wish back when the operation is settled.
+    private func waiting(_ begin: () -> Exchange.Cancellation) {
+        let work = run.withLock { $0.exchange.beginWork() }
+        let cancellation = begin()
+        run.withLock { $0.exchange.keep(cancellation, of: work) }?()
+    }
+
+    // MARK: Send
+
+    private func send(_ hop: Hop, by input: OperationLifecycle.Input, leaving leave: Exchange.Cancellation?) {
+        guard case .send(let transfer) = transition(input) else {
+            leave?()
+            return
+        }
+        var hop = hop
+        hop.requestedAt = environment.now()
+        let (options, work, hasLeftOrigin, number) = run.withLock { run in
+            let work = run.exchange.begin(transfer, hop)
+            let hasLeftOrigin = hop.cause == .redirect && run.exchange.hasLeftOrigin
+            return (run.options, work, hasLeftOrigin, run.exchange.attempts.count)
+        }
+        // Called off in the meantime: then nothing is sent, and there is no transfer whose end could come.
+        guard let work else {
+            leave?()
+            return advance(.ended(transfer: transfer))
+        }
+        feed?.report(.attemptStarted(MonitoredAttempt(number: number, cause: hop.cause, request: hop.outgoing)))
+        let limit = options.maximumBodySize ?? environment.maximumBodySize
+        let timeout = options.timeout ?? environment.timeout
+        let trust = options.trust ?? environment.trust
+        var outgoing = TransportRequest(hop.outgoing, timeout: timeout, maximumBodySize: limit, trust: trust)
+        outgoing.hasLeftOrigin = hasLeftOrigin
+        let sink = EventSink { [self] event in
+            if case .end = event { leave?() }
+            receive(event, transfer: transfer, limit: limit)
+        }
+        let handle = transport.send(outgoing) { sink($0) }
+        // A cancel that came while there was no handle yet finds its way here.
+        run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()
+    }
+
+    // MARK: Receive
+
+    private func receive(_ event: TransferEvent, transfer: Int, limit: Int) {
+        switch event {
+        case .informational, .sent:
+            break
+        case .head(let head):
+            let url = run.withLock { run in
+                run.exchange.receive(head, transfer: transfer)
+                return run.exchange.request?.url
+            }
+            if let url, run.withLock({ $0.options.usesCookies }) { environment.cookies?.store(head, from: url) }
+            feed?.report(head)
+            advance(.responded(transfer: transfer))
+        case .data(let data):
+            let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
+            guard reception == .tooLarge else { return }
+            fail(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes"), in: .receiving)
+        case .metrics(let metrics):
+            run.withLock { $0.exchange.receive(metrics, transfer: transfer) }
+        case .end(let error):
+            let record = run.withLock { run in
+                run.exchange.end(transfer, error: error)
+                return run.exchange.attempts.last
+            }
+            if let record { feed?.reportEnd(of: record) }
+            let action = transition(.ended(transfer: transfer))
+            guard action == .judge else { return perform(action) }
+            if transport.capabilities.contains(.concurrentDelivery) {
+                judge(error)
+            } else {
+                DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { self.judge(error) }
+            }
+        }
+    }
+}
+
+extension CookieStorage {
+    /// Keeps what a response sets.
+    fileprivate func store(_ head: HTTPResponseHead, from url: URL) {
+        let cookies = head.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
+        if !cookies.isEmpty { store(cookies, from: url) }
+    }
+}

@@ -1,0 +1,128 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct CachingTests {
+    private let request = HTTPRequest(url: server)
+
+    private func run(_ request: HTTPRequest, on queue: TestQueue) async -> DataOperation<HTTPRequest> {
+        let operation = queue.addRequest(request)
+        await operation.end()
+        return operation
+    }
+
+    @Test func whatIsFreshIsNotSentFor() async {
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("kept".utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        let first = await run(request, on: queue)
+        let second = await run(request, on: queue)
+
+        #expect(first.result?.value == second.result?.value && second.result?.value == Data("kept".utf8))
+        #expect(transport.requests.count == 1 && second.attempts.isEmpty)
+        #expect(second.response?.status == .ok)
+    }
+
+    @Test func whatIsStaleIsAskedAboutAndTheCallerSeesNoneOfIt() async {
+        let transport = InMemoryTransport { request in
+            request.headers[.ifNoneMatch] == "\"v1\""
+                ? .status(.notModified, headers: [.eTag: "\"v1\""])
+                : .status(.ok, headers: [.cacheControl: "no-cache", .eTag: "\"v1\""], body: Data("kept".utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        _ = await run(request, on: queue)
+        let second = await run(request, on: queue)
+
+        #expect(second.result?.value == Data("kept".utf8) && second.response?.status == .ok)
+        #expect(transport.requests.count == 2 && second.attempts.map(\.response?.status) == [.notModified])
+    }
+
+    @Test func aCallerThatAsksItselfSeesTheNotModified() async {
+        let transport = InMemoryTransport { request in
+            request.headers.contains(.ifNoneMatch)
+                ? .status(.notModified) : .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("kept".utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        _ = await run(request, on: queue)
+        let second = await run(request.settingHeader(HTTPField(.ifNoneMatch, "\"mine\"")), on: queue)
+
+        #expect(second.response?.status == .notModified && transport.requests.count == 2)
+    }
+
+    @Test func usersDoNotSeeEachOthersAnswers() async {
+        let transport = InMemoryTransport { request in
+            let user = request.headers[.authorization] ?? "nobody"
+            return .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data(user.utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        for token in ["a", "b", "a"] {
+            let operation = await run(request.authenticated(with: .bearerToken(token)), on: queue)
+            #expect(operation.result?.value == Data("Bearer \(token)".utf8))
+        }
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func aKeptRedirectIsFollowed() async {
+        let transport = InMemoryTransport { request in
+            request.url.path == "/end"
+                ? .status(.ok, body: Data("end".utf8))
+                : .status(.movedPermanently, headers: [.location: "/end", .cacheControl: "max-age=60"])
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        _ = await run(request, on: queue)
+        let second = await run(request, on: queue)
+
+        #expect(second.result?.value == Data("end".utf8))
+        #expect(transport.requests.map(\.url.path) == ["/v1", "/end", "/end"])
+    }
+
+    @Test func whatIsOnlyWantedFromTheCacheIsNotSent() async {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        let operation = await run(request.cachePolicy(.returnCacheDataDontLoad), on: queue)
+
+        #expect(operation.result?.error?.code == .notCached && transport.requests.isEmpty)
+    }
+
+    @Test func aChangeMakesWhatWasKeptOver() async {
+        let transport = InMemoryTransport { request in
+            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data(request.method.rawValue.utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        for method in [HTTPMethod.get, .put, .get, .get] { _ = await run(request.method(method), on: queue) }
+
+        #expect(transport.requests.map(\.method) == [.get, .put, .get])
+    }
+
+    @Test func aStaleAnswerStandsInForAFailureWhereTheServerAllowsIt() async {
+        let transport = InMemoryTransport.answering([
+            .status(
+                .ok,
+                headers: [.cacheControl: "max-age=0, stale-if-error=600", .eTag: "\"v1\""],
+                body: Data("kept".utf8)
+            ),
+            .failure(RequestError(.connectionLost, phase: .sending)),
+            .status(.badGateway),
+        ])
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        for _ in 1...3 {
+            let operation = await run(request, on: queue)
+            #expect(operation.result?.value == Data("kept".utf8) && operation.response?.status == .ok)
+        }
+        #expect(transport.requests.count == 3)
+    }
+}

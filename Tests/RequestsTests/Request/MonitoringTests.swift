@@ -1,0 +1,103 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct MonitoringTests {
+    private let request = HTTPRequest(url: server)
+
+    private final class Log: EventMonitor {
+        let events = Recorder<(UInt64, String)>()
+
+        func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+            let text =
+                switch event {
+                case .operationMade: "made"
+                case .operationStarted: "started"
+                case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
+                case .responseStarted(let head, let attempt): "response \(attempt.number) \(head.status.code)"
+                case .attemptEnded(let attempt, let record):
+                    "end \(attempt.number)\(record.error.map { " \($0.code)" } ?? "")"
+                case .retryScheduled(let delay, let error): "retry \(delay) \(error.code)"
+                case .operationEnded(let outcome): "\(outcome)".prefix { $0 != "(" }.description
+                }
+            events.record((operation.id, text))
+        }
+
+        var texts: [String] { events.elements.map(\.1) }
+    }
+
+    @Test func aRetryAndARedirectAreToldAsATree() async {
+        let log = Log()
+        let transport = InMemoryTransport.answering([
+            .status(.serviceUnavailable), .status(.found, headers: [.location: "/end"]),
+            .status(.ok, body: Data("end".utf8)),
+        ])
+        let queue = TestQueue(transport) {
+            $0.monitors = [log]
+            $0.retry = RetryPolicy(backoff: .none)
+        }
+
+        await queue.addRequest(request).end()
+        _ = await log.events.first(13)
+
+        #expect(
+            log.texts == [
+                "made", "started", "attempt 1 initial", "response 1 503", "end 1",
+                "retry 0.0 seconds unacceptableStatus",
+                "attempt 2 retry", "response 2 302", "end 2", "attempt 3 redirect", "response 3 200", "end 3",
+                "success",
+            ]
+        )
+    }
+
+    @Test func anOperationThatNeverStartsEndsToo() async {
+        let log = Log()
+        let queue = TestQueue(isSuspended: true) { $0.monitors = [log] }
+
+        let operation = queue.addRequest(request)
+        operation.cancel()
+        _ = queue.makeOperation(for: request)
+        queue.base.isSuspended = false
+        await operation.end()
+
+        #expect(log.texts.sorted() == ["cancelled", "cancelled", "made", "made"])
+    }
+
+    @Test func anErrorOfTheRequestsOwnIsAFailure() async {
+        let log = Log()
+        let queue = TestQueue { $0.monitors = [log] }
+
+        await queue.addRequest(CustomFailureRequest(process: { _ in throw SampleError() })).end()
+        _ = await log.events.first(6)
+
+        #expect(log.texts.last == "failure")
+    }
+
+    @Test(.tags(.race)) func aCancelAtAnyMomentLeavesATree() async {
+        let log = Log()
+        let queue = TestQueue { environment in
+            environment.monitors = [log]
+            environment.interceptors = [ClosureInterceptor()]
+        }
+
+        for _ in 0..<1_000 {
+            let operation = queue.addRequest(request)
+            DispatchQueue.global().async { operation.cancel() }
+            await operation.end()
+        }
+        let ends: Set = ["success", "cancelled"]
+        while log.texts.count(where: ends.contains) < 1_000 { await Task.yield() }
+
+        for (_, events) in Dictionary(grouping: log.events.elements, by: \.0) {
+            let texts = events.map(\.1)
+            #expect(texts.first == "made" && texts.count { ends.contains($0) } == 1 && ends.contains(texts.last ?? ""))
+            let attempts = texts.filter { $0.hasPrefix("attempt") }.count
+            #expect(attempts <= 1 && texts.filter { $0.hasPrefix("end") }.count == attempts)
+        }
+    }
+}
