@@ -19,6 +19,8 @@ struct SendableAudit {
         "DataOperation": "an operation",
         "DecodableOperation": "an operation",
         "NoContentOperation": "an operation",
+        "StreamOperation": "an operation",
+        "DownloadOperation": "an operation",
         "OperationGroup": "an operation",
         "RequestGroup": "an operation",
         "SessionDelegate": "the delegate of a URLSession",

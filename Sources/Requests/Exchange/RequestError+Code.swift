@@ -50,6 +50,8 @@ extension RequestError {
         public static let unexpectedBody = Code("unexpectedBody")
         /// The content is larger than the limit.
         public static let bodyTooLarge = Code("bodyTooLarge")
+        /// Content came faster than it was consumed, over a transport that can't wait.
+        public static let bufferFull = Code("bufferFull")
         /// The content can't be decoded.
         public static let decoding = Code("decoding")
         /// There were more redirects than the limit.

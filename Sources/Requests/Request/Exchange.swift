@@ -33,6 +33,9 @@ struct Exchange: Sendable {
     private var isAbandoned = false
     private var cancellation: Cancellation?
 
+    /// Whether nobody cares any more.
+    var isOver: Bool { isAbandoned }
+
     /// What was sent last.
     var request: HTTPRequest? { attempts.last?.request }
 

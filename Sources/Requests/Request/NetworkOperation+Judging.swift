@@ -50,7 +50,7 @@ extension NetworkOperation {
 
     /// What the caller gets to see of a response: after a 304 that only the cache asked for, what the cache has.
     private func cached(_ response: HTTPResponse<Data>, for hop: Hop) -> HTTPResponse<Data> {
-        guard let cache = environment.cache else { return response }
+        guard let cache = environment.cache, keepsContentInMemory else { return response }
         cache.invalidate(after: hop.complete, answeredWith: response.head)
         guard let stored = hop.stored else {
             cache.store(response, for: hop.complete, requestedAt: hop.requestedAt)
@@ -90,6 +90,8 @@ extension NetworkOperation {
 
     private func validate(_ response: HTTPResponse<Data>, of sent: HTTPRequest) {
         guard let request else { return }
+        // What went elsewhere isn't there to be judged, and only responses with a good status did.
+        guard run.withLock({ $0.receiver == nil }) else { return decode(response) }
         let options = run.withLock { $0.options }
         let validators = environment.validators + options.validators
         let attempt = attempt
@@ -163,7 +165,7 @@ extension NetworkOperation {
         let (exchange, options) = run.withLock { ($0.exchange, $0.options) }
         let interceptors = interceptors
         let policy = options.retry ?? environment.retry
-        guard error.code != .cancelled, !interceptors.isEmpty || policy.limit > 0, let request,
+        guard error.code != .cancelled, mayTryAgain, !interceptors.isEmpty || policy.limit > 0, let request,
             exchange.request?.body.isReplayable == true
         else {
             return fail(error, in: phase)
@@ -209,10 +211,6 @@ extension NetworkOperation {
 
     private func decode(_ response: HTTPResponse<Data>) {
         guard case .decode = transition(.accepted) else { return }
-        let result = Result { try process(response) }
-        switch result {
-        case .success(let value): finish(with: .success(value))
-        case .failure(let error): fail(error, in: .decoding)
-        }
+        conclude(response)
     }
 }

@@ -11,7 +11,7 @@ extension NetworkOperation {
     func dispatch(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
         let usesCookies = run.withLock { $0.options.usesCookies }
         var hop = Hop(request, cookies: usesCookies ? environment.cookies : nil, cause: cause)
-        guard let cache = environment.cache else { return admit(hop, by: input) }
+        guard let cache = environment.cache, keepsContentInMemory else { return admit(hop, by: input) }
         switch cache.answer(to: hop.complete) {
         case .miss(let outgoing):
             hop.outgoing = outgoing
@@ -79,15 +79,26 @@ extension NetworkOperation {
         }
         feed?.report(.attemptStarted(MonitoredAttempt(number: number, cause: hop.cause, request: hop.outgoing)))
         let limit = options.maximumBodySize ?? environment.maximumBodySize
+        let flow = run.withLock { run in
+            let flow = FlowControl(run.isPaused ? .user : [])
+            run.flow = flow
+            run.receiver = nil
+            return flow
+        }
         let timeout = options.timeout ?? environment.timeout
         let trust = options.trust ?? environment.trust
         var outgoing = TransportRequest(hop.outgoing, timeout: timeout, maximumBodySize: limit, trust: trust)
+        if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
         outgoing.hasLeftOrigin = hasLeftOrigin
         let sink = EventSink { [self] event in
-            if case .end = event { leave?() }
+            if case .end = event {
+                flow.detach()
+                leave?()
+            }
             receive(event, transfer: transfer, limit: limit)
         }
         let handle = transport.send(outgoing) { sink($0) }
+        flow.attach(handle)
         // A cancel that came while there was no handle yet finds its way here.
         run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()
     }
@@ -106,7 +117,9 @@ extension NetworkOperation {
             if let url, run.withLock({ $0.options.usesCookies }) { environment.cookies?.store(head, from: url) }
             feed?.report(head)
             advance(.responded(transfer: transfer))
+            if !keepsContentInMemory { direct(head) }
         case .data(let data):
+            if let receiver = run.withLock({ $0.receiver }) { return pass(data, to: receiver) }
             let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
             guard reception == .tooLarge else { return }
             fail(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes"), in: .receiving)
@@ -118,6 +131,7 @@ extension NetworkOperation {
                 return run.exchange.attempts.last
             }
             if let record { feed?.reportEnd(of: record) }
+            run.withLock { $0.receiver }?.end(error)
             let action = transition(.ended(transfer: transfer))
             guard action == .judge else { return perform(action) }
             if transport.capabilities.contains(.concurrentDelivery) {
@@ -125,6 +139,31 @@ extension NetworkOperation {
             } else {
                 DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { self.judge(error) }
             }
+        }
+    }
+}
+
+extension NetworkOperation {
+    /// Has something else than memory take the content, where the response is one that the request wants.
+    private func direct(_ head: HTTPResponseHead) {
+        let (sent, options, flow) = run.withLock { ($0.exchange.hop?.asked, $0.options, $0.flow) }
+        guard let request, let sent, let flow, head.status.category != .redirection,
+            !options.validatesStatus || request.validHTTPStatusCodes.contains(head.status.code)
+        else { return }
+        do {
+            let receiver = try makeReceiver(for: head, to: sent, flow: flow)
+            run.withLock { $0.receiver = receiver }
+        } catch {
+            fail(error, in: .receiving)
+        }
+    }
+
+    private func pass(_ data: Data, to receiver: any ContentReceiver) {
+        guard run.withLock({ !$0.exchange.isOver }) else { return }
+        do {
+            try receiver.receive(data)
+        } catch {
+            fail(error, in: .receiving)
         }
     }
 }

@@ -18,7 +18,7 @@ extension NetworkOperation {
     /// Joins the unfinished transfer of an equal request, now: the operation takes what comes of it, even if that comes
     /// before its own turn.
     func joinSharedTransfer(of queue: Coalescer.Queue) {
-        guard let request else { return }
+        guard let request, keepsContentInMemory else { return }
         let shared = sharedTransfer(for: request, of: queue)
         run.withLock { $0.role = .follower(shared) }
     }
@@ -52,6 +52,7 @@ extension NetworkOperation {
         case .follower(let shared):
             return shared
         case .joining(let queue, let isAsked):
+            guard keepsContentInMemory else { return nil }
             return isAsked || request.options.coalesce ? sharedTransfer(for: request, of: queue) : nil
         case .alone, .leader:
             return nil

@@ -16,6 +16,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         var deadline: DelayedAction?
         var role = Role.alone
         var notes: InterceptorNotes?
+        var isPaused = false
+        var flow: FlowControl?
+        var receiver: (any ContentReceiver)?
         /// What the operation failed with, before the request made it an error of its own.
         var failure: (any Error)?
     }
@@ -84,6 +87,50 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The pipeline, which is what this kind of operation does; not for subclasses to change.
     public final override func execute() {
         build(1)
+    }
+
+    // MARK: Where the content goes
+
+    /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
+    var keepsContentInMemory: Bool { true }
+
+    /// What takes the content of a good response; nil, the default, is memory.
+    ///
+    /// - Throws: The failure of the operation.
+    func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)? { nil }
+
+    /// Makes the value of a good response that is complete, and finishes; by default, ``process(_:)`` makes it.
+    func conclude(_ response: HTTPResponse<Data>) {
+        do {
+            finish(with: .success(try process(response)))
+        } catch {
+            fail(error, in: .decoding)
+        }
+    }
+
+    /// Whether a failed request may be sent again.
+    var mayTryAgain: Bool { true }
+
+    /// Holds the transfer back until ``resume()``, where the transport can; ready before the operation starts, too.
+    ///
+    /// Transports without ``TransportCapabilities/pausing`` go on. The deadline doesn't wait.
+    public final func pause() {
+        run.withLock { run in
+            run.isPaused = true
+            return run.flow
+        }?.set(.user, true)
+    }
+
+    /// Lets the transfer go on.
+    public final func resume() {
+        run.withLock { run in
+            run.isPaused = false
+            return run.flow
+        }?.set(.user, false)
     }
 
     // MARK: The lifecycle's wishes

@@ -1,0 +1,94 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What has come of a stream and isn't consumed, and who waits for more.
+///
+/// Between two marks the transfer is left alone: it pauses when more than `limit` is there, and goes on when half of
+/// that is consumed. What comes in spite of a pause is kept up to a second `limit`, and beyond that the stream fails:
+/// nothing grows without bound, and nothing is left out.
+struct StreamBuffer<Waiter: Sendable>: Sendable {
+    /// What to do about the one who waits.
+    enum Reply: Sendable {
+        case chunk(Data)
+        case end
+        case failure(any Error)
+    }
+
+    /// What to do after a change.
+    struct Action: Sendable {
+        var reply: (waiter: Waiter, reply: Reply)?
+        /// Whether the transfer is to pause, or go on; nil leaves it as it is.
+        var pauses: Bool?
+    }
+
+    let limit: Int
+    private var chunks: [Data] = []
+    private var next = 0
+    private var size = 0
+    private var isPaused = false
+    private var waiter: Waiter?
+    private var ending: Reply?
+
+    init(limit: Int) {
+        self.limit = max(1, limit)
+    }
+
+    /// Takes a piece.
+    ///
+    /// - Throws: An error of code `bufferFull` where the consumer is too slow, and the transport can't wait.
+    mutating func put(_ data: Data) throws(RequestError) -> Action {
+        guard ending == nil, !data.isEmpty else { return Action() }
+        if let waiter {
+            self.waiter = nil
+            return Action(reply: (waiter, .chunk(data)))
+        }
+        // A single chunk may be as large as the transport likes.
+        guard size == 0 || size + data.count <= limit + max(limit, 1 << 20) else {
+            throw RequestError(.bufferFull, phase: .receiving, reason: "more than \(size) bytes wait to be consumed")
+        }
+        chunks.append(data)
+        size += data.count
+        guard size > limit, !isPaused else { return Action() }
+        isPaused = true
+        return Action(pauses: true)
+    }
+
+    /// Ends the stream behind what has come; only the first end counts.
+    mutating func end(_ error: (any Error)?) -> Action {
+        guard ending == nil else { return Action() }
+        let reply = error.map(Reply.failure) ?? .end
+        ending = reply
+        defer { waiter = nil }
+        return Action(reply: waiter.map { ($0, reply) })
+    }
+
+    /// Ends the stream at once: what hasn't been consumed isn't wanted.
+    mutating func abandon() -> Action {
+        chunks = []
+        (next, size) = (0, 0)
+        guard ending == nil else { return Action() }
+        return end(CancellationError())
+    }
+
+    /// Gives the next piece, or has somebody wait for it.
+    ///
+    /// One waits at a time: a second is told that the stream has ended, for it.
+    mutating func take(_ newcomer: Waiter) -> Action {
+        guard waiter == nil else { return Action(reply: (newcomer, .end)) }
+        if next < chunks.count {
+            let chunk = chunks[next]
+            chunks[next] = Data()
+            next += 1
+            size -= chunk.count
+            if next == chunks.count { (chunks, next) = ([], 0) }
+            let goesOn = isPaused && size <= limit / 2
+            if goesOn { isPaused = false }
+            return Action(reply: (newcomer, .chunk(chunk)), pauses: goesOn ? false : nil)
+        }
+        if let ending { return Action(reply: (newcomer, ending)) }
+        waiter = newcomer
+        return Action()
+    }
+}

@@ -1,0 +1,116 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension RequestQueue {
+    /// Runs a request on this queue, and gives its content while it comes.
+    ///
+    /// ```swift
+    /// let stream = try await client.stream(HTTPRequest("https://example.com/log"))
+    /// for try await chunk in stream { … }
+    /// ```
+    ///
+    /// The operation keeps its place in the queue until the stream is consumed to its end, or let go of, which cancels
+    /// the transfer. Cancelling the task that waits for the head cancels it too.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; nil, the default, is the queue's transport.
+    ///   - bufferSize: How many bytes wait to be consumed before the server is held back; 256 KiB by default.
+    /// - Returns: The stream of a good response, when its head is there.
+    /// - Throws: The failure of the request, which for a status that isn't valid has the content.
+    public func stream(
+        _ request: some NetworkRequest,
+        session: (any HTTPTransport)? = nil,
+        bufferSize: Int = 256 * 1024
+    ) async throws(RequestError) -> ResponseStream {
+        let handover = StreamHandover()
+        let operation = makeOperation(
+            for: HandedOverRequest(request: request, bufferSize: bufferSize, handover: handover),
+            session: session
+        )
+        operation.observe { handover.finish($0) }
+        addOperation(operation)
+        let result = await withTaskCancellationHandler {
+            await handover.result()
+        } onCancel: {
+            operation.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// Any request, whose stream is given to whoever waits for it.
+private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest {
+    typealias Success = Void
+    typealias Failure = RequestError
+
+    let request: Base
+    let bufferSize: Int
+    let handover: StreamHandover
+
+    var identifier: String { request.identifier }
+    var options: RequestOptions { request.options }
+    var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+
+    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        request.makeURLRequest(completion: completion)
+    }
+
+    func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+    ) {
+        request.makeHTTPRequest(in: environment, completion: completion)
+    }
+
+    func process(_ stream: ResponseStream) async throws {
+        await handover.give(stream)
+    }
+}
+
+/// Passes a stream from the operation to the caller, and tells the operation when the caller is done with it.
+private final class StreamHandover: Sendable {
+    private struct State: Sendable {
+        var result: Result<ResponseStream, RequestError>?
+        var waiter: CheckedContinuation<Result<ResponseStream, RequestError>, Never>?
+        var isTaken = false
+    }
+
+    private let state = Locked(State())
+
+    func result() async -> Result<ResponseStream, RequestError> {
+        await withCheckedContinuation { waiter in
+            let result = state.withLock { state in
+                if state.result == nil { state.waiter = waiter }
+                defer { state.result = nil }
+                return state.result
+            }
+            if let result { waiter.resume(returning: result) }
+        }
+    }
+
+    /// Gives the stream, and returns when it is over.
+    func give(_ stream: ResponseStream) async {
+        settle(.success(stream.handedOver()))
+        await stream.over()
+    }
+
+    func finish(_ outcome: Result<Void, RequestError>) {
+        if case .failure(let error) = outcome { settle(.failure(error)) }
+    }
+
+    private func settle(_ result: Result<ResponseStream, RequestError>) {
+        let waiter = state.withLock { state in
+            guard !state.isTaken else {
+                return nil as CheckedContinuation<Result<ResponseStream, RequestError>, Never>?
+            }
+            state.isTaken = true
+            if state.waiter == nil { state.result = result }
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume(returning: result)
+    }
+}

@@ -1,0 +1,76 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Has a transfer pause as long as anybody wants it to.
+///
+/// Wishes come from several threads: the one that receives, the one that consumes, the user's. Whoever changes the
+/// first or the last of them calls the transfer, and looks again afterwards, so that two who come at once leave it as
+/// the later wish says.
+final class FlowControl: Sendable {
+    /// Who wants a pause.
+    struct Reasons: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// The user has asked for it.
+        static let user = Reasons(rawValue: 1 << 0)
+        /// What came hasn't been consumed.
+        static let buffer = Reasons(rawValue: 1 << 1)
+        /// A limit of the bandwidth.
+        static let bandwidth = Reasons(rawValue: 1 << 2)
+    }
+
+    private struct State: Sendable {
+        var reasons: Reasons
+        var transfer: (any Transfer)?
+        var isPaused = false
+        var isCalling = false
+        var isOver = false
+
+        /// What to ask of the transfer; nil where nothing is, or somebody is about to ask anyway.
+        mutating func next() -> (transfer: any Transfer, pauses: Bool)? {
+            guard !isCalling, let transfer, isPaused == reasons.isEmpty else { return nil }
+            isPaused.toggle()
+            isCalling = true
+            return (transfer, isPaused)
+        }
+    }
+
+    private let state: Locked<State>
+
+    init(_ reasons: Reasons = []) {
+        state = Locked(State(reasons: reasons))
+    }
+
+    /// Says which transfer it is, which the wishes may be older than.
+    func attach(_ transfer: any Transfer) {
+        change { if !$0.isOver { $0.transfer = transfer } }
+    }
+
+    /// Lets go of the transfer, which is over.
+    func detach() {
+        state.withLock { state in
+            state.isOver = true
+            state.transfer = nil
+        }
+    }
+
+    func set(_ reason: Reasons, _ isWanted: Bool) {
+        change { state in
+            if isWanted { state.reasons.insert(reason) } else { state.reasons.remove(reason) }
+        }
+    }
+
+    private func change(_ change: @Sendable (inout State) -> Void) {
+        var call = state.withLock { state in
+            change(&state)
+            return state.next()
+        }
+        while let (transfer, pauses) = call {
+            if pauses { transfer.pause() } else { transfer.resume() }
+            call = state.withLock { state in
+                state.isCalling = false
+                return state.next()
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct StreamBufferTests {
+    private var buffer = StreamBuffer<Int>(limit: 4)
+
+    private func text(_ action: StreamBuffer<Int>.Action) -> String {
+        var words: [String] = []
+        if let (waiter, reply) = action.reply {
+            switch reply {
+            case .chunk(let data): words.append("\(waiter): \(String(decoding: data, as: UTF8.self))")
+            case .end: words.append("\(waiter): end")
+            case .failure(let error): words.append("\(waiter): \(type(of: error))")
+            }
+        }
+        if let pauses = action.pauses { words.append(pauses ? "pause" : "resume") }
+        return words.joined(separator: ", ")
+    }
+
+    private func data(_ text: String) -> Data { Data(text.utf8) }
+
+    @Test mutating func whatComesIsGivenInItsOrder() throws {
+        #expect(text(try buffer.put(data("a"))) == "")
+        #expect(text(try buffer.put(data("b"))) == "")
+        #expect(text(buffer.take(1)) == "1: a")
+        #expect(text(buffer.take(2)) == "2: b")
+        #expect(text(buffer.take(3)) == "")
+        #expect(text(try buffer.put(data("c"))) == "3: c")
+        #expect(text(buffer.take(4)) == "")
+        #expect(text(buffer.end(nil)) == "4: end")
+        #expect(text(buffer.take(5)) == "5: end")
+    }
+
+    @Test mutating func theTransferPausesAboveTheLimitAndGoesOnAtHalf() throws {
+        #expect(text(try buffer.put(data("abc"))) == "")
+        #expect(text(try buffer.put(data("de"))) == "pause")
+        #expect(text(try buffer.put(data("f"))) == "")
+        #expect(text(buffer.take(1)) == "1: abc")
+        #expect(text(buffer.take(2)) == "2: de, resume")
+        #expect(text(buffer.take(3)) == "3: f")
+    }
+
+    @Test mutating func anEndComesBehindTheContent() throws {
+        _ = try buffer.put(data("a"))
+        #expect(text(buffer.end(SampleError())) == "")
+        #expect(text(buffer.end(nil)) == "")
+        #expect(text(try buffer.put(data("late"))) == "")
+        #expect(text(buffer.take(1)) == "1: a")
+        #expect(text(buffer.take(2)) == "2: SampleError")
+    }
+
+    @Test mutating func whatNobodyWantsIsGone() throws {
+        _ = try buffer.put(data("a"))
+        #expect(text(buffer.abandon()) == "")
+        #expect(text(buffer.take(1)) == "1: CancellationError")
+        #expect(text(try buffer.put(data("b"))) == "")
+    }
+
+    @Test mutating func oneWaitsAtATime() {
+        #expect(text(buffer.take(1)) == "")
+        #expect(text(buffer.take(2)) == "2: end")
+        #expect(text(buffer.abandon()) == "1: CancellationError")
+    }
+
+    @Test mutating func nothingGrowsWithoutBound() throws {
+        #expect(throws: RequestError.self) {
+            for _ in 0..<3 { _ = try buffer.put(Data(count: 1 << 20)) }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+    /// Joins the pieces, until the text is there that ends it.
+    private struct Joining: StreamRequest {
+        typealias Success = String
+        typealias Failure = RequestError
+
+        var identifier = "joining"
+        var options = RequestOptions()
+        var until: String?
+
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+
+        func process(_ stream: ResponseStream) async throws -> String {
+            var text = ""
+            for try await chunk in stream {
+                text += String(decoding: chunk, as: UTF8.self)
+                if let until, text.hasSuffix(until) { break }
+            }
+            return text
+        }
+    }
+
+    private static let pieces = ["a", "b", "c"].map { Data($0.utf8) }
+
+    @Test func theValueIsMadeOfWhatComes() async throws {
+        let queue = TestQueue(InMemoryTransport { _ in .chunks(Self.pieces) })
+
+        #expect(try await queue.fetch(Joining()) == "abc")
+    }
+
+    @Test func aRefusalIsAFailureWithItsContent() async {
+        let transport = InMemoryTransport { _ in .status(.notFound, body: Data("no log".utf8)) }
+        let operation = TestQueue(transport).addRequest(Joining())
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .unacceptableStatus)
+        #expect(operation.result?.error?.body == Data("no log".utf8))
+    }
+
+    @Test func aRefusalIsTriedAgainAndWhatWasConsumedIsNot() async throws {
+        let refused = InMemoryTransport.answering([.status(.serviceUnavailable), .chunks(Self.pieces)])
+        let queue = TestQueue(refused) { $0.retry = RetryPolicy(backoff: .none) }
+        #expect(try await queue.fetch(Joining()) == "abc" && refused.requests.count == 2)
+
+        let steps = StepTransport()
+        let broken = TestQueue(steps) { $0.retry = RetryPolicy(backoff: .none) }.addRequest(Joining())
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.data(Self.pieces[0]))
+        transfer.receive(.end(RequestError(.connectionLost, phase: .receiving)))
+        await broken.end()
+
+        #expect(broken.result?.error?.code == .connectionLost && steps.transfers.count == 1)
+    }
+
+    @Test func returningEarlyCancelsTheTransfer() async throws {
+        let steps = StepTransport()
+        let operation = TestQueue(steps).addRequest(Joining(until: "b"))
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        for piece in Self.pieces { transfer.receive(.data(piece)) }
+
+        #expect(try await operation.value() == "ab")
+        _ = await transfer.cancels.first(1)
+        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+        await operation.end()
+    }
+
+    @Test func aCancelEndsTheConsumer() async {
+        let steps = StepTransport()
+        let operation = TestQueue(steps).addRequest(Joining())
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+
+        operation.cancel()
+        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .cancelled)
+    }
+
+    @Test func aStreamIsGivenToWhoeverAsks() async throws {
+        let queue = TestQueue(InMemoryTransport { _ in .chunks(Self.pieces) })
+
+        let stream = try await queue.stream(HTTPRequest(url: home))
+        let text = try await stream.reduce(into: "") { $0 += String(decoding: $1, as: UTF8.self) }
+
+        #expect(stream.status == .ok && text == "abc")
+        for operation in queue.operations { await operation.end() }
+    }
+
+    @Test func lettingGoOfAStreamCancelsTheTransfer() async throws {
+        let steps = StepTransport()
+        let queue = TestQueue(steps)
+        let waiting = Task { try await queue.stream(HTTPRequest(url: home)).status }
+        let transfer = await steps.transfers.first(1)[0]
+
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+
+        #expect(try await waiting.value == .ok)
+        _ = await transfer.cancels.first(1)
+        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+        for operation in queue.operations { await operation.end() }
+    }
+
+    @Test func aStreamThatIsRefusedThrows() async {
+        let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) })
+
+        await #expect { try await queue.stream(HTTPRequest(url: home)) } throws: { error in
+            (error as? RequestError)?.code == .unacceptableStatus
+        }
+    }
+
+    @Test func streamsAreNeitherCachedNorShared() async throws {
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("abc".utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+        var request = Joining()
+        request.options.coalesce = true
+
+        for _ in 1...2 { #expect(try await queue.fetch(request) == "abc") }
+
+        #expect(transport.requests.count == 2)
+    }
+}
