@@ -1,0 +1,146 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct EventStreamReconnectionTests {
+    private static let accepted = HTTPResponseHead(
+        status: .ok,
+        headers: [HTTPField(.contentType, "text/event-stream; charset=utf-8")]
+    )
+
+    private static let limits = EventStreamReconnection.Limits(backoff: .exponential().jitter(.none))
+
+    private func head(_ status: HTTPStatus, _ fields: HTTPField...) -> HTTPResponseHead {
+        HTTPResponseHead(status: status, headers: HTTPHeaders(fields))
+    }
+
+    /// What an action comes to, in words.
+    private func name(_ action: EventStreamReconnection.Action) -> String {
+        switch action {
+        case .connect(let fields): "connect" + (fields.first { $0.name == .lastEventID }.map { " \($0.value)" } ?? "")
+        case .read: "read"
+        case .wait(let time): "wait \(time)"
+        case .finish: "finish"
+        case .fail(let error): "fail \(error.code)"
+        case .none: "none"
+        }
+    }
+
+    @Test func aStreamConnectsAgainWhereItsConnectionEnds() {
+        var machine = EventStreamReconnection(limits: Self.limits)
+
+        #expect(name(machine.handle(.started)) == "connect")
+        #expect(name(machine.handle(.responded(Self.accepted))) == "read")
+        machine.lastEventID = "7"
+        machine.retry = .milliseconds(100)
+        #expect(name(machine.handle(.ended)) == "wait 0.1 seconds")
+        #expect(name(machine.handle(.ended)) == "none")
+        #expect(name(machine.handle(.waited)) == "connect 7")
+        #expect(name(machine.handle(.responded(head(.noContent)))) == "finish")
+        #expect(name(machine.handle(.waited)) == "none")
+    }
+
+    @Test func theRequestSaysWhatItWants() {
+        var machine = EventStreamReconnection(lastEventID: "€")
+
+        guard case .connect(let fields) = machine.handle(.started) else {
+            Issue.record("it doesn't connect")
+            return
+        }
+
+        #expect(
+            fields.map(\.description) == [
+                "Accept: text/event-stream", "Cache-Control: no-cache", "Last-Event-ID: €",
+            ]
+        )
+    }
+
+    @Test(arguments: ["", "a\u{1}b", String(repeating: "a", count: 4097)])
+    func anIdentifierThatCannotBeSentIsNot(_ id: String) {
+        var machine = EventStreamReconnection(lastEventID: id)
+
+        #expect(name(machine.handle(.started)) == "connect")
+    }
+
+    @Test func failuresInARowWaitLongerAndEndAtTheLimit() {
+        var limits = Self.limits
+        limits.failures = 6
+        limits.longestWait = .seconds(10)
+        var machine = EventStreamReconnection(limits: limits)
+        _ = machine.handle(.started)
+
+        var actions: [String] = []
+        for _ in 0..<7 {
+            actions.append(name(machine.handle(.failed(RequestError(.cannotConnect, phase: .sending)))))
+            _ = machine.handle(.waited)
+        }
+
+        #expect(
+            actions == [
+                "wait 3.0 seconds", "wait 3.0 seconds", "wait 3.0 seconds", "wait 3.0 seconds", "wait 4.0 seconds",
+                "wait 8.0 seconds", "fail cannotConnect",
+            ]
+        )
+    }
+
+    @Test func aConnectionThatStandsEndsTheRowOfFailures() {
+        var limits = Self.limits
+        limits.failures = 1
+        var machine = EventStreamReconnection(limits: limits)
+        _ = machine.handle(.started)
+
+        for _ in 0..<3 {
+            #expect(name(machine.handle(.responded(Self.accepted))) == "read")
+            #expect(
+                name(machine.handle(.failed(RequestError(.connectionLost, phase: .receiving)))) == "wait 3.0 seconds"
+            )
+            #expect(name(machine.handle(.waited)) == "connect")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (200, "text/event-stream", "read"), (200, "Text/Event-Stream;charset=\"utf-8\"", "read"),
+            (200, "text/plain", "fail unacceptableContentType"), (200, nil, "fail unacceptableContentType"),
+            (200, "text/event-stream-of-another-kind", "fail unacceptableContentType"),
+            (204, nil, "finish"), (206, "text/event-stream", "fail unacceptableStatus"),
+            (301, nil, "fail unacceptableStatus"), (401, nil, "fail unacceptableStatus"),
+            (404, nil, "fail unacceptableStatus"), (501, nil, "fail unacceptableStatus"),
+            (408, nil, "wait 3.0 seconds"), (429, nil, "wait 3.0 seconds"), (500, nil, "wait 3.0 seconds"),
+            (502, nil, "wait 3.0 seconds"), (503, nil, "wait 3.0 seconds"), (504, nil, "wait 3.0 seconds"),
+        ] as [(Int, String?, String)]
+    )
+    func aResponseIsAStreamOrNot(status: Int, type: String?, action: String) {
+        var machine = EventStreamReconnection(limits: Self.limits)
+        _ = machine.handle(.started)
+        let head = HTTPResponseHead(
+            status: HTTPStatus(status),
+            headers: type.map { [HTTPField(.contentType, $0)] } ?? []
+        )
+
+        #expect(name(machine.handle(.responded(head))) == action)
+    }
+
+    @Test(
+        arguments: [("20", "wait 20.0 seconds"), ("1", "wait 3.0 seconds"), ("9999999", "wait 60.0 seconds")]
+    )
+    func theServerSaysHowLongToWaitWithinReason(value: String, action: String) {
+        var machine = EventStreamReconnection(limits: Self.limits)
+        _ = machine.handle(.started)
+
+        #expect(name(machine.handle(.responded(head(.serviceUnavailable, HTTPField(.retryAfter, value))))) == action)
+    }
+
+    @Test(arguments: [RequestError.Code.cancelled, .untrusted, .invalidRequest, .authenticationFailed])
+    func whatNoSecondTryChangesEndsIt(_ code: RequestError.Code) {
+        var machine = EventStreamReconnection()
+        _ = machine.handle(.started)
+
+        #expect(name(machine.handle(.failed(RequestError(code, phase: .sending)))) == "fail \(code)")
+        #expect(name(machine.handle(.waited)) == "none")
+    }
+}
