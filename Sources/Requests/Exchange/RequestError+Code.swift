@@ -50,8 +50,16 @@ extension RequestError {
         public static let unexpectedBody = Code("unexpectedBody")
         /// The content is larger than the limit.
         public static let bodyTooLarge = Code("bodyTooLarge")
+        /// The file that was downloaded has another digest than expected.
+        public static let digestMismatch = Code("digestMismatch")
         /// Content came faster than it was consumed, over a transport that can't wait.
         public static let bufferFull = Code("bufferFull")
+        /// There is a file where a download is to be put, and it isn't to be replaced.
+        public static let fileExists = Code("fileExists")
+        /// The file of a download can't be written.
+        public static let cannotWriteFile = Code("cannotWriteFile")
+        /// There is no room for a download.
+        public static let diskFull = Code("diskFull")
         /// The content can't be decoded.
         public static let decoding = Code("decoding")
         /// There were more redirects than the limit.

@@ -1,0 +1,210 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// A file that grows beside the place where it is to be, and gets there when it is whole.
+///
+/// Under its final name it is there as a whole or not at all. Only its owner can read it, from its first moment on. No
+/// symbolic link is followed: neither one that waits under the name of the partial file, nor one at the destination.
+///
+/// One caller writes at a time. ``discard()`` may come from anywhere, also while something is written: the descriptor
+/// is closed once, and never under a write, whose bytes might then land in another file that got its number.
+final class PartialFile: Sendable {
+    /// Writes bytes to a descriptor: so many were written, or the negated error number of the system.
+    typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
+
+    /// Where the file is until it is moved.
+    let url: URL
+
+    private let state: Locked<State>
+    private let writer: Writer
+
+    private struct State {
+        let descriptor: Int32
+        var length: Int64
+        var isInUse = false
+        var isOver = false
+
+        /// Begins to use the descriptor; nil where that is over.
+        mutating func use() -> Int32? {
+            guard !isOver, !isInUse else { return nil }
+            isInUse = true
+            return descriptor
+        }
+
+        /// Ends a use, and says what to close.
+        mutating func stopUse(length: Int64?) -> Int32? {
+            isInUse = false
+            if let length { self.length = length }
+            return isOver ? descriptor : nil
+        }
+
+        /// Ends everything, and says what to close; false where that was done before.
+        mutating func end() -> (isFirst: Bool, descriptor: Int32?) {
+            guard !isOver else { return (false, nil) }
+            isOver = true
+            return (true, isInUse ? nil : descriptor)
+        }
+    }
+
+    private init(_ url: URL, descriptor: Int32, length: Int64, writer: @escaping Writer) {
+        self.url = url
+        self.writer = writer
+        state = Locked(State(descriptor: descriptor, length: length))
+    }
+
+    deinit {
+        if let descriptor = state.withLock({ $0.end().descriptor }) { close(descriptor) }
+    }
+
+    /// Makes a file beside a destination, under a hidden name of its own.
+    ///
+    /// - Parameters:
+    ///   - destination: Where it is to be in the end.
+    ///   - createsIntermediateDirectories: Whether the folders that aren't there are made.
+    ///   - writer: What writes; the system by default.
+    /// - Returns: The file, empty.
+    /// - Throws: ``DownloadError``. A file that is at the destination is not an error yet.
+    static func create(
+        beside destination: URL,
+        createsIntermediateDirectories: Bool = false,
+        writer: @escaping Writer = PartialFile.write
+    ) throws(DownloadError) -> PartialFile {
+        guard destination.isFileURL else {
+            throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
+        }
+        let folder = destination.deletingLastPathComponent()
+        if createsIntermediateDirectories {
+            do {
+                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            } catch {
+                let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
+                throw DownloadError(isFull ? .diskFull : .cannotWriteFile, destination, error.localizedDescription)
+            }
+        }
+        let url = folder.appendingPathComponent(name(for: destination.lastPathComponent), isDirectory: false)
+        let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw DownloadError(destination, errno: errno) }
+        return PartialFile(url, descriptor: descriptor, length: 0, writer: writer)
+    }
+
+    /// Goes on with the file of a transfer that was interrupted, at its end.
+    ///
+    /// - Returns: The file, or nil where it is gone or isn't a file of the caller's own that this type could have made:
+    ///   then there is nothing to go on with.
+    static func resume(_ url: URL, writer: @escaping Writer = PartialFile.write) -> PartialFile? {
+        guard url.isFileURL, isName(url.lastPathComponent) else { return nil }
+        let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        var status = stat()
+        // A second name would see what is written, and is none of ours.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
+            status.st_uid == geteuid(), lseek(descriptor, 0, Int32(SEEK_END)) >= 0
+        else {
+            close(descriptor)
+            return nil
+        }
+        return PartialFile(url, descriptor: descriptor, length: Int64(status.st_size), writer: writer)
+    }
+
+    /// How many bytes are in the file.
+    var length: Int64 { state.withLock { $0.length } }
+
+    /// Adds bytes at the end.
+    ///
+    /// Where that fails, what was written until then counts: ``length`` says how much.
+    ///
+    /// - Throws: ``DownloadError``, also where the file was moved or discarded.
+    func append(_ bytes: Data) throws(DownloadError) {
+        try use { descriptor, length in
+            bytes.withUnsafeBytes { buffer in
+                var rest = buffer[...]
+                while !rest.isEmpty {
+                    let count = writer(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+                    if count == -Int(EINTR) { continue }
+                    // Nothing written and no error would go on for ever.
+                    guard 0 < count, count <= rest.count else { return count < 0 ? Int32(-count) : EIO }
+                    length += Int64(count)
+                    rest = rest.dropFirst(count)
+                }
+                return 0
+            }
+        }
+    }
+
+    /// Cuts the file, so that the next bytes follow there; at the beginning by default, which starts it over.
+    ///
+    /// - Throws: ``DownloadError``, also where the file is shorter than that.
+    func truncate(to position: Int64 = 0) throws(DownloadError) {
+        try use { descriptor, length in
+            guard 0 <= position, position <= length else { return EINVAL }
+            guard ftruncate(descriptor, off_t(position)) == 0 else { return errno }
+            guard lseek(descriptor, off_t(position), Int32(SEEK_SET)) >= 0 else { return errno }
+            length = position
+            return 0
+        }
+    }
+
+    /// Sees the bytes onto the disk, where they survive the end of the system.
+    ///
+    /// What survives the end of the process needs none of this.
+    ///
+    /// - Throws: ``DownloadError``.
+    func synchronize() throws(DownloadError) {
+        try use { descriptor, _ in fsync(descriptor) == 0 ? 0 : errno }
+    }
+
+    /// Moves the file to its destination, in one step, and ends the writing.
+    ///
+    /// - Parameters:
+    ///   - destination: Where to; in the same volume.
+    ///   - overwrite: Whether a file that is there is replaced. A symbolic link is replaced itself, and not what it
+    ///     leads to.
+    /// - Throws: ``DownloadError``; then the file is still where it was, and can be moved elsewhere.
+    func move(to destination: URL, overwrite: Bool = false) throws(DownloadError) {
+        guard destination.isFileURL else {
+            throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
+        }
+        try use(for: destination) { _, _ in
+            let from = url.path
+            let to = destination.path
+            return overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
+        }
+        finish()
+    }
+
+    /// Ends the writing and leaves the file, for a resumption.
+    func finish() {
+        if let descriptor = state.withLock({ $0.end().descriptor }) { close(descriptor) }
+    }
+
+    /// Removes the file; nothing where it was moved, left or discarded before.
+    func discard() {
+        let (isFirst, descriptor) = state.withLock { $0.end() }
+        if isFirst { unlink(url.path) }
+        if let descriptor { close(descriptor) }
+    }
+
+    /// Runs a call with the descriptor, which stays open as long; the call gives an error number of the system, or 0.
+    private func use(
+        for file: URL? = nil,
+        _ call: (_ descriptor: Int32, _ length: inout Int64) -> Int32
+    ) throws(DownloadError) {
+        let (use, start) = state.withLock { ($0.use(), $0.length) }
+        guard let descriptor = use else { throw DownloadError(file ?? url, errno: EBADF) }
+        var length = start
+        let number = call(descriptor, &length)
+        let end = length
+        if let descriptor = state.withLock({ $0.stopUse(length: end) }) { close(descriptor) }
+        guard number == 0 else { throw DownloadError(file ?? url, errno: number) }
+    }
+}

@@ -1,0 +1,82 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct DownloadDestinationTests {
+    private let folder = FileManager.default.temporaryDirectory
+    private let head = HTTPResponseHead(status: .ok)
+
+    @Test func aFileIsThatFile() throws {
+        let url = folder.appendingPathComponent("a.txt")
+
+        let destination = DownloadDestination.file(url)
+
+        #expect(destination.fixedFile == url && !destination.overwrite && destination.createsIntermediateDirectories)
+        #expect(try destination.file(suggestedName: "b.txt", response: head) == url)
+    }
+
+    @Test func aFolderTakesTheNameOfTheServer() throws {
+        let destination = DownloadDestination.directory(folder, overwrite: true)
+
+        let file = try destination.file(suggestedName: "b.txt", response: head)
+
+        #expect(file.deletingLastPathComponent().standardizedFileURL == folder.standardizedFileURL)
+        #expect(file.lastPathComponent == "b.txt")
+        #expect(destination.overwrite && destination.fixedFile == nil)
+    }
+
+    @Test func aTemporaryFileIsAlwaysAnotherAndKeepsItsExtension() throws {
+        let one = try DownloadDestination.temporary.file(suggestedName: "b.tar.gz", response: head)
+        let other = try DownloadDestination.temporary.file(suggestedName: "b", response: head)
+
+        #expect(one != other && one.pathExtension == "gz" && other.pathExtension.isEmpty)
+    }
+
+    @Test func aClosureChooses() throws {
+        let folder = folder
+        let destination = DownloadDestination { name, response in
+            folder.appendingPathComponent("\(response.status.code)-\(name)")
+        }
+
+        #expect(try destination.file(suggestedName: "b", response: head).lastPathComponent == "200-b")
+    }
+
+    @Test func whatAClosureThrowsIsThrown() {
+        let destination = DownloadDestination { _, _ in throw CancellationError() }
+
+        #expect(throws: CancellationError.self) { try destination.file(suggestedName: "b", response: head) }
+    }
+
+    @Test(arguments: ["https://example.com/a", "file:///tmp/folder/"]) func onlyAFileIsADestination(_ text: String) {
+        #expect(throws: DownloadError.self) {
+            let url = try #require(URL(string: text))
+            _ = try DownloadDestination { _, _ in url }.file(suggestedName: "b", response: head)
+        }
+    }
+
+    @Test func aFileInTheWayIsNoticedEarly() throws {
+        let file = folder.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try DownloadDestination.file(file).check(file)
+        try FileManager.default.createSymbolicLink(atPath: file.path, withDestinationPath: "/nowhere")
+
+        #expect(throws: DownloadError.self) { try DownloadDestination.file(file).check(file) }
+        try DownloadDestination.file(file, overwrite: true).check(file)
+    }
+
+    @Test(
+        arguments: [
+            (DownloadError.Code.fileExists, RequestError.Code.fileExists), (.cannotWriteFile, .cannotWriteFile),
+            (.diskFull, .diskFull),
+        ] as [(DownloadError.Code, RequestError.Code)]
+    )
+    func errorsHaveTheirCodes(code: DownloadError.Code, expected: RequestError.Code) {
+        let error = RequestError(DownloadError(code, folder, "why"))
+
+        #expect(error.code == expected && error.phase == .receiving)
+    }
+}

@@ -1,0 +1,261 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) final class PartialFileTests {
+    private let folder: URL
+    private let destination: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        destination = folder.appendingPathComponent("film.mov", isDirectory: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    private var names: [String] {
+        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+    }
+
+    private func text(of url: URL) -> String? {
+        (try? Data(contentsOf: url)).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func code(_ body: () throws(DownloadError) -> Void) -> DownloadError.Code? {
+        do throws(DownloadError) {
+            try body()
+            return nil
+        } catch {
+            return error.code
+        }
+    }
+
+    @Test func aFileIsThereUnderItsNameWhenItIsWhole() throws {
+        let file = try PartialFile.create(beside: destination)
+
+        try file.append(Data("Hello, ".utf8))
+        try file.append(Data("file".utf8))
+
+        #expect(names == [file.url.lastPathComponent] && file.length == 11)
+
+        try file.synchronize()
+        try file.move(to: destination)
+
+        #expect(names == ["film.mov"] && text(of: destination) == "Hello, file")
+        #expect(code { () throws(DownloadError) in try file.append(Data("more".utf8)) } == .cannotWriteFile)
+        file.discard()
+        #expect(text(of: destination) == "Hello, file")
+    }
+
+    @Test func onlyItsOwnerReadsIt() throws {
+        let file = try PartialFile.create(beside: destination)
+
+        let attributes = try FileManager.default.attributesOfItem(atPath: file.url.path)
+
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+    }
+
+    @Test func whatIsDiscardedLeavesNothing() throws {
+        let file = try PartialFile.create(beside: destination)
+        try file.append(Data("half".utf8))
+
+        file.discard()
+        file.discard()
+
+        #expect(names == [])
+        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .cannotWriteFile)
+    }
+
+    @Test func nothingIsReplacedUnlessAsked() throws {
+        try Data("old".utf8).write(to: destination)
+        let file = try PartialFile.create(beside: destination)
+        try file.append(Data("new".utf8))
+
+        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .fileExists)
+        #expect(text(of: destination) == "old" && names.count == 2)
+
+        try file.move(to: destination, overwrite: true)
+
+        #expect(text(of: destination) == "new" && names == ["film.mov"])
+    }
+
+    @Test(arguments: [true, false]) func aLinkAtTheDestinationIsNotFollowed(leadsSomewhere: Bool) throws {
+        let target = folder.appendingPathComponent("target", isDirectory: false)
+        if leadsSomewhere { try Data("safe".utf8).write(to: target) }
+        try FileManager.default.createSymbolicLink(at: destination, withDestinationURL: target)
+        let file = try PartialFile.create(beside: destination)
+        try file.append(Data("new".utf8))
+
+        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .fileExists)
+        try file.move(to: destination, overwrite: true)
+
+        #expect(text(of: target) == (leadsSomewhere ? "safe" : nil) && text(of: destination) == "new")
+        #expect((try? FileManager.default.destinationOfSymbolicLink(atPath: destination.path)) == nil)
+    }
+
+    @Test func aNameCanBeTakenWithoutSecondNames() throws {
+        let other = folder.appendingPathComponent("other", isDirectory: false)
+        try Data("new".utf8).write(to: other)
+
+        #expect(PartialFile.replacePlaceholder(other.path, destination.path) == 0)
+        #expect(names == ["film.mov"] && text(of: destination) == "new")
+
+        #expect(PartialFile.replacePlaceholder(other.path, destination.path) == EEXIST)
+        #expect(PartialFile.replacePlaceholder(other.path, folder.path + "/gone") == ENOENT)
+        #expect(names == ["film.mov"])
+    }
+
+    @Test func aFullDiskIsAnErrorAndWhatWasWrittenCounts() throws {
+        let room = Locked(6)
+        let file = try PartialFile.create(beside: destination) { descriptor, bytes in
+            let count = room.withLock { room in
+                let count = min(room, bytes.count, 4)
+                room -= count
+                return count
+            }
+            return count == 0
+                ? -Int(ENOSPC) : PartialFile.write(descriptor, UnsafeRawBufferPointer(rebasing: bytes[..<count]))
+        }
+
+        #expect(code { () throws(DownloadError) in try file.append(Data("1234567890".utf8)) } == .diskFull)
+
+        #expect(file.length == 6 && text(of: file.url) == "123456")
+        let error = DownloadError(destination, errno: ENOSPC)
+        #expect(RequestError(error).code == .diskFull && "\(error)".contains("film.mov"))
+    }
+
+    @Test func aWriterThatIsInterruptedGoesOnAndOneThatDoesNothingFails() throws {
+        let answers = Locked([-Int(EINTR), 2, -Int(EINTR), 1, 0])
+        let file = try PartialFile.create(beside: destination) { _, _ in
+            answers.withLock { $0.removeFirst() }
+        }
+
+        try file.append(Data("abc".utf8))
+
+        #expect(file.length == 3)
+        #expect(code { () throws(DownloadError) in try file.append(Data("d".utf8)) } == .cannotWriteFile)
+    }
+
+    @Test func aFolderThatCannotBeWrittenIsAnError() throws {
+        let inFile = folder.appendingPathComponent("file/film.mov", isDirectory: false)
+        try Data().write(to: folder.appendingPathComponent("file"))
+        let inNothing = folder.appendingPathComponent("gone/film.mov", isDirectory: false)
+
+        for url in [inFile, inNothing, try #require(URL(string: "https://example.com/film.mov"))] {
+            #expect(code { () throws(DownloadError) in _ = try PartialFile.create(beside: url) } == .cannotWriteFile)
+        }
+        #expect(
+            code { () throws(DownloadError) in
+                _ = try PartialFile.create(beside: inFile, createsIntermediateDirectories: true)
+            } == .cannotWriteFile
+        )
+    }
+
+    @Test func foldersAreMadeWhereThatIsWanted() throws {
+        let deep = folder.appendingPathComponent("a/b/film.mov", isDirectory: false)
+
+        let file = try PartialFile.create(beside: deep, createsIntermediateDirectories: true)
+        try file.move(to: deep)
+
+        #expect(text(of: deep) == "")
+    }
+
+    @Test func aFileThatIsGoneIsAnErrorAtTheEnd() throws {
+        let file = try PartialFile.create(beside: destination)
+        try FileManager.default.removeItem(at: file.url)
+
+        #expect(code { () throws(DownloadError) in try file.move(to: destination) } == .cannotWriteFile)
+        #expect(names == [])
+    }
+
+    @Test func aFileGoesOnWhereItEnded() throws {
+        let first = try PartialFile.create(beside: destination)
+        try first.append(Data("Hello, ".utf8))
+        first.finish()
+
+        let second = try #require(PartialFile.resume(first.url))
+        #expect(second.length == 7)
+        try second.append(Data("file".utf8))
+        try second.move(to: destination)
+
+        #expect(text(of: destination) == "Hello, file")
+        #expect(PartialFile.resume(first.url) == nil)
+    }
+
+    @Test func aFileCanBeCutAndStartedOver() throws {
+        let file = try PartialFile.create(beside: destination)
+        try file.append(Data("Hello, file".utf8))
+
+        try file.truncate(to: 5)
+        try file.append(Data("!".utf8))
+        #expect(text(of: file.url) == "Hello!" && file.length == 6)
+
+        try file.truncate()
+        try file.append(Data("A".utf8))
+        #expect(text(of: file.url) == "A" && file.length == 1)
+
+        #expect(code { () throws(DownloadError) in try file.truncate(to: 2) } == .cannotWriteFile)
+        #expect(code { () throws(DownloadError) in try file.truncate(to: -1) } == .cannotWriteFile)
+    }
+
+    @Test func onlyAPartialFileIsGoneOnWith() throws {
+        let name = PartialFile.name(for: "film.mov")
+        let partial = folder.appendingPathComponent(name, isDirectory: false)
+        try Data("mine".utf8).write(to: destination)
+
+        #expect(PartialFile.resume(destination) == nil)
+        try FileManager.default.createSymbolicLink(at: partial, withDestinationURL: destination)
+        #expect(PartialFile.resume(partial) == nil)
+        try FileManager.default.removeItem(at: partial)
+        try FileManager.default.linkItem(at: destination, to: partial)
+        #expect(PartialFile.resume(partial) == nil)
+        try FileManager.default.removeItem(at: partial)
+        try FileManager.default.createDirectory(at: partial, withIntermediateDirectories: false)
+        #expect(PartialFile.resume(partial) == nil)
+    }
+
+    @Test(arguments: ["film.mov", "", ".", String(repeating: "é", count: 300), "a\nb"])
+    func hiddenNamesAreKnownAgainAndFit(_ destination: String) {
+        let name = PartialFile.name(for: destination)
+
+        #expect(PartialFile.isName(name) && name.hasPrefix(".") && name.utf8.count <= 200)
+    }
+
+    @Test(arguments: [
+        "", ".partial", "film.partial", ".film.partial", ".a/b.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial",
+        "film.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial", ".bashrc",
+    ])
+    func otherNamesAreSomebodyElses(_ name: String) {
+        #expect(!PartialFile.isName(name))
+    }
+
+    @Test func descriptorsAreClosed() throws {
+        for round in 0..<3000 {
+            let file = try PartialFile.create(beside: destination)
+            switch round % 3 {
+            case 0: file.discard()
+            case 1: try file.move(to: destination, overwrite: true)
+            default: try FileManager.default.removeItem(at: file.url)
+            }
+        }
+        #expect(names == ["film.mov"])
+    }
+
+    @Test func aDiscardWhileBytesAreWrittenClosesNothingUnderThem() async throws {
+        for _ in 0..<200 {
+            let file = try PartialFile.create(beside: destination)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for _ in 0..<20 { try? file.append(Data("bytes".utf8)) } }
+                group.addTask { file.discard() }
+            }
+        }
+        #expect(names == [])
+    }
+}
