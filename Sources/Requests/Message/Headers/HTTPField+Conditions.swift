@@ -47,6 +47,12 @@ extension HTTPField {
         range(from: positions.lowerBound, "\(positions.lowerBound)-")
     }
 
+    /// Wants the bytes from a position on, the first of which is 0.
+    public static func range(from position: Int64) -> HTTPField { range(position...) }
+
+    /// Says which part of a representation the content is.
+    public static func contentRange(_ range: ContentRange) -> HTTPField { HTTPField(.contentRange, range) }
+
     /// Wants so many bytes at the end.
     public static func range(last count: Int64) -> HTTPField {
         range(from: count, "-\(count)")

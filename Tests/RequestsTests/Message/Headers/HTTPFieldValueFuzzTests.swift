@@ -52,6 +52,15 @@ import Testing
         }
     }
 
+    @Test func contentRange() {
+        feed(["bytes ", "bytes", "0", "9", "-", "*", "/", "0-1", "/2", "9223372036854775807"]) { text in
+            guard let value = ContentRange(parsing: text) else { return true }
+            let end = value.positions?.upperBound ?? 0
+            return (try? value.validated()) != nil && ContentRange(parsing: value.rawValue) == value
+                && end >= 0 && value.total.map { end < $0 || value.positions == nil } != false
+        }
+    }
+
     @Test func dates() {
         var fuzz = Fuzz()
         for _ in 0..<Fuzz.cases {

@@ -1,0 +1,97 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Which part of a representation a message has (RFC 9110, 14.4).
+///
+/// ```swift
+/// let range = ContentRange(parsing: "bytes 42-1233/1234")
+/// range?.positions                                            // 42...1233
+/// ContentRange(unsatisfiedOf: 47022).rawValue                 // bytes */47022
+/// ```
+public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
+    /// The positions of the first and the last byte; nil where the range that was asked for can't be satisfied.
+    public let positions: ClosedRange<Int64>?
+    /// How many bytes the whole has; nil where the server doesn't know.
+    public let total: Int64?
+
+    private init(positions: ClosedRange<Int64>?, total: Int64?) {
+        self.positions = positions
+        self.total = total
+    }
+
+    /// Makes the range of a part.
+    ///
+    /// Positions that can't be those of bytes are refused when the message is built: ``validated()``.
+    public init(_ positions: ClosedRange<Int64>, of total: Int64? = nil) {
+        self.init(positions: positions, total: total)
+    }
+
+    /// Makes what a server answers to a range that it can't satisfy: how many bytes there are.
+    public init(unsatisfiedOf total: Int64) {
+        self.init(positions: nil, total: total)
+    }
+
+    /// The range as it stands in the field.
+    public var rawValue: String {
+        let total = total.map(String.init) ?? "*"
+        return "bytes \(positions.map { "\($0.lowerBound)-\($0.upperBound)" } ?? "*")/\(total)"
+    }
+
+    /// The range as it stands in the field.
+    public var description: String { rawValue }
+}
+
+extension ContentRange: HTTPFieldValue {
+    /// Reads the value of a field; nil where it isn't a range of bytes, or contradicts itself.
+    ///
+    /// A last position before the first, or one that isn't in the whole, makes a range that must not be trusted (RFC
+    /// 9110, 14.4); so does a number above 2⁶³. The unit is read without regard to case.
+    ///
+    /// - Complexity: O(n) in the length of the text.
+    public init?(parsing text: String) {
+        var scanner = FieldScanner(text)
+        scanner.skipBlanks()
+        guard scanner.token().equalsIgnoringASCIICase("bytes"), scanner.next == UInt8(ascii: " ") else { return nil }
+        scanner.skipBlanks()
+        var positions: ClosedRange<Int64>?
+        if !scanner.skip("*") {
+            guard let first = scanner.number(), scanner.skip("-"), let last = scanner.number(), first <= last else {
+                return nil
+            }
+            positions = first...last
+        }
+        guard scanner.skip("/") else { return nil }
+        var total: Int64?
+        if !scanner.skip("*") {
+            guard let number = scanner.number() else { return nil }
+            total = number
+        }
+        scanner.skipBlanks()
+        guard scanner.isAtEnd else { return nil }
+        self.init(positions: positions, total: total)
+        guard isConsistent else { return nil }
+    }
+
+    /// The range itself, where it can be sent.
+    ///
+    /// - Throws: ``InvalidRequest`` where a position is negative or not in the whole.
+    public func validated() throws(InvalidRequest) -> ContentRange {
+        guard isConsistent else {
+            throw InvalidRequest(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)
+        }
+        return self
+    }
+
+    private var isConsistent: Bool {
+        guard let positions else { return total.map { $0 >= 0 } ?? false }
+        return positions.lowerBound >= 0 && total.map { positions.upperBound < $0 } ?? (positions.upperBound < .max)
+    }
+}
+
+extension FieldScanner {
+    /// Reads a decimal number; nil where none is next, or one above 2⁶³.
+    fileprivate mutating func number() -> Int64? {
+        let digits = text(while: ASCII.isDigit)
+        return digits.isEmpty ? nil : Int64(digits)
+    }
+}
