@@ -48,6 +48,13 @@ extension TypedRequest {
         return validating(with: validator)
     }
 
+    /// A copy whose response a closure judges too, and may replace or ask for again.
+    public func validating(
+        _ judge: @escaping @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
+    ) -> Self {
+        validating(with: ClosureValidator(judge))
+    }
+
     /// A copy that one more interceptor changes, after those that there are.
     public func intercepted(by interceptor: any Interceptor) -> Self {
         options { $0.interceptors.append(interceptor) }

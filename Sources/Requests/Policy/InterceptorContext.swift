@@ -13,6 +13,8 @@ public struct InterceptorContext: Sendable {
     ///
     /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
     public let baseURL: URL?
+    /// What was asked for, where a response is to be transformed; nil before there is one.
+    public internal(set) var request: HTTPRequest?
     /// Whose refreshes the operation is a part of: they would wait for it, and so mustn't be waited for.
     let refreshing: Set<ObjectIdentifier>
     /// What interceptors remember about the operation.

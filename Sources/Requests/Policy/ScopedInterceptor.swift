@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Has an interceptor see some requests only.
 ///
 /// ```swift
@@ -21,6 +23,14 @@ public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
         guard includes(request) else { return }
         try await base.adapt(&request, context: context)
+    }
+
+    /// Has the interceptor change the response, if its request is one of its requests, redirects followed.
+    ///
+    /// - Throws: What the interceptor throws.
+    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+        guard let request = context.request, includes(request) else { return }
+        try base.transform(&response, context: context)
     }
 
     /// Has the interceptor decide, if the request is one of its requests; redirects change nothing about that.

@@ -35,17 +35,18 @@ public final class HTTPClient: RequestQueue {
     ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
     ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
     ///     credentials of its own.
-    ///   - configure: Changes what the requests inherit; the base URL is there already.
+    ///   - configure: Changes what the requests inherit; the base URL and a jar for cookies are there already. What it
+    ///     throws, this does.
     public init(
         baseURL: URL? = nil,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil,
-        _ configure: (inout RequestEnvironment) -> Void = { _ in }
-    ) {
+        _ configure: (inout RequestEnvironment) throws -> Void
+    ) rethrows {
         var environment = RequestEnvironment()
         environment.baseURL = baseURL
         environment.cookies = CookieJar()
-        configure(&environment)
+        try configure(&environment)
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
         lanes = Lanes(maxConcurrentRequests)
@@ -73,14 +74,38 @@ public final class HTTPClient: RequestQueue {
         baseURL: URL? = nil,
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
-        _ configure: (inout RequestEnvironment) -> Void = { _ in }
-    ) {
-        self.init(
+        _ configure: (inout RequestEnvironment) throws -> Void
+    ) rethrows {
+        try self.init(
             baseURL: baseURL,
             maxConcurrentRequests: maxConcurrentRequests,
             transport: URLSessionTransport(configuration: configuration),
             configure
         )
+    }
+
+    /// Makes a client whose requests inherit nothing but a base URL and a jar for cookies; see
+    /// ``init(baseURL:maxConcurrentRequests:transport:_:)``.
+    public convenience init(
+        baseURL: URL? = nil,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        transport: (any HTTPTransport)? = nil
+    ) {
+        self.init(baseURL: baseURL, maxConcurrentRequests: maxConcurrentRequests, transport: transport) { _ in }
+    }
+
+    /// Makes a client over a `URLSession` of its own whose requests inherit nothing but a base URL and a jar for
+    /// cookies; see ``init(baseURL:configuration:maxConcurrentRequests:_:)``.
+    public convenience init(
+        baseURL: URL? = nil,
+        configuration: URLSessionConfiguration,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount
+    ) {
+        self.init(
+            baseURL: baseURL,
+            configuration: configuration,
+            maxConcurrentRequests: maxConcurrentRequests
+        ) { _ in }
     }
 
     private init(_ environment: RequestEnvironment, besides client: HTTPClient) {
@@ -97,9 +122,9 @@ public final class HTTPClient: RequestQueue {
     ///
     /// What both do counts together towards the maximum of concurrent requests. Later changes of this client's
     /// environment don't reach the other.
-    public func inheriting(_ configure: (inout RequestEnvironment) -> Void) -> HTTPClient {
+    public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
-        configure(&environment)
+        try configure(&environment)
         return HTTPClient(environment, besides: self)
     }
 
@@ -124,7 +149,7 @@ public final class HTTPClient: RequestQueue {
     /// How many requests run at once; changes count for requests that haven't started.
     public var maxConcurrentRequests: Int {
         get { lanes.bounded.maxConcurrentOperationCount }
-        set { lanes.bounded.maxConcurrentOperationCount = newValue }
+        set { lanes.bounded.maxConcurrentOperationCount = Lanes.width(newValue) }
     }
 
     /// Whether requests that haven't started wait.
@@ -158,7 +183,12 @@ public final class HTTPClient: RequestQueue {
 
         init(_ width: Int) {
             bounded.name = "Requests.HTTPClient"
-            bounded.maxConcurrentOperationCount = width == 0 ? 1 : max(-1, width)
+            bounded.maxConcurrentOperationCount = Self.width(width)
+        }
+
+        /// What the system takes: it traps on numbers below its default, and stands still with none.
+        static func width(_ width: Int) -> Int {
+            width == OperationQueue.defaultMaxConcurrentOperationCount ? width : max(1, width)
         }
     }
 }

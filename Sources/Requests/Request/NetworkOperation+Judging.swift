@@ -12,6 +12,13 @@ extension NetworkOperation {
     func judge(_ error: RequestError?) {
         let exchange = run.withLock { $0.exchange }
         guard let hop = exchange.hop else { return }
+        if !keepsContentInMemory {
+            switch review(error) {
+            case .usual: break
+            case .again(let reason): return retry(after: .zero, because: reason)
+            case .failure(let error): return consider(error, in: .receiving)
+            }
+        }
         if error != nil || exchange.head == nil {
             let error = error ?? RequestError(.badResponse, phase: .receiving)
             if let response = stale(insteadOf: error, for: hop) { return judge(response, to: hop.asked) }
@@ -105,7 +112,9 @@ extension NetworkOperation {
         do {
             var response = response
             for interceptor in interceptors {
-                try interceptor.transform(&response, context: self.context(of: request, attempt: attempt))
+                var context = self.context(of: request, attempt: attempt)
+                context.request = sent
+                try interceptor.transform(&response, context: context)
             }
             for validator in validators {
                 switch try validator.validate(response, context: context) {

@@ -146,10 +146,8 @@ extension NetworkOperation {
 extension NetworkOperation {
     /// Has something else than memory take the content, where the response is one that the request wants.
     private func direct(_ head: HTTPResponseHead) {
-        let (sent, options, flow) = run.withLock { ($0.exchange.hop?.asked, $0.options, $0.flow) }
-        guard let request, let sent, let flow, head.status.category != .redirection,
-            !options.validatesStatus || request.validHTTPStatusCodes.contains(head.status.code)
-        else { return }
+        let (sent, flow) = run.withLock { ($0.exchange.hop?.asked, $0.flow) }
+        guard let sent, let flow, claims(head) else { return }
         do {
             let receiver = try makeReceiver(for: head, to: sent, flow: flow)
             run.withLock { $0.receiver = receiver }

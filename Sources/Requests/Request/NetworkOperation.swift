@@ -103,6 +103,26 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         flow: FlowControl
     ) throws -> (any ContentReceiver)? { nil }
 
+    /// What the end of a transfer means whose content went elsewhere.
+    enum Review: Sendable {
+        /// What it means for everybody.
+        case usual
+        /// The request is to be sent again at once.
+        case again(RequestError)
+        /// It is a failure, whatever the transport says.
+        case failure(RequestError)
+    }
+
+    /// Looks at the end of a transfer whose content went elsewhere, before anybody else does.
+    func review(_ error: RequestError?) -> Review { .usual }
+
+    /// Whether a receiver is made for the response: where the request accepts its status, and it leads nowhere else.
+    func claims(_ head: HTTPResponseHead) -> Bool {
+        guard let request, head.status.category != .redirection else { return false }
+        return run.withLock { !$0.options.validatesStatus }
+            || request.validHTTPStatusCodes.contains(head.status.code)
+    }
+
     /// Makes the value of a good response that is complete, and finishes; by default, ``process(_:)`` makes it.
     func conclude(_ response: HTTPResponse<Data>) {
         do {
@@ -131,6 +151,15 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             run.isPaused = false
             return run.flow
         }?.set(.user, false)
+    }
+
+    /// Cancels the operation, and gives what a download can be gone on with; nil for every other kind of request, and
+    /// where nothing is there to go on with.
+    ///
+    /// - Parameter completion: Called once, on no thread in particular, when the operation is over.
+    open func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
+        cancel()
+        completion(nil)
     }
 
     // MARK: The lifecycle's wishes
@@ -174,8 +203,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             defer { run.deadline = nil }
             return (run.exchange.abandon(), run.deadline)
         }
-        super.deliver()
         reportEnd()
+        super.deliver()
         deadline?.cancel()
         cancellation?()
         leaveSharedTransfer()

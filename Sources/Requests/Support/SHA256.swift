@@ -22,6 +22,17 @@ struct SHA256: Sendable {
         return hash.finish()
     }
 
+    /// The digest of a file, which is read piece by piece.
+    ///
+    /// - Throws: What the system says where the file can't be read.
+    static func digest(ofFile url: URL) throws -> Data {
+        let file = try FileHandle(forReadingFrom: url)
+        defer { try? file.close() }
+        var hash = SHA256()
+        while let bytes = try file.read(upToCount: 1 << 18), !bytes.isEmpty { hash.update(bytes) }
+        return hash.finish()
+    }
+
     private mutating func update(_ bytes: some Sequence<UInt8>) {
         block.reserveCapacity(64)
         for byte in bytes {

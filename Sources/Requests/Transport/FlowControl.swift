@@ -54,6 +54,11 @@ final class FlowControl: Sendable {
         }
     }
 
+    /// Calls the transfer off.
+    func cancel() {
+        state.withLock { $0.transfer }?.cancel()
+    }
+
     func set(_ reason: Reasons, _ isWanted: Bool) {
         change { state in
             if isWanted { state.reasons.insert(reason) } else { state.reasons.remove(reason) }

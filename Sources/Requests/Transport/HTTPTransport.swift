@@ -17,13 +17,15 @@
 ///
 /// ``send(_:receive:)`` starts a transfer and returns at once. What happens is reported to `receive` by these rules:
 ///
-/// 1. Events of one transfer come one after the other, each call ending before the next begins, on any thread, also
-/// before `send` has returned. 2. The order is: any number of `informational` and `sent`, then at most one `head`, any
-/// number of `data` mixed with `sent`, at most one `metrics`, and exactly one `end`, after which nothing comes. A
-/// transfer that ends without an error has had a head. 3. ``Transfer/cancel()`` leads to the `end` too, with an error
-/// of code `cancelled`, in bounded time and whatever the peer does: the operation isn't finished, and keeps its place
-/// in the queue, until then. 4. Content is delivered decoded (gzip and the like), unless ``TransportCapabilities``
-/// says otherwise. 5. No event is delivered under a lock, since the receiver may call back into the transfer.
+/// - Events of one transfer come one after the other, each call ending before the next begins, on any thread, also
+///   before `send` has returned.
+/// - The order is: any number of `informational` and `sent`, then at most one `head`, any number of `data` mixed with
+///   `sent`, at most one `metrics`, and exactly one `end`, after which nothing comes. A transfer that ends without an
+///   error has had a head.
+/// - ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
+///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
+/// - Content is delivered decoded (gzip and the like), unless ``TransportCapabilities`` says otherwise.
+/// - No event is delivered under a lock, since the receiver may call back into the transfer.
 ///
 /// What the request asks for and the transport can't do is an `end` with an error of code `unsupported`, before
 /// anything is sent. What it does less well than it should, ``capabilities`` tells.

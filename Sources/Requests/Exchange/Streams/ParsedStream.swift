@@ -1,0 +1,93 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The elements of a ``ResponseStream``, as they are complete: lines, events, values.
+///
+/// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``.
+/// An element that is larger than 1 MiB, unless said otherwise, ends the sequence with an ``OversizedElement``.
+public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
+    /// Reads pieces, and gives what they complete; a nil piece is the end.
+    typealias Reader = (Data?) throws -> [Element]
+
+    private let base: ResponseStream
+    private let makeReader: @Sendable () -> Reader
+
+    init<Parser: StreamParser>(
+        _ base: ResponseStream,
+        _ makeParser: @escaping @Sendable () -> Parser,
+        _ transform: @escaping @Sendable (Parser.Element) throws -> Element
+    ) {
+        self.base = base
+        makeReader = {
+            var parser = makeParser()
+            return { data in
+                let parts = data.map { parser.feed($0) } ?? parser.finish()
+                let elements = try parts.map(transform)
+                // What was complete comes first; who asks again is told.
+                if let failure = parser.failure, elements.isEmpty { throw failure }
+                return elements
+            }
+        }
+    }
+
+    /// Begins to consume.
+    public func makeAsyncIterator() -> Iterator { Iterator(base.makeAsyncIterator(), makeReader()) }
+
+    /// Consumes a ``ParsedStream``.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let base: ResponseStream.Iterator
+        private let read: Reader
+        private var elements: [Element] = []
+        private var next = 0
+        private var isAtEnd = false
+
+        init(_ base: ResponseStream.Iterator, _ read: @escaping Reader) {
+            self.base = base
+            self.read = read
+        }
+
+        /// The next element; nil at the end.
+        ///
+        /// - Throws: What ends the stream before its content is complete, and what an element can't be read for.
+        public mutating func next() async throws -> Element? {
+            while next == elements.count {
+                guard !isAtEnd else { return nil }
+                let chunk = try await base.next()
+                isAtEnd = chunk == nil
+                elements = try read(chunk)
+                next = 0
+            }
+            defer { next += 1 }
+            return elements[next]
+        }
+    }
+}
+
+extension ResponseStream {
+    /// The content as lines of UTF-8, without what ends them: LF, CR LF or CR.
+    ///
+    /// What isn't UTF-8 is replaced, as `String(decoding:as:)` does.
+    public var lines: ParsedStream<String> {
+        ParsedStream(self, { LineParser() }, { String(decoding: $0, as: UTF8.self) })
+    }
+
+    /// The content as server-sent events (WHATWG HTML, 9.2).
+    public var serverSentEvents: ParsedStream<ServerSentEvent> {
+        ParsedStream(self, { ServerSentEventParser() }, { $0 })
+    }
+
+    /// The content as values of JSON, one a line; blank lines are passed over.
+    ///
+    /// - Parameters:
+    ///   - type: What a line decodes to; known from the context, where there is one.
+    ///   - decoder: Makes the decoder, for each line one.
+    /// - Returns: The values. A line that can't be decoded ends the sequence with the decoder's error.
+    public func jsonLines<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self,
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder = JSONDecoder()
+    ) -> ParsedStream<Value> {
+        ParsedStream(self, { JSONLinesParser() }, { try decoder().decode(type, from: $0) })
+    }
+}

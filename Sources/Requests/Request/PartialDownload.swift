@@ -1,0 +1,169 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A file on its way: what there is of it, what of it is asked for next, and what becomes of it.
+///
+/// One thread at a time works with it; ``abandon(keeping:)`` may come from anywhere.
+final class PartialDownload: Sendable {
+    private struct State: Sendable {
+        var machine: ResumeMachine
+        var file: PartialFile?
+        var target: URL?
+        var again: ResumeMachine.Reason?
+        var isComplete = false
+    }
+
+    private let destination: DownloadDestination
+    private let keepsToken: Bool
+    private let state: Locked<State>
+
+    /// Goes on with what an earlier download left, where there is something that can be gone on with.
+    init(_ request: some DownloadRequest, url: URL, now: @escaping @Sendable () -> Date) {
+        destination = request.destination
+        keepsToken = request.resumesAutomatically && destination.fixedFile != nil
+        let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
+        let token = request.resumeToken ?? stored
+        let file = token.flatMap { PartialFile.resume($0.file()) }
+        let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
+        state = Locked(State(machine: machine, file: file, target: destination.fixedFile))
+    }
+
+    /// What the next request needs.
+    func fields() -> [HTTPField] {
+        state.withLock { state in
+            if let file = state.file, state.again == nil { state.machine.interrupted(length: file.length) }
+            state.again = nil
+            return state.machine.fields
+        }
+    }
+
+    /// Whether a status other than the request's own says something about the file.
+    func concerns(_ head: HTTPResponseHead) -> Bool {
+        head.status == .rangeNotSatisfiable && state.withLock { $0.machine.offset > 0 }
+    }
+
+    /// Gets ready for the content of a response.
+    ///
+    /// - Returns: What takes the content; nil where it isn't the file's.
+    /// - Throws: ``RequestError``.
+    func begin(_ head: HTTPResponseHead, from url: URL, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)? {
+        switch state.withLock({ $0.machine.handle(head) }) {
+        case .append(let position):
+            let file = state.withLock { $0.file }
+            try file?.truncate(to: position)
+            return file.map { FileReceiver($0, limit: limit) }
+        case .startOver:
+            return FileReceiver(try startOver(head, from: url), limit: limit)
+        case .complete:
+            state.withLock { $0.isComplete = true }
+            return Discard()
+        case .requestAgain(let reason):
+            state.withLock { $0.again = reason }
+            flow.cancel()
+            return Discard()
+        case .passOn:
+            return nil
+        case .fail(let reason):
+            throw RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)
+        }
+    }
+
+    private func startOver(_ head: HTTPResponseHead, from url: URL) throws -> PartialFile {
+        let name = url.lastPathComponent
+        let target = try state.withLock { $0.target } ?? destination.file(suggestedName: name, response: head)
+        try destination.check(target)
+        let former = state.withLock { $0.file }
+        if let former, former.url.deletingLastPathComponent().path == target.deletingLastPathComponent().path {
+            try former.truncate()
+        } else {
+            former?.discard()
+            let file = try PartialFile.create(
+                beside: target,
+                createsIntermediateDirectories: destination.createsIntermediateDirectories
+            )
+            state.withLock { $0.file = file }
+        }
+        state.withLock { $0.target = target }
+        if keepsToken { try token?.store(for: target) }
+        guard let file = state.withLock({ $0.file }) else {
+            throw RequestError(.cannotWriteFile, phase: .receiving)
+        }
+        return file
+    }
+
+    /// Says what the end of a transfer means.
+    func review(_ error: RequestError?) -> (again: ResumeMachine.Reason?, error: RequestError?) {
+        state.withLock { state in
+            if let reason = state.again { return (reason, nil) }
+            guard error == nil, !state.isComplete, let file = state.file else { return (nil, nil) }
+            switch state.machine.ended(length: file.length) {
+            case .complete: return (nil, nil)
+            case .more: return (.wrongRange, nil)
+            case .short: return (nil, RequestError(.connectionLost, phase: .receiving, reason: "the file isn't whole"))
+            case .excess: return (nil, RequestError(.badResponse, phase: .receiving, reason: "the file is too long"))
+            }
+        }
+    }
+
+    /// Checks the file, and moves it to its destination.
+    ///
+    /// - Throws: ``RequestError``, and what the system says.
+    func complete(expecting digest: String?) throws -> (url: URL, length: Int64) {
+        let (file, target) = state.withLock { ($0.file, $0.target) }
+        guard let file, let target else { throw RequestError(.emptyResponse, phase: .receiving) }
+        if let digest {
+            let actual = try SHA256.digest(ofFile: file.url).hexadecimal
+            guard actual == digest.lowercased() else {
+                file.discard()
+                if keepsToken { ResumeToken.removeStored(for: target) }
+                let reason = "the file has another digest than expected"
+                throw RequestError(.digestMismatch, phase: .validating, reason: reason)
+            }
+        }
+        let length = file.length
+        try file.move(to: target, overwrite: destination.overwrite)
+        if keepsToken { ResumeToken.removeStored(for: target) }
+        return (target, length)
+    }
+
+    /// What the file can be gone on with later, where it can.
+    var token: ResumeToken? {
+        let (file, machine) = state.withLock { ($0.file, $0.machine) }
+        guard let file, let manifest = machine.manifest else { return nil }
+        return ResumeToken(manifest, file: file.url, length: file.length)
+    }
+
+    /// Ends the writing: the file is left for a resumption, or removed.
+    func abandon(keeping keeps: Bool) {
+        guard let file = state.withLock({ $0.file }) else { return }
+        if (keeps || keepsToken) && token != nil { file.finish() } else { file.discard() }
+    }
+}
+
+/// Writes content to a file.
+private final class FileReceiver: ContentReceiver {
+    private let file: PartialFile
+    private let limit: Int64
+
+    init(_ file: PartialFile, limit: Int) {
+        self.file = file
+        self.limit = Int64(limit)
+    }
+
+    func receive(_ data: Data) throws {
+        guard Int64(data.count) <= limit - file.length else {
+            throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes")
+        }
+        do { try file.append(data) } catch { throw RequestError(error) }
+    }
+
+    func end(_ error: RequestError?) {}
+}
+
+/// Takes content that nobody wants.
+private final class Discard: ContentReceiver {
+    func receive(_ data: Data) {}
+    func end(_ error: RequestError?) {}
+}
