@@ -63,7 +63,7 @@ public final class RateLimiter: Sendable {
     ) {
         state = Locked(State(limit: RateLimit(bucket: TokenBucket(count, per: interval, burst: burst))))
         self.clock = clock
-        time = Self.stopwatch(on: clock)
+        time = clock.stopwatch()
     }
 
     /// Holds everybody back for a while, because a server said so: 429 or 503 with `Retry-After` (RFC 9110, 10.2.3).
@@ -126,10 +126,5 @@ public final class RateLimiter: Sendable {
             return true
         }
         if !isWanted { timer.cancel() }
-    }
-
-    private static func stopwatch<C: Clock<Duration>>(on clock: C) -> @Sendable () -> Duration {
-        let start = clock.now
-        return { start.duration(to: clock.now) }
     }
 }

@@ -1,0 +1,57 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Lets only so many bytes through in a second, all transfers together: what leaves room for others on a line.
+///
+/// ```swift
+/// let limiter = BandwidthLimiter(bytesPerSecond: 500_000)
+/// ```
+///
+/// It is a bucket of bytes that fills at a steady rate. A chunk that has come is taken from it in any case, also where
+/// it holds less: the transfer then pauses until that is made good. So the rate is exact in the long run, however large
+/// the chunks are; a short burst is faster.
+///
+/// It is shared by reference: all that are given the same limiter are limited together.
+public final class BandwidthLimiter: Sendable {
+    /// How many bytes go through in a second.
+    public let bytesPerSecond: Int
+    private let bucket: Locked<TokenBucket>
+    private let time: @Sendable () -> Duration
+
+    /// Makes a limiter.
+    ///
+    /// - Parameters:
+    ///   - bytesPerSecond: How many bytes go through in a second; from 1 to 10⁹, which is more than most lines carry.
+    ///   - burst: How many may go at once after a rest; by default what goes through in a quarter of a second.
+    ///   - clock: What time is told by.
+    public init(
+        bytesPerSecond: Int,
+        burst: Int? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        let rate = min(max(1, bytesPerSecond), 1_000_000_000)
+        self.bytesPerSecond = rate
+        bucket = Locked(TokenBucket(rate, per: .seconds(1), burst: burst ?? rate / 4))
+        time = clock.stopwatch()
+    }
+
+    /// Takes the bytes of a chunk.
+    ///
+    /// - Parameter bytes: How many have come, or are about to go.
+    /// - Returns: How long the transfer is to pause; nil where it goes on. A pause too short to be worth it is put off:
+    ///   what it would make good is still owed at the next chunk.
+    func take(_ bytes: Int) -> Duration? {
+        guard bytes > 0 else { return nil }
+        let time = time()
+        let pause = bucket.withLock { bucket in
+            // Brings the bucket up to the present; what it holds doesn't matter, since it may owe.
+            _ = bucket.available(at: time)
+            bucket.take(min(bytes, Self.largestChunk))
+            return bucket.nextToken(at: time) - time
+        }
+        return pause < Self.shortestPause ? nil : pause
+    }
+
+    private static let largestChunk = 1 << 40
+    private static let shortestPause = Duration.milliseconds(5)
+}
