@@ -51,4 +51,44 @@ struct HandlingErrorsTests {
             if case KitchenError.closed = error { true } else { false }
         }
     }
+
+    struct APIError: Error, Decodable {
+        let message: String
+    }
+
+    @Test func apisHaveErrorsOfTheirOwn() async {
+        var printed: [String] = []
+        func print(_ value: Any) { printed.append("\(value)") }
+
+        let client = HTTPClient(baseURL: api) { $0.validators = [.errors(APIError.self)] }
+
+        do {
+            let recipe = try await client.fetch(Get<Recipe>("recipes", "13"))
+            print(recipe.name)
+        } catch {
+            print(error.failure(as: APIError.self)?.message ?? error.shortDescription)
+        }
+        #expect(printed == ["bad luck"])
+    }
+
+    @Test(arguments: [
+        (RequestError.Code.cancelled, ""), (.offline, "offline"), (.authenticationFailed, "login"),
+        (.decoding, "decoding"),
+    ])
+    func codesAreToldApart(code: RequestError.Code, said: String) {
+        var words: [String] = []
+        func showLogin() { words.append("login") }
+        func showOffline() { words.append("offline") }
+        func show(_ text: String) { words.append(text) }
+        let error = RequestError(code, phase: .sending)
+
+        switch error.code {
+        case .cancelled: break  // nobody waits for it any more
+        case .offline, .cannotConnect, .connectionLost, .timedOut: showOffline()
+        case .authenticationFailed: showLogin()
+        default: show(error.description)
+        }
+
+        #expect(words.joined() == said)
+    }
 }

@@ -15,6 +15,16 @@ enum Kitchen {
         server.route(.get, "/menus", .json(#"{"title": "Pancakes by Julia"}"#))
         server.route(.delete, "/recipes/1", .noContent)
         server.route(.get, "/order", .status(.serviceUnavailable))
+        server.route(.post, "/orders", .noContent)
+        server.route(.get, "/recipes/13", .json(#"{"message": "bad luck"}"#, status: .notFound))
+        server.route(.get, "/envelopes/1", .json(#"{"data": {"name": "Pancakes", "authorID": 7}}"#))
+        server.route(.get, "/envelopes/2", .json(#"{"error": "out of eggs"}"#))
+        server.route(.post, "/tokens", .json(#"{"access": "new", "refresh": "more"}"#))
+        server.route(.post, "/sessions", .json(#"{"access": "new"}"#))
+        server.route(.get, "/favourites") { request in
+            guard request.headers[.authorization] == "Bearer new" else { return .status(.unauthorized) }
+            return .json(#"{"name": "Pancakes", "authorID": 7}"#)
+        }
         return server
     }()
 }
