@@ -28,6 +28,10 @@ struct Kitchen: Sendable {
             server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))
             server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
             server.route(.delete, "/recipes/1", .noContent)
+            server.route(.get, "/favourites") { request in
+                request.headers[.authorization] == "Bearer fresh" ? .json(Self.stew) : .status(.unauthorized)
+            }
+            server.route(.post, "/tokens", .json(#"{"access": "fresh"}"#).delayed(by: .milliseconds(50)))
             server.route(.get, "/recipes/0", .status(.notFound, body: Data(#"{"message": "no such recipe"}"#.utf8)))
             api = server.url
             self.server = server
@@ -46,6 +50,14 @@ struct Kitchen: Sendable {
     func requestCount(_ path: String) -> Int? {
         server?.requests.count { $0.path == path }
     }
+
+    /// Has the server be too busy for the next requests, whatever they ask for; does nothing where that can't be done.
+    func beBusy(times: Int) {
+        for _ in 0..<times { server?.enqueue(.status(.serviceUnavailable)) }
+    }
+
+    /// Whether the server is the demo's own, which knows of tokens.
+    var isOwn: Bool { server != nil }
 
     func close() {
         server?.stop()

@@ -19,6 +19,8 @@ struct Tour: Sendable {
             ("a failure, with what the server said", failure),
             ("a cancellation", cancellation),
             ("ten equal requests that share one transfer", coalescing),
+            ("a hundred requests with an expired token, which is refreshed once", refreshing),
+            ("a busy server: the client tries again, and what ran is drawn", retrying),
         ]
         var passed = true
         for (number, station) in stations.enumerated() {
@@ -114,5 +116,68 @@ struct Tour: Sendable {
         }
         say("ten results, “\(names.sorted().joined())”, of \(after - before) request at the server")
         return names.count == 1 && after - before == 1
+    }
+
+    private func refreshing() async throws -> Bool {
+        guard kitchen.isOwn else {
+            say("skipped: only the demo's own server has tokens that expire")
+            return true
+        }
+        let authentication = AuthenticationInterceptor(Cook(api: kitchen.api), credential: "expired")
+        let client = HTTPClient(baseURL: kitchen.api, maxConcurrentRequests: 10) {
+            $0.interceptors.append(authentication)
+        }
+        let group = client.addGroup(Array(repeating: Get<Recipe>("favourites"), count: 100))
+        let dishes = try await group.values()
+        let refreshes = kitchen.requestCount("/tokens") ?? 0
+        let asked = kitchen.requestCount("/favourites") ?? 0
+        say("\(dishes.count) results of \(asked) requests, ten at a time; \(refreshes) refresh")
+        return dishes.count == 100 && refreshes == 1
+    }
+
+    private func retrying() async throws -> Bool {
+        let recorder = RecordingMonitor()
+        let client = HTTPClient(baseURL: kitchen.api) {
+            $0.retry = RetryPolicy(limit: 3, backoff: .exponential(from: .milliseconds(100)).jitter(.half))
+            $0.monitors.append(recorder)
+        }
+        kitchen.beBusy(times: 2)
+        let api = kitchen.api
+        let recipe = client.addRequest(RecipeRequest(api: api, recipeID: 1))
+        let author = client.addRequest(after: recipe) { AuthorRequest(api: api, authorID: $0.authorID) }
+        let name = try await author.value().name
+        say("“\(try await recipe.value().name)” by \(name), after \(recipe.attempts.count) attempts\n")
+        // Behind the author: then monitors have heard of everything.
+        await withCheckedContinuation { continuation in
+            let drawing = BlockOperation {
+                print(recorder.timeline.text(width: 110))
+                continuation.resume()
+            }
+            drawing.addDependency(author)
+            queue.addOperation(drawing)
+        }
+        return recipe.attempts.count == 3 || !kitchen.isOwn
+    }
+}
+
+/// Knows where tokens come from, and how they are shown.
+struct Cook: Authenticator {
+    struct Token: Decodable, Sendable {
+        var access: String
+    }
+
+    /// A client of its own, which waits for nobody.
+    let client: HTTPClient
+
+    init(api: URL) {
+        client = HTTPClient(baseURL: api)
+    }
+
+    func apply(_ token: String, to request: inout HTTPRequest) {
+        request.headers.set(.authorization(.bearer(token)))
+    }
+
+    func refresh(_ token: String?) async throws -> String {
+        try await client.fetch(Post<Token>("tokens")).access
     }
 }
