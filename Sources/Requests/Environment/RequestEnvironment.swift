@@ -57,7 +57,7 @@ public struct RequestEnvironment: Sendable {
     public var rateLimiter: RateLimiter?
     /// How many transfers to one origin are under way at once; nil, the default, sets no limit.
     public var hostLimiter: HostLimiter?
-    /// What watches operations.
+    /// What watches operations; each is told in its turn, in this order.
     public var monitors: [any EventMonitor] = []
     /// When failed requests are tried again; by default never.
     public var retry = RetryPolicy.never

@@ -31,6 +31,8 @@
 /// - Every attempt that started ends exactly once, before the next one starts and before the operation ends. A redirect
 ///   that is followed is an attempt, and so is a retry.
 /// - `responseStarted` comes at most once an attempt.
+/// - `operationEnded` comes when the result is there, and before the operation is finished: before whatever depends on
+///   it starts, but perhaps behind its completion, and behind those who `await` its value.
 /// - Events of different operations come in any order, and at the same time on several threads.
 ///
 /// ## What is asked

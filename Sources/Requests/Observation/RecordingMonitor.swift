@@ -31,6 +31,9 @@ public final class RecordingMonitor: EventMonitor {
 
     /// What was recorded until now.
     ///
+    /// An operation whose value has just been awaited may not be over here; before an operation that depends on it, it
+    /// is.
+    ///
     /// - Complexity: O(n) in the number of operations.
     public var timeline: RequestTimeline {
         let time = now()

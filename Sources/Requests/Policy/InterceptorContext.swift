@@ -7,7 +7,7 @@ import Foundation
 public struct InterceptorContext: Sendable {
     /// The identifier of the request.
     public let identifier: String
-    /// Which try this is; 1 is the first.
+    /// Which try this is; 1 is the first, and redirects that are followed don't count.
     public let attempt: Int
     /// What relative addresses of the operation's environment are appended to; nil where there is nothing.
     ///

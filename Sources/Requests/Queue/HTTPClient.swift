@@ -32,7 +32,8 @@ public final class HTTPClient: RequestQueue {
     ///
     /// - Parameters:
     ///   - baseURL: What relative addresses are appended to; nil, the default, needs absolute ones.
-    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
+    ///   - maxConcurrentRequests: How many requests run at once, at least one; by default as many as the system sees
+    ///     fit. One that waits for a retry, for a credential or for a limiter counts.
     ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
     ///     credentials of its own.
     ///   - configure: Changes what the requests inherit; the base URL and a jar for cookies are there already. What it
@@ -123,6 +124,9 @@ public final class HTTPClient: RequestQueue {
     /// What both do counts together towards the maximum of concurrent requests. Later changes of this client's
     /// environment don't reach the other.
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
+    /// environment don't reach the other. What an environment has by reference, such as the jar of cookies, a cache and
+    /// limiters, is the same for both unless it is changed here.
+    public func inheriting(_ configure: (inout RequestEnvironment) -> Void) -> HTTPClient {
         var environment = environment
         try configure(&environment)
         return HTTPClient(environment, besides: self)

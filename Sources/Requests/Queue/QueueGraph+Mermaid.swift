@@ -12,7 +12,8 @@ extension QueueGraph {
     ///     classDef waiting …
     /// ```
     ///
-    /// Every state has a colour and is said in words. Texts are cut to 64 characters, and nothing in them is code to
+    /// Identifiers stand in it as the requests give them, and those of ready-made requests hold no secret. Every state
+    /// has a colour and is said in words. Texts are cut to 64 characters, and nothing in them is code to
     /// Mermaid, to Markdown or to a browser. Edges to nodes that there aren't are left out.
     ///
     /// - Complexity: O(n) in the number of nodes and edges.

@@ -19,6 +19,9 @@
 /// environment.interceptors.append(AuthenticationInterceptor(TokenAuthenticator(), credential: saved))
 /// ```
 ///
+/// A client holds its environment, and that the authenticator: one that refreshes over the very client that it is for
+/// holds that weakly, or has a client of its own for its refreshes.
+///
 /// Its methods are called from several threads at once, apart from ``refresh(_:)``, of which an
 /// ``AuthenticationInterceptor`` makes one call at a time.
 public protocol Authenticator<Credential>: Sendable {

@@ -13,6 +13,9 @@ import Dispatch
 /// operation has the highest priority when there is room, and among equals the one that has waited longest. In a line
 /// of more than a hundred, a priority that is raised may count only after a few turns more.
 ///
+/// A transfer has its room until it ends, and a redirect asks for room at the origin that it leads to. An operation that
+/// waits keeps its place in its queue.
+///
 /// It is shared by reference: all that are given the same limiter are limited together.
 public final class HostLimiter: Sendable {
     private struct State {

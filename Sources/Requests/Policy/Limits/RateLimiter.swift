@@ -12,6 +12,9 @@
 /// equals to the one that has waited longest. In a line of more than a hundred, a priority that is raised may count
 /// only after a few turns more. A request that is cancelled while it waits takes none.
 ///
+/// Redirects and retries take tokens as well; what a cache answers, or a shared transfer brings, takes none. An
+/// operation that waits keeps its place in its queue.
+///
 /// It is shared by reference: all that are given the same limiter are limited together.
 public final class RateLimiter: Sendable {
     private struct State {

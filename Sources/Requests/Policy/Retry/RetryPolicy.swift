@@ -35,7 +35,7 @@ import Foundation
 /// Only methods that are idempotent are retried, since a POST that got no answer may have been carried out; and only
 /// bodies that can be sent again. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How many retries there are at most: tries in all are one more.
+    /// How many retries there are at most, those of interceptors and validators included: tries in all are one more.
     public var limit: Int
     /// How long to wait before each.
     public var backoff: Backoff
@@ -47,8 +47,7 @@ public struct RetryPolicy: Sendable, Hashable {
     public var codes: Set<RequestError.Code> = transientErrors
     /// How long a wait the server may ask for with `Retry-After`; a minute by default.
     ///
-    /// If it asks for more, the failure
-    /// stands: a retry before that time would be in vain.
+    /// If it asks for more, the failure stands: a retry before that time would be in vain.
     public var maximumRetryAfter: Duration = .seconds(60)
 
     /// Makes a policy.

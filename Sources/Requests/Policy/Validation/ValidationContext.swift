@@ -9,7 +9,7 @@ public struct ValidationContext: Sendable {
     public let request: HTTPRequest
     /// The identifier of the request.
     public let identifier: String
-    /// Which try this is; 1 is the first.
+    /// Which try this is; 1 is the first, and redirects that are followed don't count.
     public let attempt: Int
     /// The statuses that are answers for the request; nil where all are.
     public let validStatusCodes: [Int]?

@@ -9,7 +9,9 @@ public enum Verdict: Sendable {
     case accept(replacing: HTTPResponse<Data>?)
     /// The request fails, unless an interceptor or the retry policy has it tried again.
     case fail(any Error)
-    /// The request is tried again.
+    /// The request is tried again, whatever its method is, as long as the strategy's limit and its body allow.
+    ///
+    /// Neither interceptors nor the retry policy are asked.
     case retry(RetryStrategy)
 
     /// The next validator judges, or the response is decoded.
