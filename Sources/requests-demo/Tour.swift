@@ -146,7 +146,7 @@ struct Tour: Sendable {
         let recipe = client.addRequest(RecipeRequest(api: api, recipeID: 1))
         let author = client.addRequest(after: recipe) { AuthorRequest(api: api, authorID: $0.authorID) }
         let name = try await author.value().name
-        say("“\(try await recipe.value().name)” by \(name), after \(recipe.attempts.count) attempts\n")
+        say("“\(try await recipe.value().name)” by \(name), requests for the recipe: \(recipe.attempts.count)\n")
         // Behind the author: then monitors have heard of everything.
         await withCheckedContinuation { continuation in
             let drawing = BlockOperation {

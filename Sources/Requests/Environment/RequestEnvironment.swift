@@ -22,7 +22,8 @@ public struct RequestEnvironment: Sendable {
     /// How long a transfer may stay silent; nil, the default, leaves it to the transport: to the configuration of a
     /// session, else 60 seconds.
     public var timeout: Duration?
-    /// How long an operation may take in all: waiting in the queue, retries and back-off included.
+    /// How long an operation may take in all, counted from its making: waiting in the queue, retries and back-off
+    /// included.
     ///
     /// Nil, the default, is as long as it needs.
     public var deadline: Duration?

@@ -31,8 +31,10 @@
 /// - Every attempt that started ends exactly once, before the next one starts and before the operation ends. A redirect
 ///   that is followed is an attempt, and so is a retry.
 /// - `responseStarted` comes at most once an attempt.
-/// - `operationEnded` comes when the result is there, and before the operation is finished: before whatever depends on
-///   it starts, but perhaps behind its completion, and behind those who `await` its value.
+/// - `operationEnded` comes when the result is there: perhaps behind the completion, and behind those who `await` the
+///   value. Unless it is called off meanwhile, the operation isn't finished before, and what depends on it hasn't begun.
+/// - Operations that share a transfer have no attempts: the transfer has an operation of its own, which is on no queue.
+///   What a ``ResponseCache`` answers takes no attempt either.
 /// - Events of different operations come in any order, and at the same time on several threads.
 ///
 /// ## What is asked

@@ -31,8 +31,8 @@ public final class RecordingMonitor: EventMonitor {
 
     /// What was recorded until now.
     ///
-    /// An operation whose value has just been awaited may not be over here; before an operation that depends on it, it
-    /// is.
+    /// An operation whose value has just been awaited may not be over here yet. It is where an operation that depends
+    /// on it looks.
     ///
     /// - Complexity: O(n) in the number of operations.
     public var timeline: RequestTimeline {
