@@ -1,0 +1,98 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// One stub of an ``HTTPStubber``: what it is meant for, what it answers, and what it has answered.
+///
+/// Made by ``HTTPStubber/stub(_:)``, and told the rest in a chain:
+///
+/// ```swift
+/// let login = stubber.stub(.method(.post), .path("/login"))
+///     .respond(with: .status(.serviceUnavailable), .json(token))
+///     .called(times: 2)
+/// // … run what is tested
+/// try stubber.verify()
+/// login.requests[1].text
+/// ```
+///
+/// Say all of it before the first request comes. Without an answer a stub answers 200, without content. Safe from any
+/// thread.
+public final class HTTPStub: Sendable, CustomStringConvertible {
+    let conditions: [StubCondition]
+    private let usage = Locked(StubUsage())
+
+    init(_ conditions: [StubCondition]) {
+        self.conditions = conditions
+    }
+
+    /// What the stub is meant for, such as `method GET, path /users`.
+    public var description: String {
+        conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
+    }
+
+    /// The requests that the stub has taken, in their order.
+    public var requests: [StubbedRequest] { usage.withLock { $0.requests } }
+
+    /// How many requests the stub has taken.
+    public var callCount: Int { usage.withLock { $0.requests.count } }
+
+    // MARK: What it answers
+
+    /// Answers the first request with the first response, the second with the second, and so on; the last response is
+    /// also that of all later requests.
+    @discardableResult
+    public func respond(with responses: StubResponse...) -> HTTPStub {
+        usage.withLock { usage in usage.responders = responses.map { response in { _ in response } } }
+        return self
+    }
+
+    /// Lets a closure answer every request.
+    ///
+    /// - Parameter respond: Makes the response, with the request and its variables at hand. What it throws is the error
+    ///   of the request. It may take its time: a request that is cancelled meanwhile ends without it.
+    @discardableResult
+    public func respond(_ respond: @escaping @Sendable (StubbedRequest) async throws -> StubResponse) -> HTTPStub {
+        usage.withLock { $0.responders = [respond] }
+        return self
+    }
+
+    /// Answers one request only; later ones go to the stubs after this one.
+    @discardableResult
+    public func once() -> HTTPStub { times(1) }
+
+    /// Answers so many requests only; later ones go to the stubs after this one.
+    @discardableResult
+    public func times(_ count: Int) -> HTTPStub {
+        usage.withLock { $0.limit = count }
+        return self
+    }
+
+    // MARK: What is expected
+
+    /// Expects so many requests, by the time that ``HTTPStubber/verify()`` is called.
+    @discardableResult
+    public func called(times count: Int) -> HTTPStub {
+        expect(StubUsage.Expectation(description: "\(count)") { $0 == count })
+    }
+
+    /// Expects a number of requests in a range, such as `1...`, by the time that ``HTTPStubber/verify()`` is called.
+    @discardableResult
+    public func called(times range: some RangeExpression<Int> & Sendable) -> HTTPStub {
+        expect(StubUsage.Expectation(description: "\(range)") { range.contains($0) })
+    }
+
+    private func expect(_ expectation: StubUsage.Expectation) -> HTTPStub {
+        usage.withLock { $0.expectation = expectation }
+        return self
+    }
+
+    // MARK: What the stubber asks
+
+    func claim(_ request: StubbedRequest) -> StubUsage.Responder? {
+        usage.withLock { $0.claim(request) }
+    }
+
+    var complaint: String? { usage.withLock { $0.complaint } }
+}

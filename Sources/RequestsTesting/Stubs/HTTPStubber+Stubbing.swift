@@ -1,0 +1,99 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension HTTPStubber {
+    /// Adds a stub behind those that are there; it answers the requests for which all of the conditions hold.
+    ///
+    /// - Parameter conditions: What must hold; with none, the stub is meant for every request.
+    /// - Returns: The stub, to be told what it answers.
+    @discardableResult
+    public func stub(_ conditions: StubCondition...) -> HTTPStub {
+        add(HTTPStub(conditions))
+    }
+
+    /// Adds a stub of a method and a URI template.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - template: The address, or what follows its origin, such as `/users/{id}`.
+    ///   - conditions: What must hold besides.
+    /// - Returns: The stub, to be told what it answers.
+    @discardableResult
+    public func stub(_ method: HTTPMethod, _ template: URITemplate, _ conditions: StubCondition...) -> HTTPStub {
+        add(HTTPStub([.method(method), .template(template)] + conditions))
+    }
+
+    /// Adds a stub of a method and a URI template, which a closure answers.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - template: The address, or what follows its origin, such as `/users/{id}`.
+    ///   - conditions: What must hold besides.
+    ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``.
+    /// - Returns: The stub.
+    @discardableResult
+    public func stub(
+        _ method: HTTPMethod,
+        _ template: URITemplate,
+        _ conditions: StubCondition...,
+        respond: @escaping @Sendable (StubbedRequest) async throws -> StubResponse
+    ) -> HTTPStub {
+        add(HTTPStub([.method(method), .template(template)] + conditions).respond(respond))
+    }
+
+    /// Removes a stub; one that isn't there is none.
+    public func remove(_ stub: HTTPStub) {
+        state.withLock { $0.stubs.removeAll { $0 === stub } }
+    }
+
+    /// Removes every stub.
+    public func removeAllStubs() {
+        state.withLock { $0.stubs = [] }
+    }
+
+    /// The stubs, in the order in which they are asked.
+    public var stubs: [HTTPStub] { state.withLock { $0.stubs } }
+
+    // MARK: What isn't stubbed
+
+    /// Lets requests go to the network for which all of the conditions hold, whatever stubs there are.
+    public func ignore(_ conditions: StubCondition...) {
+        state.withLock { $0.ignored.append(conditions) }
+    }
+
+    /// Removes every rule of ``ignore(_:)``.
+    public func removeAllIgnoreRules() {
+        state.withLock { $0.ignored = [] }
+    }
+
+    /// What happens to a request that no stub is meant for.
+    public var unhandledMode: UnhandledMode {
+        get { state.withLock { $0.unhandledMode } }
+        set { state.withLock { $0.unhandledMode = newValue } }
+    }
+
+    // MARK: What was asked
+
+    /// Every request that came, answered or not, in the order in which their content was complete.
+    public var requests: [StubbedRequest] { state.withLock { $0.requests } }
+
+    /// The requests that no stub was meant for, and that were refused.
+    public var unhandledRequests: [UnhandledRequest] { state.withLock { $0.unhandled } }
+
+    /// Checks that every stub has answered as often as ``HTTPStub/called(times:)-(Int)`` says.
+    ///
+    /// - Throws: ``UnmetExpectations``, with all that aren't as expected. That a request was refused isn't an error
+    ///   here: it was one where it was made, and ``unhandledRequests`` has it.
+    public func verify() throws(UnmetExpectations) {
+        let complaints = stubs.compactMap { stub in stub.complaint.map { "stub \(stub): \($0)" } }
+        guard complaints.isEmpty else { throw UnmetExpectations(complaints: complaints) }
+    }
+
+    private func add(_ stub: HTTPStub) -> HTTPStub {
+        state.withLock { $0.stubs.append(stub) }
+        return stub
+    }
+}

@@ -1,0 +1,54 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension HTTPStubber {
+    /// The field that tells which stubber a session's requests belong to; nobody else gets to see it.
+    static let marker: HTTPField.Name = "X-Requests-Stubber"
+
+    /// Answers the requests of the sessions that are made from the configuration.
+    ///
+    /// For code that takes a session, whichever library it belongs to. Other protocol classes of the configuration stay,
+    /// behind the stubber. The stubber must outlive the sessions' requests: they fail once it is gone.
+    ///
+    /// ```swift
+    /// let configuration = URLSessionConfiguration.ephemeral
+    /// stubber.install(in: configuration)
+    /// let session = URLSession(configuration: configuration)
+    /// ```
+    ///
+    /// `URLProtocol` has limits that a transport doesn't have:
+    ///
+    /// | | consequence |
+    /// |---|---|
+    /// | requests that are let through | the stubber's network sends them, not the session: cookies, credentials and trust of the session don't apply |
+    /// | download and WebSocket tasks | not on Linux, where a download task is a crash of Foundation's |
+    /// | upload tasks | on Linux their content isn't shown, see ``StubbedRequest/isBodyHidden`` |
+    /// | content in pieces | on Linux it comes as one, when the last piece would come |
+    /// | redirects | on Linux the session doesn't follow them: the redirect is the response |
+    /// | challenges | on Linux the content of a 401 comes without `WWW-Authenticate`, with which Foundation never completes |
+    public func install(in configuration: URLSessionConfiguration) {
+        StubberRegistry.add(self)
+        configuration.protocolClasses = [StubProtocol.self] + (configuration.protocolClasses ?? [])
+        var fields = configuration.httpAdditionalHeaders ?? [:]
+        fields[Self.marker.rawValue] = identifier
+        configuration.httpAdditionalHeaders = fields
+    }
+
+    /// Whether ``shared`` answers the requests of `URLSession.shared`, whoever makes them; false by default.
+    ///
+    /// On Linux it must be set before the first use of `URLSession.shared` in the process, which else never asks. Tests
+    /// that set it can't run in parallel.
+    public static var isEnabled: Bool {
+        get { shared.state.withLock { $0.isEnabled } }
+        set {
+            shared.state.withLock { $0.isEnabled = newValue }
+            // Once registered the class stays: on Linux a session keeps the list that it began with.
+            if newValue { _ = registration }
+        }
+    }
+
+    private static let registration = URLProtocol.registerClass(StubProtocol.self)
+}

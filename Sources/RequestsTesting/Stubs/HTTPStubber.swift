@@ -1,0 +1,148 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Answers requests instead of a network: for one client, one session configuration, or one process.
+///
+/// ```swift
+/// let stubber = HTTPStubber()
+/// stubber.stub(.get, "https://api.example.com/users/{id}") { request in
+///     .json(User(id: request["id"] ?? ""))
+/// }
+/// let client = HTTPClient(baseURL: url, transport: stubber)
+/// ```
+///
+/// ### Attach it
+///
+/// | what is tested | how |
+/// |---|---|
+/// | code that takes an `HTTPClient` or a transport | the stubber is a transport |
+/// | code that takes a `URLSession` or its configuration | ``install(in:)`` |
+/// | code that uses `URLSession.shared` and can't be reached | ``shared`` and ``isEnabled`` |
+///
+/// Take the first that is possible: it is the one without the limits of `URLProtocol`, which ``install(in:)`` lists.
+///
+/// ### Which stub answers
+///
+/// A request that fits an ignore rule goes to the network. Else the first stub answers whose conditions all hold, in the
+/// order in which they were added; a stub that has answered as often as it may is passed over. What no stub is meant for
+/// fails, with an error that says why: ``UnhandledRequest``. So a test never reaches a network by mistake.
+///
+/// Every instance is for itself: tests that run in parallel take one each. Safe from any thread.
+public final class HTTPStubber: HTTPTransport {
+    /// What happens to a request that no stub is meant for.
+    public enum UnhandledMode: Sendable, Hashable {
+        /// It fails, with an ``UnhandledRequest``.
+        case refuse
+        /// It goes to the network.
+        case passThrough
+    }
+
+    struct State {
+        var stubs: [HTTPStub] = []
+        var ignored: [[StubCondition]] = []
+        var unhandledMode: UnhandledMode
+        var requests: [StubbedRequest] = []
+        var unhandled: [UnhandledRequest] = []
+        var isEnabled = false
+    }
+
+    /// The stubber of `URLSession.shared`, where ``isEnabled`` is set; tests that use it can't run in parallel.
+    public static let shared = HTTPStubber()
+
+    let state: Locked<State>
+    /// By which a session's requests find their stubber.
+    let identifier = UUID().uuidString
+    private let network: (any HTTPTransport)?
+    private let clock: any Clock<Duration>
+
+    /// Makes a stubber without stubs.
+    ///
+    /// - Parameters:
+    ///   - unhandledMode: What happens to a request that no stub is meant for; it fails by default.
+    ///   - network: What sends the requests that are let through; by default a transport to the real network.
+    ///   - clock: On what the times of responses pass; a ``ManualClock`` makes them pass when the test says so.
+    public init(
+        unhandledMode: UnhandledMode = .refuse,
+        network: (any HTTPTransport)? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.network = network
+        self.clock = clock
+        state = Locked(State(unhandledMode: unhandledMode))
+    }
+
+    deinit {
+        StubberRegistry.remove(identifier)
+    }
+
+    /// Everything that there is no network for.
+    public var capabilities: TransportCapabilities {
+        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+    }
+
+    /// Answers the request, as ``HTTPTransport`` says.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        start(request, isBodyHidden: false, receive: receive)
+    }
+
+    func start(
+        _ request: TransportRequest,
+        isBodyHidden: Bool,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> StubTransfer {
+        let transfer = StubTransfer(receive)
+        let task = Task { await run(request, isBodyHidden: isBodyHidden, as: transfer) }
+        transfer.whenStopped { task.cancel() }
+        return transfer
+    }
+
+    private func run(_ request: TransportRequest, isBodyHidden: Bool, as transfer: StubTransfer) async {
+        do {
+            guard var received = try await StubbedRequest.reading(request, for: transfer) else { return }
+            received.isBodyHidden = isBodyHidden
+            let count = Int64(received.body.count)
+            if count > 0 { transfer.report(.sent(count, of: count)) }
+            guard transfer.isRunning else { return }
+            switch decide(received) {
+            case .answer(let claimed, let respond):
+                let plan = try StubPlan(await respond(claimed), to: claimed)
+                await transfer.play(plan, on: clock, timeout: request.timeout)
+            case .refuse(let error):
+                let reason = error.description
+                throw RequestError(.unsupported, phase: .sending, reason: reason, underlying: error)
+            case .passThrough:
+                try pass(request, received, as: transfer)
+            }
+        } catch {
+            transfer.report(.end(RequestError(error)))
+        }
+    }
+
+    /// Sends the request as it would have been sent without the stubber.
+    private func pass(_ request: TransportRequest, _ received: StubbedRequest, as transfer: StubTransfer) throws {
+        guard !received.isBodyHidden else {
+            let reason = "an upload task hides its content on this platform, so that it can't be passed through"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
+        var request = request
+        // The one stream that there may be was read already.
+        if case .stream = request.body.content { request.body = .data(received.body, type: nil) }
+        let inner = (network ?? Self.network).send(request) { transfer.report($0) }
+        transfer.whenStopped { inner.cancel() }
+    }
+
+    /// The network, past every stubber: one that is enabled for `URLSession.shared` would else get its own requests.
+    private static let network: any HTTPTransport = {
+        #if os(Linux)
+        DefaultTransport.shared
+        #else
+        URLSessionTransport(configuration: .ephemeral)
+        #endif
+    }()
+}

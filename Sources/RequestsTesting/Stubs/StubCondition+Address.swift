@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension StubCondition {
+    /// The parts of an address that a comparison passes over.
+    public struct AddressParts: OptionSet, Sendable {
+        /// The set as bits.
+        public let rawValue: Int
+
+        /// Makes a set of bits.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// `https` or `http`, and with it the port that the scheme has by default.
+        public static let scheme = AddressParts(rawValue: 1 << 0)
+        /// The host.
+        public static let host = AddressParts(rawValue: 1 << 1)
+        /// The port.
+        public static let port = AddressParts(rawValue: 1 << 2)
+        /// The path.
+        public static let path = AddressParts(rawValue: 1 << 3)
+        /// The query.
+        public static let query = AddressParts(rawValue: 1 << 4)
+    }
+
+    /// The address is this one, but for the parts that are ignored, on both sides.
+    ///
+    /// Compared as RFC 3986, 6.2.2 says: the case of scheme and host, a default port and an empty path make no
+    /// difference; nor does the order of parameters with different names, credentials, and the fragment, which is never
+    /// sent.
+    public static func url(_ url: URL, ignoring ignored: AddressParts = []) -> StubCondition {
+        let expected = AddressPieces(url)
+        return StubCondition("URL \(StubbedRequest(url: url).address)") { request in
+            AddressPieces(request.url).difference(from: expected, ignoring: ignored)
+        }
+    }
+
+    /// The address is this one, but for the parts that are ignored.
+    public static func url(_ text: String, ignoring ignored: AddressParts = []) -> StubCondition {
+        guard let url = URL(string: text) else {
+            return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
+        }
+        return .url(url, ignoring: ignored)
+    }
+
+    /// The address, as it is sent, has a match of the regular expression.
+    public static func url(matching pattern: String) -> StubCondition {
+        let pattern = StubPattern(pattern)
+        return StubCondition("URL matching \(pattern)") { request in
+            pattern.mismatch(of: [request.url.absoluteString], what: "the URL \(request.address)")
+        }
+    }
+
+    /// The address, or what follows its origin, is one that the template expands to; its variables are then found in
+    /// ``StubbedRequest/variables``.
+    ///
+    /// A template that says nothing of a query is meant for every query. One of level 4 (`{x*}`, `{x:3}`) matches
+    /// nothing, since its values can't be told apart again.
+    public static func template(_ template: URITemplate) -> StubCondition {
+        let ignoresQuery = !template.description.contains("?") && !template.description.contains("{&")
+        let fault = Result { try URITemplate(template.description) }.fault
+        return StubCondition("URI template \(template)") { request in
+            if let fault { return .mismatch("the template \(template) is malformed: \(fault)") }
+            var pieces = AddressPieces(request.url)
+            if ignoresQuery { pieces.query = nil }
+            let reference = pieces.path + (pieces.query.map { "?\($0)" } ?? "")
+            guard let values = template.extract(from: pieces.text) ?? template.extract(from: reference) else {
+                return .mismatch("the URL \(request.address) isn't one of the template \(template)")
+            }
+            return .match(values)
+        }
+    }
+
+    /// The host is this one, in either case.
+    public static func host(_ host: String) -> StubCondition {
+        StubCondition("host \(host)") { request in
+            let actual = AddressPieces(request.url).host
+            return actual == host.lowercased() ? nil : "the host is \(actual.shortened()), not \(host.shortened())"
+        }
+    }
+
+    /// The path is this one, which may be given percent-encoded or as it is meant.
+    public static func path(_ path: String) -> StubCondition {
+        StubCondition("path \(path)") { request in
+            let actual = request.path
+            let isSame = actual == path.withUppercaseTriplets || actual.removingPercentEncoding == path
+            return isSame ? nil : "the path is \(actual.shortened(to: 128)), not \(path.shortened(to: 128))"
+        }
+    }
+
+    /// The address has just these parameters, in any order.
+    public static func query(_ query: Query) -> StubCondition {
+        StubCondition("query \(query)") { $0.query.mismatch(with: query, isWhole: true, what: "parameter") }
+    }
+
+    /// The address has these parameters, and maybe others.
+    public static func query(containing query: Query) -> StubCondition {
+        StubCondition("query containing \(query)") {
+            $0.query.mismatch(with: query, isWhole: false, what: "parameter")
+        }
+    }
+}
+
+extension AddressPieces {
+    /// What isn't as expected; nil where nothing is.
+    func difference(from expected: AddressPieces, ignoring ignored: StubCondition.AddressParts) -> String? {
+        var differences: [String] = []
+        func compare(_ part: StubCondition.AddressParts, _ name: String, _ actual: String, _ expected: String) {
+            guard !ignored.contains(part), actual != expected else { return }
+            differences.append("the \(name) is \(actual.shortened(to: 128)), not \(expected.shortened(to: 128))")
+        }
+        compare(.scheme, "scheme", scheme, expected.scheme)
+        compare(.host, "host", host, expected.host)
+        compare(.port, "port", port.map(String.init) ?? "none", expected.port.map(String.init) ?? "none")
+        compare(.path, "path", path, expected.path)
+        if !ignored.contains(.query) {
+            let query = Query(percentEncoded: query ?? "")
+            let expectedQuery = Query(percentEncoded: expected.query ?? "")
+            if let reason = query.mismatch(with: expectedQuery, isWhole: true, what: "parameter") {
+                differences.append(reason)
+            }
+        }
+        return differences.isEmpty ? nil : differences.joined(separator: ", ")
+    }
+}
+
+extension Query {
+    /// What is missing, or has another value, or is too much; values aren't shown, for they may be secrets.
+    ///
+    /// Items of one name count in their order, those of different names in any.
+    func mismatch(with expected: Query, isWhole: Bool, what: String) -> String? {
+        for name in Set(expected.map(\.name)).sorted() {
+            let values = filter { $0.name == name }.map(\.value)
+            let wanted = expected.filter { $0.name == name }.map(\.value)
+            if values.isEmpty { return "the \(what) \(name.shortened()) is missing" }
+            let isMet = isWhole ? values == wanted : wanted.allSatisfy(values.contains)
+            if !isMet { return "the \(what) \(name.shortened()) has another value" }
+        }
+        guard isWhole, let stray = first(where: { !expected.contains($0.name) }) else { return nil }
+        return "the \(what) \(stray.name.shortened()) is not expected"
+    }
+}
+
+extension StubbedRequest {
+    /// The address, without credentials and the values of the query.
+    var address: String { String(description.drop { $0 != " " }.dropFirst()) }
+}
+
+extension Result {
+    fileprivate var fault: String? {
+        guard case .failure(let error) = self else { return nil }
+        return "\(error)".shortened(to: 128)
+    }
+}

@@ -1,0 +1,108 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// One thing that a request must fulfil, for a stub to answer it.
+///
+/// A stub has any number of them, and all must hold:
+///
+/// ```swift
+/// stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]))
+/// ```
+///
+/// A condition that can never hold, such as an invalid regular expression, doesn't trap: it matches nothing, and says why
+/// in the error of the requests that aren't answered.
+public struct StubCondition: StubMatcher, CustomStringConvertible {
+    /// What came of the look at a request.
+    enum Verdict: Sendable {
+        case match([String: URITemplate.Value])
+        case mismatch(String)
+
+        init(mismatch reason: String?) {
+            self = reason.map(Verdict.mismatch) ?? .match([:])
+        }
+    }
+
+    /// What the condition asks for, such as `method POST`.
+    public let description: String
+    let judge: @Sendable (StubbedRequest) -> Verdict
+
+    init(_ description: String, judge: @escaping @Sendable (StubbedRequest) -> Verdict) {
+        self.description = description.shortened(to: 120)
+        self.judge = judge
+    }
+
+    init(_ description: String, mismatch: @escaping @Sendable (StubbedRequest) -> String?) {
+        self.init(description) { Verdict(mismatch: mismatch($0)) }
+    }
+
+    /// Why the request doesn't fulfil the condition; nil where it does.
+    public func mismatch(for request: StubbedRequest) -> String? {
+        guard case .mismatch(let reason) = judge(request) else { return nil }
+        return reason
+    }
+
+    /// A condition of a type of your own.
+    public static func custom(_ matcher: some StubMatcher) -> StubCondition {
+        StubCondition("\(type(of: matcher))") { matcher.mismatch(for: $0) }
+    }
+
+    /// A condition that a closure decides.
+    ///
+    /// - Parameters:
+    ///   - description: What it asks for, for the error of requests that aren't answered.
+    ///   - isMet: Whether the request fulfils it.
+    public static func `where`(
+        _ description: String = "a condition",
+        _ isMet: @escaping @Sendable (StubbedRequest) -> Bool
+    ) -> StubCondition {
+        StubCondition(description) { isMet($0) ? nil : "\(description) isn't met" }
+    }
+
+    /// Any request at all.
+    public static let any = StubCondition("any request") { _ in nil as String? }
+
+    /// The method is this one, or one of these.
+    public static func method(_ methods: HTTPMethod...) -> StubCondition {
+        StubCondition("method \(methods.map(\.rawValue).joined(separator: " or "))") { request in
+            methods.contains(request.method)
+                ? nil : "the method is \(request.method.rawValue.shortened(to: 16))"
+        }
+    }
+
+    /// The condition doesn't hold.
+    public static func not(_ condition: StubCondition) -> StubCondition {
+        StubCondition("not \(condition)") { condition.mismatch(for: $0) == nil ? "it is: \(condition)" : nil }
+    }
+
+    /// At least one of the conditions holds.
+    public static func anyOf(_ conditions: StubCondition...) -> StubCondition {
+        StubCondition(conditions.map(\.description).joined(separator: " or ")) { request in
+            var reasons: [String] = []
+            for condition in conditions {
+                switch condition.judge(request) {
+                case .match(let variables): return .match(variables)
+                case .mismatch(let reason): reasons.append(reason)
+                }
+            }
+            return .mismatch(reasons.joined(separator: ", "))
+        }
+    }
+}
+
+extension [StubCondition] {
+    /// The values of all templates where every condition holds, or else every reason why not.
+    func judge(_ request: StubbedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
+        var variables: [String: URITemplate.Value] = [:]
+        var mismatches: [String] = []
+        for condition in self {
+            switch condition.judge(request) {
+            case .match(let values): variables.merge(values) { $1 }
+            case .mismatch(let reason): mismatches.append(reason)
+            }
+        }
+        return (variables, mismatches)
+    }
+}

@@ -1,0 +1,50 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Brings what happens in a stubbed transfer to where a `URLProtocol` may talk to its client.
+///
+/// Where that is, is Foundation's secret. On Apple platforms it is the thread on which loading began. On Linux it is the
+/// queue of the session, which alone may touch the list of its tasks: from another thread the client would read that
+/// list while the session changes it. The one way there is to suspend and resume the task, upon which the session asks
+/// the protocol on its queue to start loading again; and since the completion handlers there get only the last piece of
+/// the content, they are told everything at once.
+final class StubDelivery: NSObject, Sendable {
+    private let state = Locked(StubDeliveryState())
+    #if canImport(ObjectiveC)
+    private let thread = Thread.current
+    private var key: String { "Requests.StubDelivery.\(ObjectIdentifier(self).hashValue)" }
+    #endif
+
+    /// Takes an event of the transfer, on any thread but that of the client.
+    func add(_ event: TransferEvent, of task: URLSessionTask?) {
+        #if canImport(ObjectiveC)
+        guard state.withLock({ $0.add(event, isWhole: false) }) else { return }
+        perform(#selector(deliver), on: thread, with: nil, waitUntilDone: false)
+        #else
+        guard state.withLock({ $0.add(event, isWhole: true) }) else { return }
+        task?.suspend()
+        task?.resume()
+        #endif
+    }
+
+    /// What is to be told to the client.
+    func take() -> [TransferEvent] { state.withLock { $0.take() } }
+
+    /// Tells nothing any more.
+    func stop() { state.withLock { $0.stop() } }
+
+    #if canImport(ObjectiveC)
+    /// The protocol, which stays on its thread: its events come to it there.
+    var receiver: StubProtocol? {
+        get { Thread.current.threadDictionary[key] as? StubProtocol }
+        set { Thread.current.threadDictionary[key] = newValue }
+    }
+
+    @objc private func deliver() {
+        receiver?.deliver()
+    }
+    #endif
+}

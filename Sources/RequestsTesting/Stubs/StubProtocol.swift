@@ -1,0 +1,110 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Hands the requests of a session to its stubber, and the answers to the session.
+final class StubProtocol: URLProtocol {
+    private var delivery: StubDelivery?
+    private var transfer: StubTransfer?
+
+    override class func canInit(with request: URLRequest) -> Bool {
+        guard let scheme = request.url?.scheme?.lowercased(), ["http", "https"].contains(scheme) else { return false }
+        return request.stubberIdentifier != nil || HTTPStubber.isEnabled
+    }
+
+    override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    /// Starts the transfer; on Linux, where this is called again after each time that the task was suspended, goes on.
+    override func startLoading() {
+        guard delivery == nil else { return deliver() }
+        let delivery = StubDelivery()
+        self.delivery = delivery
+        #if canImport(ObjectiveC)
+        delivery.receiver = self
+        #endif
+        do {
+            transfer = try stubber().start(try request.forStubber(), isBodyHidden: isBodyHidden) { [weak task] event in
+                delivery.add(event, of: task)
+            }
+        } catch {
+            tell(.end(RequestError(error)))
+        }
+    }
+
+    override func stopLoading() {
+        #if !canImport(ObjectiveC)
+        // Suspended: the transfer goes on, and is told of when the task is resumed.
+        guard task?.state == .canceling else { return }
+        #endif
+        end()
+        transfer?.cancel()
+    }
+
+    /// Tells the client what has come, where Foundation wants it told.
+    func deliver() {
+        for event in delivery?.take() ?? [] { tell(event) }
+    }
+
+    private func end() {
+        delivery?.stop()
+        #if canImport(ObjectiveC)
+        delivery?.receiver = nil
+        #endif
+    }
+
+    private func stubber() throws(RequestError) -> HTTPStubber {
+        guard let identifier = request.stubberIdentifier else { return .shared }
+        guard let stubber = StubberRegistry.stubber(identifier) else {
+            let reason = "the stubber that was installed in the session's configuration is gone"
+            throw RequestError(.closed, phase: .sending, reason: reason)
+        }
+        return stubber
+    }
+
+    private var isBodyHidden: Bool {
+        task is URLSessionUploadTask && request.httpBody == nil && request.httpBodyStream == nil
+    }
+
+    private func tell(_ event: TransferEvent) {
+        switch event {
+        case .informational, .sent, .metrics:
+            break
+        case .head(let head):
+            guard let response = head.forProtocols.urlResponse else { return }
+            #if canImport(ObjectiveC)
+            if let redirected = request.redirected(by: head) {
+                client?.urlProtocol(self, wasRedirectedTo: redirected, redirectResponse: response)
+            }
+            // The delegate may have cancelled the task meanwhile, or else refuses the redirect and wants the response.
+            guard delivery?.receiver != nil else { return }
+            #endif
+            client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+        case .data(let data):
+            client?.urlProtocol(self, didLoad: data)
+        case .end(let error):
+            end()
+            if let error {
+                client?.urlProtocol(self, didFailWithError: URLError(error, at: request.url))
+            } else {
+                client?.urlProtocolDidFinishLoading(self)
+            }
+        }
+    }
+}
+
+extension HTTPResponseHead {
+    /// The head as a session can stand it: on Linux it never completes a task whose 401 has a challenge that it knows,
+    /// and may end the process for one that it doesn't.
+    fileprivate var forProtocols: HTTPResponseHead {
+        #if canImport(FoundationNetworking)
+        guard status == .unauthorized, self[.wwwAuthenticate] != nil else { return self }
+        var headers = headers
+        headers.remove(.wwwAuthenticate)
+        return HTTPResponseHead(status: status, headers: headers, url: url)
+        #else
+        return self
+        #endif
+    }
+}

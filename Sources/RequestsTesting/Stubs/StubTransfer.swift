@@ -1,0 +1,94 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+/// A transfer that plays an answer instead of sending anything.
+final class StubTransfer: Transfer {
+    /// What is at work for the transfer, and has to be stopped with it.
+    private struct Work {
+        var isStopped = false
+        var stops: [@Sendable () -> Void] = []
+    }
+
+    private let receive: @Sendable (TransferEvent) -> Void
+    private let state = Locked(StubTransferState())
+    private let work = Locked(Work())
+
+    init(_ receive: @escaping @Sendable (TransferEvent) -> Void) {
+        self.receive = receive
+    }
+
+    /// Whether nothing has ended the transfer.
+    var isRunning: Bool { state.withLock { $0.isRunning } }
+
+    func cancel() {
+        let error = state.withLock { $0.cancel() }
+        stop()
+        if let error { receive(.end(error)) }
+    }
+
+    /// Reports an event, unless the transfer has ended; the one that reports is the only one at any time.
+    func report(_ event: TransferEvent) {
+        guard state.withLock({ $0.begin(event) }) else { return }
+        receive(event)
+        if let error = state.withLock({ $0.finish() }) { receive(.end(error)) }
+    }
+
+    /// Notes how to stop something that works for the transfer; stops it at once where the transfer was cancelled.
+    func whenStopped(_ stop: @escaping @Sendable () -> Void) {
+        let isStopped = work.withLock { work -> Bool in
+            if !work.isStopped { work.stops.append(stop) }
+            return work.isStopped
+        }
+        if isStopped { stop() }
+    }
+
+    private func stop() {
+        let stops = work.withLock { work -> [@Sendable () -> Void] in
+            work.isStopped = true
+            defer { work.stops = [] }
+            return work.stops
+        }
+        for stop in stops { stop() }
+    }
+
+    // MARK: Playing
+
+    /// Plays a plan on a clock, to its end or until the transfer is cancelled.
+    ///
+    /// A silence that is longer than the timeout ends it with an error, as it would on a network.
+    func play(_ plan: StubPlan, on clock: any Clock<Duration>, timeout: Duration?) async {
+        var hasHead = false
+        for step in plan.steps {
+            guard isRunning else { return }
+            switch step {
+            case .wait(let duration):
+                let wait = min(duration, timeout ?? duration)
+                guard (try? await clock.sleep(for: wait.sleepable)) != nil else { return }
+                if wait < duration { return report(.end(.timeout(hasHead))) }
+            case .head(let head):
+                hasHead = true
+                report(.head(head))
+            case .data(let data):
+                report(.data(data))
+            case .end(let error):
+                report(.end(error))
+            case .stall:
+                guard let timeout, (try? await clock.sleep(for: timeout.sleepable)) != nil else { return }
+                report(.end(.timeout(hasHead)))
+            }
+        }
+    }
+}
+
+extension RequestError {
+    fileprivate static func timeout(_ hasHead: Bool) -> RequestError {
+        RequestError(.timedOut, phase: hasHead ? .receiving : .sending, reason: "the stub was silent for too long")
+    }
+}
+
+extension Duration {
+    /// Clocks trap on durations that they can't add to their time: thirty years are as good as for ever.
+    fileprivate var sleepable: Duration { min(max(self, .zero), .seconds(1_000_000_000)) }
+}

@@ -1,0 +1,37 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension URLRequest {
+    /// Which stubber the session was given.
+    var stubberIdentifier: String? { value(forHTTPHeaderField: HTTPStubber.marker.rawValue) }
+
+    /// The request as a stubber takes it, without the mark of the session.
+    ///
+    /// - Throws: ``InvalidRequest`` where there is no address.
+    func forStubber() throws(InvalidRequest) -> TransportRequest {
+        var request = try HTTPRequest(self)
+        request.headers.remove(HTTPStubber.marker)
+        return TransportRequest(request, timeout: .seconds(60))
+    }
+
+    #if canImport(ObjectiveC)
+    /// The request that a session makes of a redirect (RFC 9110, 15.4); nil where the response is none.
+    func redirected(by head: HTTPResponseHead) -> URLRequest? {
+        guard [301, 302, 303, 307, 308].contains(head.status.code), let location = head[.location],
+            let target = URL(string: location, relativeTo: url)
+        else { return nil }
+        var result = self
+        result.url = target.absoluteURL
+        let isPost = httpMethod == "POST" && [301, 302].contains(head.status.code)
+        if isPost || (head.status.code == 303 && httpMethod != "HEAD") {
+            result.httpMethod = "GET"
+            result.httpBody = nil
+            result.httpBodyStream = nil
+        }
+        return result
+    }
+    #endif
+}
