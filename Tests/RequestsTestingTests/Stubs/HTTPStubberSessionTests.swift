@@ -1,0 +1,267 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPStubberSessionTests {
+    private let stubber = HTTPStubber()
+    private let url = URL(string: "https://api.example.com/users/7")!
+
+    private func configuration(_ stubber: HTTPStubber) -> URLSessionConfiguration {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["X-Session": "1"]
+        stubber.install(in: configuration)
+        return configuration
+    }
+
+    private func load(_ request: URLRequest, in session: URLSession) async throws -> (Data, HTTPURLResponse) {
+        try await withCheckedThrowingContinuation { continuation in
+            session.dataTask(with: request) { data, response, error in
+                if let response = response as? HTTPURLResponse, let data, error == nil {
+                    continuation.resume(returning: (data, response))
+                } else {
+                    continuation.resume(throwing: error ?? URLError(.unknown))
+                }
+            }.resume()
+        }
+    }
+
+    @Test func aDataTaskIsAnswered() async throws {
+        let stub = stubber.stub(.get, "/users/{id}") { request in
+            .json(#"{"id": \#(request["id"] ?? "")}"#, status: .accepted, headers: ["X-Stub": "1"])
+        }
+        let session = URLSession(configuration: configuration(stubber))
+        defer { session.invalidateAndCancel() }
+
+        let (data, response) = try await load(URLRequest(url: url), in: session)
+
+        #expect(String(decoding: data, as: UTF8.self) == #"{"id": 7}"#)
+        #expect(response.statusCode == 202)
+        #expect(response.value(forHTTPHeaderField: "X-Stub") == "1")
+        #expect(stub.requests[0].headers["X-Session"] == "1")
+        #expect(!stub.requests[0].headers.contains("X-Requests-Stubber"))
+    }
+
+    @Test func contentInPiecesIsComplete() async throws {
+        let content = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
+        stubber.stub().respond(with: .data(content).chunked(by: 100, every: .milliseconds(1)))
+        let session = URLSession(configuration: configuration(stubber))
+        defer { session.invalidateAndCancel() }
+
+        #expect(try await load(URLRequest(url: url), in: session).0 == content)
+    }
+
+    @Test func theContentOfARequestIsSeen() async throws {
+        stubber.stub(.method(.post)).respond(with: .echo)
+        let session = URLSession(configuration: configuration(stubber))
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+
+        request.httpBody = Data("data".utf8)
+        let data = try await load(request, in: session).0
+        request.httpBody = nil
+        request.httpBodyStream = InputStream(data: Data("stream".utf8))
+        let streamed = try await load(request, in: session).0
+
+        #expect([data, streamed] == [Data("data".utf8), Data("stream".utf8)])
+        #expect(stubber.requests.map(\.text) == ["data", "stream"])
+    }
+
+    @Test func errorsAreFoundations() async throws {
+        stubber.stub(.path("/offline")).respond(with: .offline)
+        stubber.stub(.path("/dropped")).respond(with: .text("hello").dropped(after: 2))
+        let session = URLSession(configuration: configuration(stubber))
+        defer { session.invalidateAndCancel() }
+
+        for (path, code) in [
+            ("/offline", URLError.Code.notConnectedToInternet), ("/dropped", .networkConnectionLost),
+            ("/other", .cannotLoadFromNetwork),
+        ] {
+            let request = URLRequest(url: URL(string: path, relativeTo: url)!)
+            let error = await #expect(throws: URLError.self) { try await load(request, in: session) }
+            #expect(error?.code == code)
+            if path == "/other" {
+                #expect(error?.localizedDescription.contains("- stub path /offline: the path is /other") == true)
+            }
+        }
+    }
+
+    @Test func aChallengeCompletes() async throws {
+        stubber.stub(.path("/basic")).respond(
+            with: .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="x""#], body: Data("no".utf8))
+        )
+        stubber.stub(.path("/bearer")).respond(with: .status(.unauthorized, headers: [.wwwAuthenticate: "Bearer"]))
+        let session = URLSession(configuration: configuration(stubber))
+        defer { session.invalidateAndCancel() }
+
+        for path in ["/basic", "/bearer"] {
+            let (_, response) = try await load(URLRequest(url: URL(string: path, relativeTo: url)!), in: session)
+            #expect(response.statusCode == 401)
+        }
+    }
+
+    @Test func aDelegateHearsEverythingInOrder() async throws {
+        stubber.stub().respond(with: .text("hello").chunked(by: 2))
+        let delegate = SessionRecorder()
+        let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+
+        session.dataTask(with: url).resume()
+        await delegate.ended.wait()
+
+        #expect(delegate.text == "200 hello end")
+    }
+
+    @Test func aCancelledTaskStopsItsAnswer() async throws {
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub().respond(with: .text("hello").delayed(by: .seconds(5)))
+        let delegate = SessionRecorder()
+        let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+
+        let task = session.dataTask(with: url)
+        task.resume()
+        try await clock.waitForSleepers()
+        task.cancel()
+        await delegate.ended.wait()
+
+        #expect(delegate.text == "cancelled")
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test func aSuspendedTaskIsAnsweredOnceItIsResumed() async throws {
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub().respond(with: .text("hello").delayed(by: .seconds(5)))
+        let delegate = SessionRecorder()
+        let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
+        defer { session.invalidateAndCancel() }
+
+        let task = session.dataTask(with: url)
+        task.resume()
+        try await clock.waitForSleepers()
+        task.suspend()
+        clock.advance(by: .seconds(5))
+        task.resume()
+        await delegate.ended.wait()
+
+        #expect(delegate.text == "200 hello end")
+        #expect(stubber.requests.count == 1)
+    }
+
+    @Test func aClientOverASessionIsAnswered() async throws {
+        stubber.stub(.post, "/a").respond(with: .redirect(to: "/b", status: .temporaryRedirect))
+        stubber.stub(.post, "/b").respond(with: .echo)
+        let transport = URLSessionTransport(configuration: configuration(stubber))
+        let client = HTTPClient(baseURL: url, transport: transport)
+        let request = HTTPRequest(url: URL(string: "/a", relativeTo: url)!.absoluteURL, method: .post, body: .text("x"))
+
+        let response = try await request.send(on: client)
+
+        #expect(response.body == Data("x".utf8))
+        #expect(stubber.requests.map(\.path) == ["/a", "/b"])
+        #expect(stubber.requests.allSatisfy { !$0.headers.contains("X-Requests-Stubber") })
+    }
+
+    @Test func whatIsLetThroughIsSentByTheNetwork() async throws {
+        let network = InMemoryTransport { .status(.ok, body: (try? $0.body.data()) ?? Data()) }
+        let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
+        let session = URLSession(configuration: configuration(stubber))
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: url)
+        request.httpMethod = "POST"
+        request.httpBodyStream = InputStream(data: Data("stream".utf8))
+
+        #expect(try await load(request, in: session).0 == Data("stream".utf8))
+        #expect(network.requests.allSatisfy { !$0.headers.contains("X-Requests-Stubber") })
+    }
+
+    @Test func aStubberThatIsGoneIsAnError() async throws {
+        let configuration = configuration(HTTPStubber())
+        let session = URLSession(configuration: configuration)
+        defer { session.invalidateAndCancel() }
+
+        let error = await #expect(throws: URLError.self) { try await load(URLRequest(url: url), in: session) }
+
+        #expect(error?.localizedDescription.contains("gone") == true)
+    }
+
+    @Test func manyTasksOfManySessionsFindTheirOwnStubber() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<64 {
+                group.addTask {
+                    let stubber = HTTPStubber()
+                    stubber.stub(.get, "/{n}") { .text("\(index) \($0["n"] ?? "")") }.called(times: 20)
+                    let session = URLSession(configuration: configuration(stubber))
+                    defer { session.invalidateAndCancel() }
+                    try await withThrowingTaskGroup(of: Void.self) { tasks in
+                        for round in 0..<20 {
+                            tasks.addTask {
+                                let request = URLRequest(url: URL(string: "https://a.example/\(round)")!)
+                                let (data, _) = try await load(request, in: session)
+                                #expect(String(decoding: data, as: UTF8.self) == "\(index) \(round)")
+                            }
+                        }
+                        try await tasks.waitForAll()
+                    }
+                    try stubber.verify()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test func cancelsThatRaceWithAnswersEndEachTaskOnce() async throws {
+        stubber.stub().respond(with: .text("hello").chunked(by: 1))
+        for _ in 0..<300 {
+            let delegate = SessionRecorder()
+            let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
+            let task = session.dataTask(with: url)
+            task.resume()
+            await Task.yield()
+            task.cancel()
+            await delegate.ended.wait()
+            session.finishTasksAndInvalidate()
+            #expect(["200 hello end", "cancelled", "200 cancelled", "200 hello cancelled"].contains(delegate.text))
+        }
+    }
+}
+
+/// What the delegate of a session hears.
+private final class SessionRecorder: NSObject, URLSessionDataDelegate, Sendable {
+    let ended = Gate()
+    private let words = Locked<(status: String, data: Data, end: [String])>(("", Data(), []))
+
+    var text: String {
+        words.withLock { words in
+            ([words.status, String(decoding: words.data, as: UTF8.self)] + words.end).filter { !$0.isEmpty }
+                .joined(separator: " ")
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
+    ) {
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        words.withLock { $0.status = "\(status)" }
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        words.withLock { $0.data += data }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        let end = error.map { ($0 as? URLError)?.code == .cancelled ? "cancelled" : "\($0)" } ?? "end"
+        words.withLock { $0.end.append(end) }
+        ended.open()
+    }
+}

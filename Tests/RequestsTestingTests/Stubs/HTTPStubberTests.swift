@@ -1,0 +1,355 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct HTTPStubberTests {
+    private let stubber = HTTPStubber()
+
+    private func client(_ stubber: HTTPStubber? = nil) -> HTTPClient {
+        HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: stubber ?? self.stubber)
+    }
+
+    private func request(_ path: String, _ method: HTTPMethod = .get, body: HTTPBody = .none) -> HTTPRequest {
+        HTTPRequest(url: URL(string: "https://api.example.com\(path)")!, method: method, body: body)
+    }
+
+    @Test func aTemplateAnswersWithItsVariables() async throws {
+        stubber.stub(.get, "https://api.example.com/users/{id}") { request in
+            .json(User(id: request["id"] ?? ""))
+        }
+
+        let user = try await request("/users/7?page=2").fetch(User.self, on: client())
+
+        #expect(user == User(id: "7"))
+        #expect(stubber.requests.map(\.path) == ["/users/7"])
+    }
+
+    @Test func theFirstStubThatFitsAnswers() async throws {
+        stubber.stub(.path("/a")).respond(with: .text("first")).once()
+        stubber.stub(.path("/a")).respond(with: .text("second"))
+        stubber.stub().respond(with: .text("any"))
+
+        var texts: [String] = []
+        for path in ["/a", "/a", "/a", "/b"] {
+            texts.append(String(decoding: try await request(path).fetch(on: client()), as: UTF8.self))
+        }
+
+        #expect(texts == ["first", "second", "second", "any"])
+    }
+
+    @Test func aSequenceIsAnsweredInTurn() async throws {
+        let stub = stubber.stub(.any).respond(with: .status(.serviceUnavailable), .text("ok")).called(times: 2)
+
+        let error = await #expect(throws: RequestError.self) { try await request("/").fetch(on: client()) }
+        let text = try await request("/").fetch(on: client())
+
+        #expect(error?.response?.status == .serviceUnavailable)
+        #expect(text == Data("ok".utf8))
+        #expect(stub.callCount == 2)
+        try stubber.verify()
+    }
+
+    @Test func whatNoStubIsMeantForIsRefusedAndToldWhy() async throws {
+        stubber.stub(.method(.get), .path("/login"))
+        stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]))
+        stubber.stub(.method(.get), .host("other"), .path("/x"))
+        let stub = stubber.stub(.method(.delete), .host("other"), .path("/x"), .body("x"))
+
+        let error = await #expect(throws: RequestError.self) {
+            try await request("/login?token=s3cret", .post, body: .json(["user": "bob"])).fetch(on: client())
+        }
+
+        let unhandled = try #require(error?.underlying as? UnhandledRequest)
+        #expect(error?.code == .unsupported)
+        #expect(
+            unhandled.description == """
+                no stub is meant for POST https://api.example.com/login?token=…
+                - stub method GET, path /login: the method is POST
+                - stub method POST, path /login, JSON body containing members: the JSON has another value at user
+                - stub method GET, host other, path /x: the method is POST; the host is api.example.com, not other; \
+                the path is /login, not /x
+                """
+        )
+        #expect(stubber.unhandledRequests.count == 1)
+        #expect(stub.callCount == 0)
+    }
+
+    @Test func withoutStubsTheErrorSaysSo() async throws {
+        let error = await #expect(throws: RequestError.self) { try await request("/").fetch(on: client()) }
+
+        #expect(error?.reason?.contains("there are no stubs") == true)
+    }
+
+    @Test func bodiesAreRecordedWhateverTheirForm() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try Data("file".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let long = Data(repeating: 7, count: 300_000)
+        stubber.stub(.method(.post)).respond(with: .echo)
+        let bodies: [HTTPBody] = [
+            .none, .text("text"), .file(file), .stream(BodyStream { InputStream(data: long) }),
+            .stream(BodyStream(InputStream(data: long))),
+        ]
+
+        var echoes: [Data] = []
+        for body in bodies { echoes.append(try await request("/", .post, body: body).fetch(on: client())) }
+
+        #expect(echoes == [Data(), Data("text".utf8), Data("file".utf8), long, long])
+        #expect(stubber.requests.map(\.body) == echoes)
+    }
+
+    @Test func whatCannotBeReadIsAnError() async throws {
+        stubber.stub(.any)
+        let body = HTTPBody.file(URL(fileURLWithPath: "/nowhere/x"))
+
+        await #expect(throws: RequestError.self) { try await request("/", .post, body: body).fetch(on: client()) }
+
+        #expect(stubber.requests.isEmpty)
+    }
+
+    @Test func redirectsAreFollowedByTheClient() async throws {
+        stubber.stub(.get, "/a").respond(with: .redirect(to: "/b"))
+        stubber.stub(.get, "/b").respond(with: .text("b"))
+
+        let response = try await request("/a").send(on: client())
+
+        #expect(String(decoding: response.body, as: UTF8.self) == "b")
+        #expect(stubber.requests.map(\.path) == ["/a", "/b"])
+    }
+
+    @Test func cookiesAreTheClients() async throws {
+        stubber.stub(.get, "/a").respond(with: .status(.ok, headers: [.setCookie: "k=v; Path=/"]))
+        stubber.stub(.get, "/b", .header(.cookie, "k=v")).respond(with: .text("b"))
+        let client = client()
+
+        _ = try await request("/a").fetch(on: client)
+
+        #expect(try await request("/b").fetch(on: client) == Data("b".utf8))
+    }
+
+    @Test func errorsComeAsANetworkWouldGiveThem() async throws {
+        stubber.stub(.get, "/offline").respond(with: .offline)
+        stubber.stub(.get, "/dropped").respond(with: .text("hello").dropped(after: 2))
+        stubber.stub(.get, "/thrown") { _ in throw URLError(.cannotFindHost) }
+        stubber.stub(.get, "/nan").respond(with: .json(Double.nan))
+
+        for (path, code, phase) in [
+            ("/offline", RequestError.Code.offline, RequestError.Phase.sending),
+            ("/dropped", .connectionLost, .receiving),
+            ("/thrown", .cannotConnect, .sending),
+            ("/nan", .encoding, .building),
+        ] {
+            let error = await #expect(throws: RequestError.self) { try await request(path).fetch(on: client()) }
+            #expect(error?.code == code)
+            #expect(error?.phase == phase)
+        }
+    }
+
+    @Test func timePassesOnTheClock() async throws {
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub().respond(with: .text("0123456789").delayed(by: .seconds(5)).speed(StubSpeed(bytesPerSecond: 20)))
+        let task = Task { try await request("/").fetch(on: client(stubber)) }
+
+        for step: Duration in [.seconds(5), .milliseconds(250), .milliseconds(250)] {
+            try await clock.waitForSleepers()
+            clock.advance(by: step)
+        }
+
+        #expect(try await task.value == Data("0123456789".utf8))
+        #expect(clock.now.offset == .milliseconds(5500))
+    }
+
+    @Test func aSilenceLongerThanTheTimeoutEndsTheRequest() async throws {
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub(.path("/never")).respond(with: .never)
+        stubber.stub(.path("/late")).respond(with: .text("late").delayed(by: .seconds(60)))
+        stubber.stub(.path("/stalled")).respond(with: .text("late").stalled(after: 1))
+
+        for path in ["/never", "/late", "/stalled"] {
+            var request = request(path)
+            request.timeout = .seconds(10)
+            let sent = request
+            let task = Task { try await sent.fetch(on: client(stubber)) }
+            try await clock.waitForSleepers()
+            clock.advance(by: .seconds(10))
+            let error = await #expect(throws: RequestError.self) { try await task.value }
+            #expect(error?.code == .timedOut)
+        }
+    }
+
+    @Test func aCancelEndsEveryWait() async throws {
+        let (reached, gate) = (Gate(), Gate())
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub(.get, "/delayed").respond(with: .text("x").delayed(by: .seconds(9)))
+        stubber.stub(.get, "/deaf") { _ in
+            reached.open()
+            // Deaf to the cancel of the request: the gate is waited for in a task of its own.
+            _ = await Task { await gate.wait() }.value
+            return .text("x")
+        }
+
+        let delayed = Task { try await request("/delayed").fetch(on: client(stubber)) }
+        try await clock.waitForSleepers()
+        delayed.cancel()
+        let deaf = Task { try await request("/deaf").fetch(on: client(stubber)) }
+        await reached.wait()
+        deaf.cancel()
+
+        for task in [delayed, deaf] {
+            let error = await #expect(throws: RequestError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+        }
+        gate.open()
+    }
+
+    @Test func ignoredAndUnhandledRequestsGoToTheNetwork() async throws {
+        let network = InMemoryTransport { request in
+            .status(.ok, headers: ["X-Network": "1"], body: (try? request.body.data()) ?? Data())
+        }
+        let stubber = HTTPStubber(network: network)
+        stubber.stub().respond(with: .text("stub"))
+        stubber.ignore(.host("api.example.com"), .path("/real"))
+        let body = HTTPBody.stream(BodyStream(InputStream(data: Data("streamed".utf8))))
+
+        let real = try await request("/real", .post, body: body).fetch(on: client(stubber))
+        let stubbed = try await request("/other").fetch(on: client(stubber))
+        stubber.removeAllIgnoreRules()
+        stubber.removeAllStubs()
+        stubber.unhandledMode = .passThrough
+        let unhandled = try await request("/other", .post, body: .text("x")).fetch(on: client(stubber))
+
+        #expect([real, stubbed, unhandled].map { String(decoding: $0, as: UTF8.self) } == ["streamed", "stub", "x"])
+        #expect(network.requests.map(\.url.path) == ["/real", "/other"])
+        #expect(stubber.unhandledRequests.isEmpty)
+    }
+
+    @Test func aCancelReachesTheNetwork() async throws {
+        let network = InMemoryTransport { _ in .never }
+        let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
+        let ended = Gate()
+        let transfer = stubber.send(TransportRequest(request("/"))) { event in
+            if case .end(let error) = event, error?.code == .cancelled { ended.open() }
+        }
+
+        transfer.cancel()
+
+        #expect(await ended.wait())
+    }
+
+    @Test func unmetExpectationsAreListed() async throws {
+        stubber.stub(.path("/a")).called(times: 1)
+        stubber.stub(.path("/b")).called(times: 1...)
+        let removed = stubber.stub(.path("/c")).called(times: 3)
+        stubber.remove(removed)
+        _ = try await request("/b").fetch(on: client())
+
+        let error = #expect(throws: UnmetExpectations.self) { try stubber.verify() }
+
+        #expect(error?.description == "stub path /a: answered 0, expected 1")
+    }
+
+    @Test func stubsOfParallelTestsDoNotMeet() async throws {
+        let stubbers = (0..<64).map { _ in HTTPStubber() }
+        for (index, stubber) in stubbers.enumerated() {
+            stubber.stub(.get, "/{n}") { .text("\(index) \($0["n"] ?? "")") }.called(times: 10)
+        }
+
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (index, stubber) in stubbers.enumerated() {
+                group.addTask {
+                    for round in 0..<10 {
+                        let text = try await request("/\(round)").fetch(on: client(stubber))
+                        #expect(String(decoding: text, as: UTF8.self) == "\(index) \(round)")
+                    }
+                    try stubber.verify()
+                }
+            }
+            try await group.waitForAll()
+        }
+
+        #expect(stubbers.allSatisfy { $0.requests.count == 10 })
+    }
+
+    @Test func aRaceForAStubThatAnswersOnceHasOneWinner() async throws {
+        for _ in 0..<200 {
+            let stubber = HTTPStubber()
+            stubber.stub().respond(with: .text("once")).once()
+            stubber.stub().respond(with: .text("rest"))
+            let client = client(stubber)
+
+            let texts = try await withThrowingTaskGroup(of: Data.self) { group in
+                for _ in 0..<4 { group.addTask { try await request("/").fetch(on: client) } }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+
+            #expect(texts.count { $0 == Data("once".utf8) } == 1)
+        }
+    }
+
+    @Test func aCancelThatRacesWithTheAnswerLeavesOneEnd() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub().respond(with: .text("0123456789").chunked(by: 1))
+        for round in 0..<1000 {
+            let ends = Recorder()
+            let transfer = stubber.send(TransportRequest(request("/"))) { event in ends.record(event) }
+            if round.isMultiple(of: 2) { await Task.yield() }
+            transfer.cancel()
+            await ends.ended.wait()
+            #expect(ends.isInOrder)
+        }
+    }
+
+    @Test func nothingIsKeptOfWhatIsDone() async throws {
+        weak var stubber: HTTPStubber?
+        do {
+            let mine = HTTPStubber()
+            mine.install(in: .ephemeral)
+            stubber = mine
+            mine.stub().respond(with: .never)
+            let ended = Gate()
+            let transfer = mine.send(TransportRequest(request("/"))) { event in
+                if case .end = event { ended.open() }
+            }
+            transfer.cancel()
+            await ended.wait()
+        }
+        // The task that played the answer ends on its own time.
+        for _ in 0..<100_000 where stubber != nil { await Task.yield() }
+
+        #expect(stubber == nil)
+    }
+}
+
+/// The events of one transfer.
+private final class Recorder: Sendable {
+    let ended = Gate()
+    private let events = Locked<(count: Int, ends: Int, late: Int, running: Int, overlaps: Int)>((0, 0, 0, 0, 0))
+
+    var isInOrder: Bool { events.withLock { $0.ends == 1 && $0.late == 0 && $0.overlaps == 0 } }
+
+    func record(_ event: TransferEvent) {
+        events.withLock { events in
+            if events.running > 0 { events.overlaps += 1 }
+            if events.ends > 0 { events.late += 1 }
+            events.running += 1
+        }
+        var isEnd = false
+        if case .end = event { isEnd = true }
+        events.withLock { events in
+            events.running -= 1
+            if isEnd { events.ends += 1 }
+        }
+        if isEnd { ended.open() }
+    }
+}
+
+private struct User: Codable, Sendable, Equatable {
+    var id: String
+}

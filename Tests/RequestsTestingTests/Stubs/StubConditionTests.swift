@@ -1,0 +1,206 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+@Suite(.timeLimit(.minutes(1))) struct StubConditionTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let condition: StubCondition
+        var url = "https://api.example.com/users/7?page=2&tag=a&tag=b"
+        var method = HTTPMethod.post
+        var headers: HTTPHeaders = ["X-Version": "1", "Accept": "text/html", "Accept": "text/plain"]
+        var body = ""
+        /// Nil where the condition holds.
+        let reason: String?
+
+        var testDescription: String { "\(condition): \(reason ?? "holds")" }
+
+        var request: StubbedRequest {
+            StubbedRequest(
+                url: URL(string: url)!,
+                method: method,
+                headers: headers,
+                body: Data(body.utf8)
+            )
+        }
+    }
+
+    private static let page = "https://api.example.com/users/7?page=2&tag=a&tag=b"
+
+    static let addresses: [Row] = [
+        Row(condition: .any, reason: nil),
+        Row(condition: .method(.post), reason: nil),
+        Row(condition: .method(.get, .post), reason: nil),
+        Row(condition: .method(.get), reason: "the method is POST"),
+        Row(condition: .url(page), reason: nil),
+        Row(condition: .url("HTTPS://API.example.com:443/users/7?tag=a&page=2&tag=b#top"), reason: nil),
+        Row(
+            condition: .url("https://api.example.com/users/7?page=2&tag=b&tag=a"),
+            reason: "the parameter tag has another value"
+        ),
+        Row(condition: .url("https://api.example.com/users/7"), reason: "the parameter page is not expected"),
+        Row(condition: .url("https://api.example.com/users/7", ignoring: .query), reason: nil),
+        Row(condition: .url("https://api.example.com/users/7?x=1", ignoring: .query), reason: nil),
+        Row(condition: .url("https://api.example.com/x", ignoring: [.query, .path]), reason: nil),
+        Row(
+            condition: .url("http://other.example.com:8080/users/8", ignoring: .query),
+            reason: "the scheme is https, not http, the host is api.example.com, not other.example.com, "
+                + "the port is none, not 8080, the path is /users/7, not /users/8"
+        ),
+        Row(condition: .url("http://x:8080/users/7", ignoring: [.scheme, .host, .port, .query]), reason: nil),
+        Row(condition: .url("http://[::1"), reason: "\"http://[::1\" isn't an address"),
+        Row(condition: .url(matching: "users/[0-9]+"), reason: nil),
+        Row(
+            condition: .url(matching: "^users"),
+            reason: "the URL https://api.example.com/users/7?page=…&tag=…&tag=… doesn't match /^users/"
+        ),
+        Row(condition: .url(matching: "("), reason: "/(/ isn't a regular expression"),
+        Row(condition: .host("API.example.com"), reason: nil),
+        Row(condition: .host("example.com"), reason: "the host is api.example.com, not example.com"),
+        Row(condition: .path("/users/7"), reason: nil),
+        Row(condition: .path("/users"), reason: "the path is /users/7, not /users"),
+        Row(condition: .path("/a b/é"), url: "https://a/a%20b/%c3%a9", reason: nil),
+        Row(condition: .path("/a%20b/%C3%a9"), url: "https://a/a%20b/%c3%a9", reason: nil),
+        Row(condition: .path("/"), url: "https://a", reason: nil),
+        Row(condition: .query(["tag": "a", "page": 2, "tag": "b"]), reason: nil),
+        Row(condition: .query(["page": 2]), reason: "the parameter tag is not expected"),
+        Row(condition: .query(containing: ["page": 2]), reason: nil),
+        Row(condition: .query(containing: ["tag": "b"]), reason: nil),
+        Row(condition: .query(containing: ["page": 3]), reason: "the parameter page has another value"),
+        Row(condition: .query(containing: ["size": 3]), reason: "the parameter size is missing"),
+        Row(condition: .template("https://api.example.com/users/{id}"), reason: nil),
+        Row(condition: .template("/users/{id}"), reason: nil),
+        Row(condition: .template("/users/{id}{?page,tag}"), url: "https://a/users/7?page=2", reason: nil),
+        Row(
+            condition: .template("/teams/{id}"),
+            url: "https://a/users/7",
+            reason: "the URL https://a/users/7 isn't one of the template /teams/{id}"
+        ),
+        Row(condition: .not(.method(.get)), reason: nil),
+        Row(condition: .not(.method(.post)), reason: "it is: method POST"),
+        Row(condition: .anyOf(.method(.get), .path("/users/7")), reason: nil),
+        Row(condition: .anyOf(.method(.get), .host("x")), reason: "the method is POST, the host is api.example.com, not x"),
+        Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
+        Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
+        Row(condition: .custom(Numbered()), reason: "no number"),
+    ]
+
+    @Test(arguments: addresses) func addressesAreMatched(_ row: Row) {
+        #expect(row.condition.mismatch(for: row.request) == row.reason)
+    }
+
+    static let headers: [Row] = [
+        Row(condition: .header("x-version"), reason: nil),
+        Row(condition: .header("X-Other"), reason: "the header X-Other is missing"),
+        Row(condition: .header("X-Version", "1"), reason: nil),
+        Row(condition: .header("Accept", "text/plain"), reason: nil),
+        Row(condition: .header("X-Version", "2"), reason: "the header X-Version has another value"),
+        Row(condition: .header("X-Other", "2"), reason: "the header X-Other is missing"),
+        Row(condition: .header("Accept", matching: "plain$"), reason: nil),
+        Row(condition: .header("Accept", matching: "^plain"), reason: "the header Accept doesn't match /^plain/"),
+        Row(condition: .headerName(matching: "^X-"), reason: nil),
+        Row(condition: .headerName(matching: "^Y-"), reason: "every header name doesn't match /^Y-/"),
+    ]
+
+    @Test(arguments: headers) func headersAreMatched(_ row: Row) {
+        #expect(row.condition.mismatch(for: row.request) == row.reason)
+    }
+
+    static let bodies: [Row] = [
+        Row(condition: .body("ab"), body: "ab", reason: nil),
+        Row(condition: .body("ab"), body: "ac", reason: "the content differs"),
+        Row(condition: .body(Data()), reason: nil),
+        Row(condition: .body("ab"), reason: "the content has 0 bytes, not 2"),
+        Row(condition: .body(matching: "b+"), body: "abbb", reason: nil),
+        Row(condition: .body(matching: "c"), body: "abbb", reason: "the content doesn't match /c/"),
+        Row(condition: .jsonBody(["a": 1, "b": [true, nil]]), body: #"{"b":[true,null],"a":1.0}"#, reason: nil),
+        Row(condition: .jsonBody(["a": 1]), body: "x", reason: "the content isn't JSON"),
+        Row(
+            condition: .jsonBody(["a": 1]),
+            body: #"{"a":1,"b":2}"#,
+            reason: "the JSON has a member b that isn't expected"
+        ),
+        Row(condition: .jsonBody(containing: ["a": 1]), body: #"{"a":1,"b":2}"#, reason: nil),
+        Row(
+            condition: .jsonBody(containing: ["a": ["b": [["c": "x"]]]]),
+            body: #"{"a":{"b":[{"c":"y","d":1}]}}"#,
+            reason: "the JSON has another value at a.b[0].c"
+        ),
+        Row(condition: .jsonBody(containing: ["a": ["b"]]), body: #"{"a":[]}"#, reason: "the JSON has 0 elements, not 1 at a"),
+        Row(condition: .jsonBody(containing: ["a": 1]), body: #"{"a":"1"}"#, reason: "the JSON is a text, not a number at a"),
+        Row(condition: .jsonBody(containing: ["a": 1]), body: "[]", reason: "the JSON is an array, not an object"),
+        Row(condition: .jsonBody(containing: ["a": 1]), body: "{}", reason: "the JSON has no member a"),
+        Row(condition: .jsonBody(encoding: User(id: "7")), body: #"{"id":"7"}"#, reason: nil),
+        Row(condition: .jsonBody(containingEncoded: User(id: "7")), body: #"{"id":"7","x":0}"#, reason: nil),
+        Row(
+            condition: .jsonBody(encoding: Double.nan),
+            body: "1",
+            reason: "the expected value can't be encoded as JSON"
+        ),
+        Row(condition: .formBody(["a": "x y", "b": "+"]), body: "b=%2B&a=x+y", reason: nil),
+        Row(condition: .formBody(["a": "x"]), body: "a=x&b=1", reason: "the form field b is not expected"),
+        Row(condition: .formBody(containing: ["a": "x"]), body: "a=x&b=1", reason: nil),
+        Row(condition: .formBody(containing: ["c": "x"]), body: "a=x&b=1", reason: "the form field c is missing"),
+    ]
+
+    @Test(arguments: bodies) func bodiesAreMatched(_ row: Row) {
+        #expect(row.condition.mismatch(for: row.request) == row.reason)
+    }
+
+    @Test func aTemplateFindsItsVariables() {
+        let request = StubbedRequest(url: URL(string: "https://a/users/a%20b/posts?page=2")!)
+        let conditions: [StubCondition] = [.template("/users/{user}/posts{?page}"), .method(.get)]
+
+        let variables = conditions.judge(request).variables
+
+        #expect(variables == ["user": "a b", "page": "2"])
+    }
+
+    @Test func aTemplateThatCanNeverMatchSaysWhy() throws {
+        let request = StubbedRequest(url: URL(string: "https://a/x")!)
+
+        let reason = try #require(StubCondition.template("/{x").mismatch(for: request))
+
+        #expect(reason.contains("malformed"))
+    }
+
+    @Test func hiddenContentNeverMatches() {
+        var request = StubbedRequest(url: URL(string: "https://a/x")!)
+        request.isBodyHidden = true
+
+        #expect(StubCondition.body(Data()).mismatch(for: request)?.contains("isn't shown") == true)
+    }
+
+    @Test func secretsAreNotShown() {
+        let request = StubbedRequest(
+            url: URL(string: "https://user:pass@a/x?token=s3cret")!,
+            headers: ["Authorization": "Bearer s3cret"],
+            body: Data(#"{"password":"s3cret"}"#.utf8)
+        )
+        let conditions: [StubCondition] = [
+            .url("https://a/x?token=0ther"), .url(matching: "^x"), .header("Authorization", "Bearer 0ther"),
+            .jsonBody(["password": "0ther"]), .body("0ther"), .query(["token": "0ther"]),
+        ]
+
+        let texts = conditions.map(\.description) + conditions.judge(request).mismatches + [request.description]
+
+        #expect(conditions.judge(request).mismatches.count == conditions.count)
+        for text in texts {
+            #expect(!text.contains("s3cret") && !text.contains("0ther") && !text.contains("pass@"))
+        }
+    }
+}
+
+private struct User: Codable, Sendable {
+    var id: String
+}
+
+private struct Numbered: StubMatcher {
+    func mismatch(for request: StubbedRequest) -> String? {
+        request.headers.contains("X-Number") ? nil : "no number"
+    }
+}

@@ -1,0 +1,71 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+@Suite(.timeLimit(.minutes(1))) struct StubDeliveryStateTests {
+    private let head = TransferEvent.head(HTTPResponseHead(status: .ok))
+    private let a = TransferEvent.data(Data("a".utf8))
+    private let b = TransferEvent.data(Data("b".utf8))
+
+    @Test func theWholeIsToldAtItsEnd() {
+        var state = StubDeliveryState()
+
+        let told = add([.sent(1, of: 1), head, a, b, .end(nil)], to: &state, isWhole: true)
+
+        #expect(told == [false, false, false, false, true])
+        let events = state.take()
+        #expect(events.map(\.name) == ["head", "ab", "end"])
+        let rest = state.take()
+        #expect(rest.isEmpty)
+    }
+
+    @Test func piecesAreToldAsTheyCome() {
+        var state = StubDeliveryState()
+
+        let told = add([.sent(1, of: 1), head, a, b], to: &state, isWhole: false)
+
+        #expect(told == [false, true, true, true])
+        let events = state.take()
+        #expect(events.map(\.name) == ["head", "a", "b"])
+        let isTold = state.add(.end(nil), isWhole: false)
+        #expect(isTold)
+        let end = state.take()
+        #expect(end.map(\.name) == ["end"])
+    }
+
+    private func add(_ events: [TransferEvent], to state: inout StubDeliveryState, isWhole: Bool) -> [Bool] {
+        var told: [Bool] = []
+        for event in events { told.append(state.add(event, isWhole: isWhole)) }
+        return told
+    }
+
+    @Test func nothingIsToldAfterAStop() {
+        var state = StubDeliveryState()
+
+        _ = state.add(head, isWhole: false)
+        state.stop()
+
+        let events = state.take()
+        #expect(events.isEmpty)
+        let isTold = state.add(.end(nil), isWhole: false)
+        #expect(!isTold)
+    }
+}
+
+extension TransferEvent {
+    fileprivate var name: String {
+        switch self {
+        case .informational: "informational"
+        case .sent: "sent"
+        case .head: "head"
+        case .data(let data): String(decoding: data, as: UTF8.self)
+        case .metrics: "metrics"
+        case .end: "end"
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+@Suite(.timeLimit(.minutes(1))) struct StubPlanTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let response: StubResponse
+        var method = HTTPMethod.get
+        let steps: [String]
+
+        var testDescription: String { steps.joined(separator: ", ") }
+    }
+
+    private static let ten = Data("0123456789".utf8)
+
+    static let rows: [Row] = [
+        Row(response: .status(.ok), steps: ["200 length 0", "end"]),
+        Row(response: .text("hello"), steps: ["200 length 5", "hello", "end"]),
+        Row(response: .text("hello"), method: .head, steps: ["200 length 5", "end"]),
+        Row(response: .status(.noContent, body: ten), steps: ["204", "end"]),
+        Row(response: .status(.notModified, body: ten), steps: ["304", "end"]),
+        Row(
+            response: .status(.ok, headers: [.contentLength: "3"], body: ten),
+            steps: ["200 length 3", "0123456789", "end"]
+        ),
+        Row(response: .text("a").delayed(by: .seconds(2)), steps: ["wait 2.0", "200 length 1", "a", "end"]),
+        Row(
+            response: .data(ten).chunked(by: 4),
+            steps: ["200 length 10", "0123", "4567", "89", "end"]
+        ),
+        Row(
+            response: .data(ten).chunked(by: 4, every: .seconds(1)),
+            steps: ["200 length 10", "0123", "wait 1.0", "4567", "wait 1.0", "89", "end"]
+        ),
+        Row(
+            response: .data(ten).speed(StubSpeed(bytesPerSecond: 16)),
+            steps: ["200 length 10", "wait 0.25", "0123", "wait 0.25", "4567", "wait 0.125", "89", "end"]
+        ),
+        Row(
+            response: .data(ten).speed(StubSpeed(bytesPerSecond: 10)).chunked(by: 5),
+            steps: ["200 length 10", "wait 0.5", "01234", "wait 0.5", "56789", "end"]
+        ),
+        Row(response: .status(.ok).speed(.oneKilobit), steps: ["200 length 0", "end"]),
+        Row(response: .data(ten).dropped(after: 4), steps: ["200 length 10", "0123", "end connectionLost"]),
+        Row(response: .data(ten).dropped(after: 0), steps: ["200 length 10", "end connectionLost"]),
+        Row(response: .data(ten).dropped(after: -1), steps: ["200 length 10", "end connectionLost"]),
+        Row(response: .data(ten).dropped(after: 99), steps: ["200 length 10", "0123456789", "end connectionLost"]),
+        Row(response: .data(ten).stalled(after: 2), steps: ["200 length 10", "01", "stall"]),
+        Row(response: .never, steps: ["stall"]),
+        Row(response: .offline, steps: ["end offline"]),
+        Row(response: .offline.delayed(by: .seconds(1)), steps: ["wait 1.0", "end offline"]),
+        Row(response: .failure(.timedOut), steps: ["end timedOut"]),
+        Row(response: .failure(RequestError(.badResponse, phase: .receiving)), steps: ["end badResponse"]),
+        Row(response: .redirect(to: "/b"), steps: ["302 length 0 to /b", "end"]),
+    ]
+
+    @Test(arguments: rows) func theAnswerIsPlanned(_ row: Row) throws {
+        let request = StubbedRequest(url: URL(string: "https://a/x")!, method: row.method)
+
+        let plan = try StubPlan(row.response, to: request)
+
+        #expect(plan.steps.map(\.text) == row.steps)
+    }
+
+    @Test func anEchoHasTheContentAndItsType() throws {
+        let request = StubbedRequest(
+            url: URL(string: "https://a/x")!,
+            method: .put,
+            headers: ["Content-Type": "text/x", "X-Other": "1"],
+            body: Data("hello".utf8)
+        )
+
+        let plan = try StubPlan(.echo, to: request)
+
+        guard case .head(let head) = plan.steps[0] else { return #expect(Bool(false)) }
+        #expect(head.headers == ["Content-Type": "text/x", "Content-Length": "5"])
+        #expect(plan.steps.map(\.text) == ["200 length 5", "hello", "end"])
+    }
+
+    @Test func whatCannotBeMadeThrows() {
+        let request = StubbedRequest(url: URL(string: "https://a/x")!)
+
+        #expect(throws: EncodingError.self) { try StubPlan(.json(Double.nan), to: request) }
+        #expect(throws: (any Error).self) { try StubPlan(.file(URL(fileURLWithPath: "/nowhere/x.txt")), to: request) }
+    }
+
+    @Test(arguments: [
+        (StubSpeed.oneKilobit, 125), (.slow, 1500), (.gprs, 7000), (.edge, 16_000), (.threeG, 400_000),
+        (.threeGPlus, 900_000), (.wiFi, 1_500_000), (StubSpeed(bytesPerSecond: -1), 1),
+        (StubSpeed(kilobitsPerSecond: .max), 125_000_000_000), (StubSpeed(kilobitsPerSecond: .min), 125),
+    ])
+    func aSpeedIsARate(_ speed: StubSpeed, _ bytes: Int) {
+        #expect(speed.bytesPerSecond == bytes)
+    }
+
+    @Test func piecesMakeUpTheWholeWhateverTheirSize() throws {
+        var generator = SystemRandomNumberGenerator()
+        let request = StubbedRequest(url: URL(string: "https://a/x")!)
+        for _ in 0..<2000 {
+            let count = Int.random(in: 0...300, using: &generator)
+            let limit = Int.random(in: 0...300, using: &generator)
+            let content = Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
+            let speed = StubSpeed(bytesPerSecond: .random(in: 1...600, using: &generator))
+            var response = StubResponse.data(content).speed(speed).dropped(after: limit)
+            if Bool.random(using: &generator) { response = response.chunked(by: .random(in: -1...40, using: &generator)) }
+
+            let steps = try StubPlan(response, to: request).steps
+
+            var (received, waited) = (Data(), Duration.zero)
+            for step in steps {
+                if case .data(let data) = step { received += data }
+                if case .wait(let wait) = step { waited += wait }
+            }
+            #expect(received == content.prefix(limit))
+            let expected = Double(received.count) / Double(speed.bytesPerSecond)
+            #expect(abs(waited / .seconds(1) - expected) < 1e-9)
+        }
+    }
+}
+
+extension StubPlan.Step {
+    fileprivate var text: String {
+        switch self {
+        case .wait(let duration): return "wait \(duration / .seconds(1))"
+        case .head(let head):
+            let length = head[.contentLength].map { " length \($0)" } ?? ""
+            return "\(head.status.code)\(length)\(head[.location].map { " to \($0)" } ?? "")"
+        case .data(let data): return String(decoding: data, as: UTF8.self)
+        case .stall: return "stall"
+        case .end(let error): return error.map { "end \($0.shortDescription)" } ?? "end"
+        }
+    }
+}
