@@ -52,6 +52,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     ///
     /// - Parameter respond: Makes the response, with the request and its variables at hand. What it throws is the error
     ///   of the request. It may take its time: a request that is cancelled meanwhile ends without it.
+    /// - Returns: The stub.
     @discardableResult
     public func respond(_ respond: @escaping @Sendable (StubbedRequest) async throws -> StubResponse) -> HTTPStub {
         usage.withLock { $0.responders = [respond] }

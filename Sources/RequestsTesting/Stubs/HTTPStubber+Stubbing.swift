@@ -83,7 +83,7 @@ extension HTTPStubber {
     /// The requests that no stub was meant for, and that were refused.
     public var unhandledRequests: [UnhandledRequest] { state.withLock { $0.unhandled } }
 
-    /// Checks that every stub has answered as often as ``HTTPStub/called(times:)-(Int)`` says.
+    /// Checks that every stub has answered as often as `called(times:)` says.
     ///
     /// - Throws: ``UnmetExpectations``, with all that aren't as expected. That a request was refused isn't an error
     ///   here: it was one where it was made, and ``unhandledRequests`` has it.

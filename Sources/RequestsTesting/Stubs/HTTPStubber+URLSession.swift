@@ -5,9 +5,6 @@ import Foundation
 import Requests
 
 extension HTTPStubber {
-    /// The field that tells which stubber a session's requests belong to; nobody else gets to see it.
-    static let marker: HTTPField.Name = "X-Requests-Stubber"
-
     /// Answers the requests of the sessions that are made from the configuration.
     ///
     /// For code that takes a session, whichever library it belongs to. Other protocol classes of the configuration stay,
@@ -24,17 +21,15 @@ extension HTTPStubber {
     /// | | consequence |
     /// |---|---|
     /// | requests that are let through | the stubber's network sends them, not the session: cookies, credentials and trust of the session don't apply |
-    /// | download and WebSocket tasks | not on Linux, where a download task is a crash of Foundation's |
+    /// | download tasks | on Linux they fail: Foundation would crash at their end |
     /// | upload tasks | on Linux their content isn't shown, see ``StubbedRequest/isBodyHidden`` |
-    /// | content in pieces | on Linux it comes as one, when the last piece would come |
+    /// | responses in pieces | on Linux all of it comes at once, when the last piece would |
     /// | redirects | on Linux the session doesn't follow them: the redirect is the response |
-    /// | challenges | on Linux the content of a 401 comes without `WWW-Authenticate`, with which Foundation never completes |
+    /// | challenges | on Linux a 401 comes without `WWW-Authenticate`, with which Foundation never completes the task |
     public func install(in configuration: URLSessionConfiguration) {
-        StubberRegistry.add(self)
-        configuration.protocolClasses = [StubProtocol.self] + (configuration.protocolClasses ?? [])
-        var fields = configuration.httpAdditionalHeaders ?? [:]
-        fields[Self.marker.rawValue] = identifier
-        configuration.httpAdditionalHeaders = fields
+        let protocolClass = StubProtocol.ofStubber(number)
+        StubberRegistry.add(self, for: protocolClass)
+        configuration.protocolClasses = [protocolClass] + (configuration.protocolClasses ?? [])
     }
 
     /// Whether ``shared`` answers the requests of `URLSession.shared`, whoever makes them; false by default.

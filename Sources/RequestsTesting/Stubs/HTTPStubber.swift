@@ -53,8 +53,8 @@ public final class HTTPStubber: HTTPTransport {
     public static let shared = HTTPStubber()
 
     let state: Locked<State>
-    /// By which a session's requests find their stubber.
-    let identifier = UUID().uuidString
+    /// Of which the protocol class is made by which a session finds its stubber.
+    let number = StubberRegistry.makeNumber()
     private let network: (any HTTPTransport)?
     private let clock: any Clock<Duration>
 
@@ -74,16 +74,12 @@ public final class HTTPStubber: HTTPTransport {
         state = Locked(State(unhandledMode: unhandledMode))
     }
 
-    deinit {
-        StubberRegistry.remove(identifier)
-    }
-
     /// Everything that there is no network for.
     public var capabilities: TransportCapabilities {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
     }
 
-    /// Answers the request, as ``HTTPTransport`` says.
+    /// Answers the request, as `HTTPTransport` says.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void

@@ -12,11 +12,8 @@ extension JSONValue {
 
     /// The first place where the value isn't as expected, in words; nil where there is none.
     ///
-    /// Values aren't shown, since they may be secrets; their names and kinds are.
-    ///
-    /// - Parameters:
-    ///   - expected: What is expected.
-    ///   - isWhole: Whether members that aren't expected are a mismatch too.
+    /// Values aren't shown, since they may be secrets; their names and kinds are. Members that aren't expected are a
+    /// mismatch too where the expected value is the whole.
     func mismatch(with expected: JSONValue, isWhole: Bool, at path: String = "") -> String? {
         let place = path.isEmpty ? "" : " at \(path.shortened(to: 128))"
         switch (self, expected) {

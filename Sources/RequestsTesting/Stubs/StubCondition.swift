@@ -54,6 +54,7 @@ public struct StubCondition: StubMatcher, CustomStringConvertible {
     /// - Parameters:
     ///   - description: What it asks for, for the error of requests that aren't answered.
     ///   - isMet: Whether the request fulfils it.
+    /// - Returns: The condition.
     public static func `where`(
         _ description: String = "a condition",
         _ isMet: @escaping @Sendable (StubbedRequest) -> Bool

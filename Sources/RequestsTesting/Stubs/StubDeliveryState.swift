@@ -8,10 +8,12 @@ import Requests
 struct StubDeliveryState {
     private var pending: [TransferEvent] = []
     private var isStopped = false
+    /// Whether what is pending may be told: a task that is resumed asks for it at any time.
+    private var isDue = false
 
     /// Takes an event; returns whether the client is to be told now.
     ///
-    /// - Parameter isWhole: Whether nothing is told before everything is there.
+    /// Where it is told the whole, that is at the end.
     mutating func add(_ event: TransferEvent, isWhole: Bool) -> Bool {
         guard !isStopped else { return false }
         switch event {
@@ -25,15 +27,16 @@ struct StubDeliveryState {
             break
         }
         pending.append(event)
-        guard isWhole else { return true }
-        if case .end = event { return true }
-        return false
+        if case .end = event { isDue = true }
+        if !isWhole { isDue = true }
+        return isDue
     }
 
-    /// What is to be told; nothing after a stop.
+    /// What is to be told now; nothing after a stop.
     mutating func take() -> [TransferEvent] {
+        guard isDue, !isStopped else { return [] }
         defer { pending = [] }
-        return isStopped ? [] : pending
+        return pending
     }
 
     /// Tells nothing any more.

@@ -5,13 +5,18 @@ import Foundation
 import Requests
 
 /// Hands the requests of a session to its stubber, and the answers to the session.
-final class StubProtocol: URLProtocol {
+///
+/// The class itself is that of ``HTTPStubber/shared``; each other stubber has an ``InstalledStubProtocol``.
+class StubProtocol: URLProtocol {
     private var delivery: StubDelivery?
     private var transfer: StubTransfer?
 
+    /// Whether the class was put in a session's configuration, rather than registered for all.
+    class var isInstalled: Bool { false }
+
     override class func canInit(with request: URLRequest) -> Bool {
         guard let scheme = request.url?.scheme?.lowercased(), ["http", "https"].contains(scheme) else { return false }
-        return request.stubberIdentifier != nil || HTTPStubber.isEnabled
+        return isInstalled || HTTPStubber.isEnabled
     }
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -25,6 +30,7 @@ final class StubProtocol: URLProtocol {
         delivery.receiver = self
         #endif
         do {
+            try refuseDownload()
             transfer = try stubber().start(try request.forStubber(), isBodyHidden: isBodyHidden) { [weak task] event in
                 delivery.add(event, of: task)
             }
@@ -55,16 +61,29 @@ final class StubProtocol: URLProtocol {
     }
 
     private func stubber() throws(RequestError) -> HTTPStubber {
-        guard let identifier = request.stubberIdentifier else { return .shared }
-        guard let stubber = StubberRegistry.stubber(identifier) else {
+        guard Self.isInstalled else { return .shared }
+        guard let stubber = StubberRegistry.stubber(of: Self.self) else {
             let reason = "the stubber that was installed in the session's configuration is gone"
             throw RequestError(.closed, phase: .sending, reason: reason)
         }
         return stubber
     }
 
+    /// On Linux the end of a download task that a protocol answers is a crash, for want of a file that only the
+    /// session's own protocols can name.
+    private func refuseDownload() throws(RequestError) {
+        #if canImport(FoundationNetworking)
+        guard task is URLSessionDownloadTask else { return }
+        throw RequestError(.unsupported, phase: .sending, reason: "a download task can't be stubbed on this platform")
+        #endif
+    }
+
     private var isBodyHidden: Bool {
+        #if canImport(FoundationNetworking)
         task is URLSessionUploadTask && request.httpBody == nil && request.httpBodyStream == nil
+        #else
+        false
+        #endif
     }
 
     private func tell(_ event: TransferEvent) {
@@ -90,6 +109,11 @@ final class StubProtocol: URLProtocol {
             } else {
                 client?.urlProtocolDidFinishLoading(self)
             }
+            #if !canImport(ObjectiveC)
+            // A cancel that comes too late would have the client fail a task that the session may have forgotten
+            // already, which ends the process.
+            client = nil
+            #endif
         }
     }
 }

@@ -86,7 +86,7 @@ extension StubResponse {
         .status(status, headers: [.location: location])
     }
 
-    /// No response, but an error; a `URLError` becomes the ``RequestError`` that a network would give.
+    /// No response, but an error; a `URLError` becomes the `RequestError` that a network would give.
     public static func failure(_ error: any Error) -> StubResponse {
         var response = StubResponse(status: nil)
         response.ending = .failure(RequestError(error))

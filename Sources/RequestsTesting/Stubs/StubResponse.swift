@@ -74,6 +74,7 @@ extension StubResponse {
     /// - Parameters:
     ///   - size: How many bytes a piece has, at least 1; the last has what is left.
     ///   - pause: The time between two pieces; none by default.
+    /// - Returns: The response.
     public func chunked(by size: Int, every pause: Duration = .zero) -> StubResponse {
         changing { ($0.pieceSize, $0.pause) = (max(1, size), pause) }
     }

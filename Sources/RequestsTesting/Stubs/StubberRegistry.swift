@@ -3,23 +3,35 @@
 
 import Requests
 
-/// The stubbers that are installed in a configuration, by their identifier; it keeps none of them alive.
+/// Which protocol class belongs to which stubber; it keeps no stubber alive.
 enum StubberRegistry {
     private struct Entry {
         weak var stubber: HTTPStubber?
     }
 
-    private static let entries = Locked<[String: Entry]>([:])
-
-    static func add(_ stubber: HTTPStubber) {
-        entries.withLock { $0[stubber.identifier] = Entry(stubber: stubber) }
+    private struct State {
+        var lastNumber = 0
+        var entries: [ObjectIdentifier: Entry] = [:]
     }
 
-    static func remove(_ identifier: String) {
-        _ = entries.withLock { $0.removeValue(forKey: identifier) }
+    private static let state = Locked(State())
+
+    /// A number for a stubber, which no other has.
+    static func makeNumber() -> Int {
+        state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
     }
 
-    static func stubber(_ identifier: String) -> HTTPStubber? {
-        entries.withLock { $0[identifier]?.stubber }
+    static func add(_ stubber: HTTPStubber, for protocolClass: StubProtocol.Type) {
+        state.withLock { state in
+            state.entries = state.entries.filter { $0.value.stubber != nil }
+            state.entries[ObjectIdentifier(protocolClass)] = Entry(stubber: stubber)
+        }
+    }
+
+    static func stubber(of protocolClass: StubProtocol.Type) -> HTTPStubber? {
+        state.withLock { $0.entries[ObjectIdentifier(protocolClass)]?.stubber }
     }
 }

@@ -5,16 +5,11 @@ import Foundation
 import Requests
 
 extension URLRequest {
-    /// Which stubber the session was given.
-    var stubberIdentifier: String? { value(forHTTPHeaderField: HTTPStubber.marker.rawValue) }
-
-    /// The request as a stubber takes it, without the mark of the session.
+    /// The request as a stubber takes it.
     ///
-    /// - Throws: ``InvalidRequest`` where there is no address.
+    /// - Throws: `InvalidRequest` where there is no address.
     func forStubber() throws(InvalidRequest) -> TransportRequest {
-        var request = try HTTPRequest(self)
-        request.headers.remove(HTTPStubber.marker)
-        return TransportRequest(request, timeout: .seconds(60))
+        TransportRequest(try HTTPRequest(self), timeout: .seconds(60))
     }
 
     #if canImport(ObjectiveC)

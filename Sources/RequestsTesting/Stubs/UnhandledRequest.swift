@@ -6,7 +6,7 @@ import Requests
 /// The error of a request that no stub is meant for: it tells which stubs came nearest, and why they aren't.
 ///
 /// It is what a request ends with, unless ``HTTPStubber/unhandledMode`` lets it through: the `underlying` of a
-/// ``RequestError`` of code `unsupported`, or in a session without this library the text of a `URLError`.
+/// `RequestError` of code `unsupported`, or in a session without this library the text of a `URLError`.
 ///
 /// ```text
 /// no stub is meant for POST https://api.example.com/login

@@ -83,7 +83,10 @@ import Testing
         Row(condition: .not(.method(.get)), reason: nil),
         Row(condition: .not(.method(.post)), reason: "it is: method POST"),
         Row(condition: .anyOf(.method(.get), .path("/users/7")), reason: nil),
-        Row(condition: .anyOf(.method(.get), .host("x")), reason: "the method is POST, the host is api.example.com, not x"),
+        Row(
+            condition: .anyOf(.method(.get), .host("x")),
+            reason: "the method is POST, the host is api.example.com, not x"
+        ),
         Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
         Row(condition: .custom(Numbered()), reason: "no number"),
@@ -130,8 +133,16 @@ import Testing
             body: #"{"a":{"b":[{"c":"y","d":1}]}}"#,
             reason: "the JSON has another value at a.b[0].c"
         ),
-        Row(condition: .jsonBody(containing: ["a": ["b"]]), body: #"{"a":[]}"#, reason: "the JSON has 0 elements, not 1 at a"),
-        Row(condition: .jsonBody(containing: ["a": 1]), body: #"{"a":"1"}"#, reason: "the JSON is a text, not a number at a"),
+        Row(
+            condition: .jsonBody(containing: ["a": ["b"]]),
+            body: #"{"a":[]}"#,
+            reason: "the JSON has 0 elements, not 1 at a"
+        ),
+        Row(
+            condition: .jsonBody(containing: ["a": 1]),
+            body: #"{"a":"1"}"#,
+            reason: "the JSON is a text, not a number at a"
+        ),
         Row(condition: .jsonBody(containing: ["a": 1]), body: "[]", reason: "the JSON is an array, not an object"),
         Row(condition: .jsonBody(containing: ["a": 1]), body: "{}", reason: "the JSON has no member a"),
         Row(condition: .jsonBody(encoding: User(id: "7")), body: #"{"id":"7"}"#, reason: nil),

@@ -24,6 +24,18 @@ import Testing
         #expect(rest.isEmpty)
     }
 
+    @Test func nothingOfTheWholeIsToldBeforeItsEnd() {
+        var state = StubDeliveryState()
+
+        _ = add([head, a], to: &state, isWhole: true)
+        let early = state.take()
+        _ = add([b, .end(nil)], to: &state, isWhole: true)
+        let events = state.take()
+
+        #expect(early.isEmpty)
+        #expect(events.map(\.name) == ["head", "ab", "end"])
+    }
+
     @Test func piecesAreToldAsTheyCome() {
         var state = StubDeliveryState()
 

@@ -21,13 +21,16 @@ import Testing
     static let rows = [
         Row(
             testDescription: "events come one after the other",
-            steps: [(.beginHead, "yes"), (.begin, "no"), (.finish, "-"), (.begin, "yes"), (.finish, "-"), (.finish, "-")],
+            steps: [
+                (.beginHead, "yes"), (.begin, "no"), (.finish, "-"), (.begin, "yes"), (.finish, "-"), (.finish, "-"),
+            ],
             isRunning: true
         ),
         Row(
             testDescription: "nothing comes after the end",
             steps: [
-                (.beginEnd, "yes"), (.begin, "no"), (.finish, "-"), (.beginEnd, "no"), (.beginHead, "no"), (.cancel, "-"),
+                (.beginEnd, "yes"), (.begin, "no"), (.finish, "-"), (.beginEnd, "no"), (.beginHead, "no"),
+                (.cancel, "-"),
             ],
             isRunning: false
         ),
