@@ -122,11 +122,9 @@ public final class HTTPClient: RequestQueue {
     /// ```
     ///
     /// What both do counts together towards the maximum of concurrent requests. Later changes of this client's
-    /// environment don't reach the other.
-    public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
     /// environment don't reach the other. What an environment has by reference, such as the jar of cookies, a cache and
     /// limiters, is the same for both unless it is changed here.
-    public func inheriting(_ configure: (inout RequestEnvironment) -> Void) -> HTTPClient {
+    public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
         try configure(&environment)
         return HTTPClient(environment, besides: self)

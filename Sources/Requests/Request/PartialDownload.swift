@@ -71,7 +71,7 @@ final class PartialDownload: Sendable {
     }
 
     private func startOver(_ head: HTTPResponseHead, from url: URL) throws -> PartialFile {
-        let name = url.lastPathComponent
+        let name = head.suggestedFileName
         let target = try state.withLock { $0.target } ?? destination.file(suggestedName: name, response: head)
         try destination.check(target)
         let former = state.withLock { $0.file }
