@@ -13,7 +13,8 @@ private let curlIsThere = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
 extension OverLoopback {
     /// Commands for a shell: run by a real one, with a real curl, against what the library sends itself.
     @Suite(.enabled(if: curlIsThere)) struct CURLCommandTests {
-        static let hostile = "a'b\"c$(touch pwned)`touch pwned`\\ !x;|&><*?[]{}~#%\u{7D}é😀\nline"
+        static let hostile =
+            "a'b\"c$(touch pwned)`touch pwned`\\ !x;|&><*?[]{}~#%\u{7D}é😀\nline'\u{301}; touch pwned; '\u{301}"
 
         static let requests: [HTTPRequest] = [
             HTTPRequest("/plain"),
@@ -32,6 +33,8 @@ extension OverLoopback {
             HTTPRequest(method: .post, "/json", body: .json(["name": .string(hostile)])),
             HTTPRequest(method: .post, "/text", body: .text(hostile)),
             HTTPRequest(method: .post, "/at", body: .text("@/etc/passwd")),
+            HTTPRequest(method: .post, "/at", body: .text("@\u{301}/etc/passwd")),
+            HTTPRequest("/blank").settingHeader(HTTPField("X-Blank", "\u{2028}")),
             HTTPRequest(method: .post, "/bare", body: .data(Data("bare".utf8), type: nil)),
             HTTPRequest(method: .put, "/binary", body: .data(Data((0...255).map(UInt8.init)))),
             HTTPRequest(method: .post, "/form", body: .form(["a": "b c", "d": "é&="])),

@@ -51,7 +51,8 @@ struct CURLCommand {
         for field in request.headers {
             let value = redacts ? Redaction.value(of: field) : field.value
             // A name with a semicolon is how curl is told to send an empty value.
-            let line = value.allSatisfy(\.isWhitespace) ? "\(field.name);" : "\(field.name): \(value)"
+            let line =
+                value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
         }
         // What curl would add of its own.
@@ -84,7 +85,9 @@ struct CURLCommand {
             !isOneLine || text == text.printable(upTo: .max)
         {
             // At the beginning of other options' values, an @ would name a file.
-            options.append("\(text.hasPrefix("@") ? "--data-raw" : "--data-binary") \(text.quotedForShell)")
+            options.append(
+                "\(text.utf8.first == UInt8(ascii: "@") ? "--data-raw" : "--data-binary") \(text.quotedForShell)"
+            )
         } else {
             pipe(Self.command(for: .data(data)))
         }
@@ -118,7 +121,9 @@ struct CURLCommand {
 extension String {
     /// The text as one word of a POSIX shell, in which nothing has a meaning.
     fileprivate var quotedForShell: String {
-        "'" + replacingOccurrences(of: "'", with: "'\\''") + "'"
+        // By bytes, as the shell reads it: a quote with a combining mark behind is another character to Swift.
+        let pieces = utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        return "'" + String(decoding: Array(pieces.joined(separator: "'\\''".utf8)), as: UTF8.self) + "'"
     }
 }
 
