@@ -123,8 +123,11 @@ extension ModifiableRequest {
     }
 
     /// A copy that may stay silent for so many seconds.
+    ///
+    /// What isn't a number is no time at all, and infinity as good as one: thirty years.
     public func timeout(_ seconds: Double) -> Self {
-        timeout(.seconds(seconds))
+        // A `Duration` traps on either.
+        timeout(.seconds(seconds > 0 ? min(seconds, 1e9) : 0))
     }
 
     /// A copy that a transport with a cache of its own may answer from it as far as the policy says.

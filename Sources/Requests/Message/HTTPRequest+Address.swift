@@ -108,7 +108,13 @@ extension HTTPRequest {
     /// The scheme of an absolute address, `http` or `https`; setting it makes an address absolute that has a host.
     public var scheme: String? {
         get { url.scheme }
-        set { changeComponents { $0.scheme = newValue } }
+        set {
+            // Foundation ends the process over a scheme that is none, and over a port below zero.
+            if let newValue, !newValue.isScheme {
+                return refuse("has a scheme that is none", excerpt: newValue)
+            }
+            changeComponents { $0.scheme = newValue }
+        }
     }
 
     /// The host of an absolute address; setting it makes an address absolute, of the scheme `https` unless there is
@@ -129,7 +135,15 @@ extension HTTPRequest {
     /// The port of an absolute address; nil for the one of its scheme.
     public var port: Int? {
         get { url.port }
-        set { changeComponents { $0.port = newValue } }
+        set {
+            if let newValue, newValue < 0 { return refuse("has no port of TCP", excerpt: "\(newValue)") }
+            changeComponents { $0.port = newValue }
+        }
+    }
+
+    private mutating func refuse(_ reason: String, excerpt: String) {
+        if case .invalid = address { return }
+        address = .invalid(InvalidRequest(.url, reason, excerpt: excerpt))
     }
 
     private mutating func changeComponents(_ change: (inout URLComponents) -> Void) {
@@ -182,6 +196,13 @@ extension HTTPRequest {
     func inherits(from baseURL: URL?) -> Bool {
         guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }
         return Origin(url) == Origin(baseURL)
+    }
+}
+
+extension String {
+    /// Whether the text is a scheme, as those of addresses are written (RFC 3986, 3.1).
+    fileprivate var isScheme: Bool {
+        (utf8.first.map(ASCII.isLetter) ?? false) && utf8.allSatisfy(PercentEncoding(keeping: "+-.").keeps)
     }
 }
 

@@ -112,4 +112,29 @@ import Testing
             try request.validate()
         }
     }
+
+    @Test(arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
+    func schemeThatIsNoneIsRefusedAndNoTrap(_ scheme: String) {
+        var request = HTTPRequest("https://example.com/a")
+
+        request.scheme = scheme
+
+        #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
+    }
+
+    @Test(arguments: [-1, Int.min, 65_536, Int.max])
+    func portThatIsNoneIsRefusedAndNoTrap(_ port: Int) {
+        var request = HTTPRequest("https://example.com/a")
+
+        request.port = port
+
+        #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
+    }
+
+    @Test(arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])
+    func noNumberOfSecondsTraps(_ seconds: Double) throws {
+        let timeout = try #require(HTTPRequest("/a").timeout(seconds).timeout)
+
+        #expect(timeout >= .zero && timeout <= .seconds(1_000_000_000))
+    }
 }
