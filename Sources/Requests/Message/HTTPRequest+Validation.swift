@@ -45,7 +45,7 @@ extension HTTPRequest {
         guard url.port.map((0...65_535).contains) ?? true else {
             throw InvalidRequest(.url, "has no port of TCP", excerpt: url.redactedDescription)
         }
-        if let host = headers[.host], !host.utf8.allSatisfy(\.isHostCharacter) {
+        if let host = headers[.host], !host.isHost {
             throw InvalidRequest(.headerValue, "of Host isn't a host and a port", excerpt: host)
         }
         guard url.user(percentEncoded: false) != nil || url.password(percentEncoded: false) != nil else { return }
@@ -87,6 +87,14 @@ extension HTTPRequest {
             if Int64(declared) == body.length { return }
         }
         throw InvalidRequest(.headerValue, "of Content-Length isn't the length of the body", excerpt: declared)
+    }
+}
+
+extension String {
+    /// Whether the text may be a host with its port: it isn't empty, and escapes nothing but the zone of an address.
+    fileprivate var isHost: Bool {
+        !isEmpty && utf8.allSatisfy(\.isHostCharacter)
+            && (!utf8.contains(UInt8(ascii: "%")) || utf8.first == UInt8(ascii: "["))
     }
 }
 

@@ -44,6 +44,16 @@ import Testing
         #expect(error.map { !"\($0)".contains("secret") } == true)
     }
 
+    @Test(arguments: ["", "a b", "a/b", "a%2Fb", "%00", "a@b", "a\\b", "a#b", "a?b", "grün"])
+    func aHostFieldIsAHostAndAPort(_ value: String) {
+        #expect(failure(HTTPRequest(url: home, headers: [.host: value]))?.piece == .headerValue)
+    }
+
+    @Test(arguments: ["example.com", "a-b_c.d:8080", "127.0.0.1:1", "[::1]:80", "[fe80::1%25eth0]"])
+    func theseHostFieldsAre(_ value: String) {
+        #expect(failure(HTTPRequest(url: home, headers: [.host: value])) == nil)
+    }
+
     @Test(arguments: ["", "a b", "a\tb", "grün", "\u{80}"]) func anyOtherValueIsFine(_ value: String) {
         #expect(failure(HTTPRequest(url: home, headers: ["X-A": value])) == nil)
     }
