@@ -57,7 +57,8 @@ extension MultipartForm {
         guard boundary.utf8.allSatisfy(\.isBoundaryCharacter), boundary.utf8.last != UInt8(ascii: " ") else {
             throw InvalidRequest(.boundary, "has a character that no boundary may have there", excerpt: boundary)
         }
-        if let preamble, preamble.contains("--" + boundary) {
+        // By bytes: with a combining mark behind it, the boundary is another text to Swift.
+        if let preamble, Data(preamble.utf8).range(of: Data("--\(boundary)".utf8)) != nil {
             throw InvalidRequest(.boundary, "stands in the preamble, too", excerpt: boundary)
         }
     }
