@@ -83,6 +83,13 @@ public struct HTTPField: Sendable, CustomStringConvertible {
     }
 }
 
+extension HTTPField: CustomReflectable {
+    /// A mirror of what the description says, so that `dump` and a debugger's console show no secret either.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description])
+    }
+}
+
 extension HTTPField: Hashable {
     /// Compares names without regard to case, and values.
     public static func == (lhs: HTTPField, rhs: HTTPField) -> Bool {

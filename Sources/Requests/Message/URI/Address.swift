@@ -49,3 +49,10 @@ enum Address: Sendable {
     // The only address that needs no reading, and so can't fail.
     private static let unknown = URL(filePath: "/")
 }
+
+extension Address: CustomReflectable {
+    /// A mirror without credentials and query, so that `dump` of a request shows no more than its description.
+    var customMirror: Mirror {
+        Mirror(self, children: ["url": url.redactedDescription])
+    }
+}
