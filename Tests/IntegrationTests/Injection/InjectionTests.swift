@@ -1,0 +1,201 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// Whatever text is put into whichever place of a request: either it is an error, and nothing is sent, or what
+    /// arrives differs from a harmless request in that place alone.
+    @Suite struct InjectionTests {
+        /// Once without a `URLSession`, and once over one.
+        static let transports = TransportUnderTest.all.filter { $0 == .standard || $0 == .injectedSession }
+
+        @Test(arguments: transports, Injection.all)
+        func nothingButWhatWasMeantArrives(_ transport: TransportUnderTest, _ place: Injection) async throws {
+            let server = try MockServer { _ in .noContent }
+            let client = HTTPClient(
+                baseURL: server.url("/base?key=1"),
+                transport: transport.makeSession() ?? DefaultTransport.shared
+            )
+            func arrived(_ text: String) async throws -> RecordedRequest? {
+                let count = server.requests.count
+                do throws(RequestError) {
+                    _ = try await client.fetch(try request(place, text))
+                } catch {
+                    try #require(error.isOfTheCaller, "\(text.debugDescription.prefix(60)): \(error)")
+                    #expect(error.description.utf8.count < 1_000)
+                    #expect(!error.description.utf8.contains { $0 < 0x20 || $0 == 0x7F })
+                    #expect(server.requests.count == count)
+                    return nil
+                }
+                #expect(server.requests.count == count + 1, "\(text.debugDescription.prefix(60))")
+                return server.requests.last
+            }
+
+            let harmless = try Wire(try #require(try await arrived(place.harmless)))
+            for text in HostileText.all {
+                guard let request = try await arrived(text) else { continue }
+                let wire = try Wire(request)
+                let isGood =
+                    wire.isWhole && wire.host == "127.0.0.1:\(server.port)"
+                    && wire.names(besides: text).isContained(in: harmless.names(besides: place.harmless))
+                    && wire.staysBelow("/base")
+                #expect(isGood, "\(text.debugDescription.prefix(60)) became \(wire.head.debugDescription.prefix(600))")
+            }
+        }
+
+        /// A place in which a text is an error before there is a request sends nothing either.
+        private func request(_ place: Injection, _ text: String) throws(RequestError) -> HTTPRequest {
+            do {
+                return try place.makeRequest(text)
+            } catch {
+                throw RequestError(.invalidRequest, phase: .building, reason: "\(type(of: error))")
+            }
+        }
+
+        @Test(arguments: HostileText.all)
+        func namesForPeopleAreNotSent(_ text: String) async throws {
+            let server = try MockServer { _ in .noContent }
+            let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
+            var request = Get<Data>("a")
+            let plain = request.identifier
+            request.options.tag = text
+
+            _ = try await client.fetch(request)
+
+            #expect(server.requests.map(\.target) == ["/a"])
+            #expect(request.identifier == plain)
+            #expect(!server.requests[0].headers.contains { $0.name.rawValue.lowercased().contains("evil") })
+        }
+
+        @Test(arguments: HostileText.all)
+        func aHostIsOneOrAnError(_ text: String) {
+            var request = HTTPRequest("http://localhost/a")
+
+            request.host = text
+
+            guard let url = try? request.toURLRequest().url else { return }
+            #expect(url.scheme == "http" && url.path == "/a" && url.query == nil && url.user == nil)
+            #expect(url.absoluteString.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
+        }
+
+        @Test(arguments: HostileText.all)
+        func aCommandHasAsManyWordsAsAHarmlessOne(_ text: String) async throws {
+            func words(_ text: String) throws -> [String]? {
+                let request = HTTPRequest(
+                    method: .post,
+                    "/a",
+                    query: [Query.Item(text, value: text)],
+                    body: .text(text)
+                )
+                .settingHeader(HTTPField("X-A", text))
+                guard let url = URL(string: "https://example.com") else { return nil }
+                return (try? request.cURL(baseURL: url, revealingSecrets: true))?.shellWords?
+                    .filter { $0 != "--path-as-is" && $0 != "--globoff" }
+            }
+
+            guard let hostile = try words(text) else { return }
+
+            #expect(hostile.count == (try words("harmless"))?.count)
+            #expect(hostile.contains(text) || hostile.contains { $0.contains(text) })
+        }
+    }
+}
+
+/// The head of a request, as it stood on the wire.
+private struct Wire {
+    let head: String
+    private let lines: [String]
+    private let isTerminated: Bool
+
+    init(_ request: RecordedRequest) throws {
+        let bytes = request.rawBytes
+        let end = try #require(bytes.firstRange(of: Data("\r\n\r\n".utf8)))
+        head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+        // By bytes: a character of Swift's may have a line break in it.
+        lines = Array(bytes[..<end.lowerBound]).split(separator: 0x0A, omittingEmptySubsequences: false)
+            .map { String(decoding: $0.last == 0x0D ? $0.dropLast() : $0, as: UTF8.self) }
+        let breaks = bytes[..<end.lowerBound].filter { $0 == 0x0A }.count
+        let returns = bytes[..<end.lowerBound].filter { $0 == 0x0D }.count
+        isTerminated = breaks == returns && breaks == lines.count - 1
+    }
+
+    /// Whether there is one request line of three words, and no control character but the ends of the lines.
+    var isWhole: Bool {
+        let words = lines[0].utf8.split(separator: 0x20, omittingEmptySubsequences: false)
+        return isTerminated && words.count == 3 && words[1].allSatisfy { $0 > 0x20 && $0 < 0x7F }
+            && lines[0].hasSuffix(" HTTP/1.1")
+            && lines.allSatisfy { $0.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
+    }
+
+    var host: String? {
+        let hosts = lines.filter { $0.lowercased().hasPrefix("host:") }
+        return hosts.count == 1 ? hosts[0].dropFirst(5).trimmingCharacters(in: .whitespaces) : nil
+    }
+
+    /// The names of the fields, but for one that is called like the text itself, which was meant.
+    func names(besides text: String) -> [String] {
+        lines.dropFirst().map { String($0.prefix { $0 != ":" }).lowercased() }
+            .filter { $0 != text.lowercased() && $0 != "x-" + text.lowercased() }.sorted()
+    }
+
+    /// Whether the path is below another one, for a server that decodes it, or doesn't.
+    func staysBelow(_ base: String) -> Bool {
+        var path = lines[0].split(separator: " ").dropFirst().first.map { String($0.prefix { $0 != "?" }) } ?? ""
+        guard path == base || path.hasPrefix(base + "/") else { return false }
+        for _ in 0..<2 {
+            if path.split(whereSeparator: { $0 == "/" || $0 == "\\" }).contains("..") { return false }
+            path = path.removingPercentEncoding ?? path
+        }
+        return true
+    }
+}
+
+extension [String] {
+    /// Whether all elements are in another list, as often as here at least. Foundation drops empty fields, and those
+    /// that have a line break in them, so that there may be fewer.
+    fileprivate func isContained(in other: [String]) -> Bool {
+        var rest = other
+        return allSatisfy { name in rest.firstIndex(of: name).map { rest.remove(at: $0) } != nil }
+    }
+}
+
+extension RequestError {
+    /// Whether the request couldn't be made.
+    fileprivate var isOfTheCaller: Bool { code == .invalidRequest || code == .encoding }
+}
+
+extension String {
+    /// The words that a shell makes of text that stands in single quotes wherever it matters; nil where it expands
+    /// something, or a quote isn't closed.
+    fileprivate var shellWords: [String]? {
+        var words: [String] = []
+        var word: [UInt8]?
+        var bytes = Array(utf8)[...]
+        while let byte = bytes.popFirst() {
+            switch byte {
+            case UInt8(ascii: "'"):
+                guard let end = bytes.firstIndex(of: UInt8(ascii: "'")) else { return nil }
+                word = (word ?? []) + bytes[..<end]
+                bytes = bytes[(end + 1)...]
+            case UInt8(ascii: "\\"):
+                guard let next = bytes.popFirst() else { return nil }
+                if next != 0x0A { word = (word ?? []) + [next] }
+            case 0x20, 0x0A:
+                if let word { words.append(String(decoding: word, as: UTF8.self)) }
+                word = nil
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "/"),
+                UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "%"), UInt8(ascii: "_"), UInt8(ascii: "|"),
+                UInt8(ascii: "@"):
+                word = (word ?? []) + [byte]
+            default: return nil
+            }
+        }
+        if let word { words.append(String(decoding: word, as: UTF8.self)) }
+        return words
+    }
+}
