@@ -14,6 +14,7 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
+                "CAllocations",
                 "CLoop",
                 .product(name: "Requests", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
@@ -22,6 +23,8 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
+        // Counts what is asked of the allocator.
+        .target(name: "CAllocations"),
         // libcurl's multi interface without anything around it: the limit.
         .target(name: "CLoop"),
     ],

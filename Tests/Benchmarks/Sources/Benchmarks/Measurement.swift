@@ -11,7 +11,7 @@ struct Measurement: Sendable {
     let name: String
     let run: @Sendable () throws -> Usage
 
-    static let all: [Measurement] = storms + memory + graphs + loopback
+    static let all: [Measurement] = storms + memory + graphs + loopback + vocabulary + growth + client
 
     // MARK: Many requests on one queue
 

@@ -73,6 +73,54 @@ struct Report {
         }
     }
 
+    func printVocabulary() throws {
+        try section("vocabulary", "what a request says: time and allocations of each, against Foundation alone") {
+            let rows = [
+                ("a template, expanded", "template-expand"), ("headers, three looked up", "headers-look-up"),
+                ("headers, ten built", "headers-build"), ("a query of ten, printed", "query-print"),
+                ("a query of ten, read", "query-read"), ("a form of ten", "form-items"),
+                ("a multipart form of ten fields", "multipart-fields"), ("a URLRequest of a request", "request"),
+            ]
+            for (title, name) in rows { try operation(title, "\(name)-ours", "\(name)-foundation", atMost: 3) }
+            try operation("a URLRequest of a typed request", "request-typed-ours", "request-foundation", atMost: 3)
+            try operation("a multipart form of a megabyte", "multipart-megabyte-ours", "multipart-megabyte-foundation")
+            try operation(
+                "the same, with a boundary that has to be looked for",
+                "multipart-megabyte-guarded-ours",
+                "multipart-megabyte-foundation"
+            )
+            // Not the same job: Foundation writes JSON there.
+            for (title, name) in [
+                ("a query of an Encodable, against JSON", "query-encodable"),
+                ("a query of a dictionary, against JSON", "query-dictionary"),
+                ("a form of an Encodable, against JSON", "form-encodable"),
+            ] { try operation(title, "\(name)-ours", "\(name)-foundation") }
+            try operation("a template, parsed, against expanded", "template-parse-ours", "template-expand-ours")
+        }
+        try section("growth", "what a request says: ten thousand pieces against a thousand") {
+            for name in [
+                "headers", "headers-merge", "query", "query-encodable", "query-dictionary", "form", "template",
+                "template-variables", "multipart", "media-type", "request",
+            ] { try growth(name, "\(name)-10000", "\(name)-1000", atMost: 20) }
+        }
+    }
+
+    func printClient() throws {
+        try section("client", "requests in memory, through a client") {
+            let bare = "client-queue-10000"
+            try operation("the default environment, against a queue", "client-default-10000", bare, atMost: 1.5)
+            try operation("without cookies, against a queue", "client-without-cookies-10000", bare, atMost: 1.5)
+            try operation("100 coalesced requests, against one", "coalesced-100", "coalesced-1", atMost: 100)
+            for length in [1, 5, 10] {
+                try operation(
+                    "\(length) interceptors and validators, against none",
+                    "chain-\(length)-1000",
+                    "chain-0-1000"
+                )
+            }
+        }
+    }
+
     private func section(_ name: String, _ title: String, _ rows: () throws -> Void) rethrows {
         guard filter == nil || filter == name else { return }
         Swift.print("\n\(name): \(title)")
@@ -93,10 +141,29 @@ struct Report {
     /// How the time of many compares with the time of few.
     private func growth(_ title: String, _ many: String, _ few: String, atMost budget: Double) throws {
         let (a, b) = try alternately(many, few)
-        let x = median(a.map(\.seconds))
-        let y = median(b.map(\.seconds))
-        let total = { String(format: "%.3f s", $0) }
+        let x = median(a.map(\.secondsEach))
+        let y = median(b.map(\.secondsEach))
+        let total = { String(format: "%.3f ms", $0 * 1e3) }
         row(title, total(x), total(y), String(format: "%.1f× of at most %g×", x / y, budget), isGood: x / y <= budget)
+    }
+
+    /// What one of many costs, here and there, with the allocations where they were counted.
+    private func operation(_ title: String, _ ours: String, _ theirs: String, atMost budget: Double? = nil) throws {
+        let (a, b) = try alternately(ours, theirs)
+        let x = median(a.map(\.secondsEach))
+        let y = median(b.map(\.secondsEach))
+        let each = { (seconds: Double, runs: [Usage]) in
+            let allocations = median(runs.map(\.allocationsEach))
+            return String(format: "%.0f ns", seconds * 1e9)
+                + (allocations < 0 ? "" : String(format: ", %.0f allocations", allocations))
+        }
+        row(
+            title,
+            each(x, a),
+            each(y, b),
+            String(format: "%.2f×", x / y) + (budget.map { String(format: " of at most %g×", $0) } ?? ""),
+            isGood: x / y <= budget ?? .infinity
+        )
     }
 
     private func memory(_ title: String, _ ours: String, _ theirs: String, atMost budget: Int) throws {

@@ -1,18 +1,23 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import CAllocations
 import Foundation
 
-/// What a piece of work cost: wall time, processor time of this process, and memory that it holds.
+/// What a piece of work cost: wall time, processor time of this process, memory that it holds, and how often memory was
+/// asked for.
 struct Usage: Codable, Sendable {
     var seconds = 0.0
     var cpuSeconds = 0.0
     var bytes = 0
+    /// How many blocks were allocated; negative where nobody counted.
+    var allocations = -1
     /// How many pieces of work that was.
     var count = 1
 
     var secondsEach: Double { seconds / Double(count) }
     var cpuSecondsEach: Double { cpuSeconds / Double(count) }
+    var allocationsEach: Double { Double(allocations) / Double(count) }
 
     static func measure(count: Int = 1, _ work: () throws -> Void) rethrows -> Usage {
         let cpu = processorTime()
@@ -20,6 +25,20 @@ struct Usage: Codable, Sendable {
         try work()
         let elapsed = ContinuousClock.now - start
         return Usage(seconds: elapsed / .seconds(1), cpuSeconds: processorTime() - cpu, count: count)
+    }
+
+    /// What one of many costs that are over in no time: as many as take a tenth of a second, and allocations in a run of
+    /// their own, since counting takes time.
+    static func measureOften(_ work: () throws -> Void) rethrows -> Usage {
+        var count = 1
+        while try measure({ for _ in 0..<count { try work() } }).seconds < 0.1, count < 1 << 24 { count *= 2 }
+        var usage = try measure(count: count) { for _ in 0..<count { try work() } }
+        let few = min(count, 64)
+        callocations_start()
+        for _ in 0..<few { try work() }
+        let allocations = callocations_stop()
+        if allocations >= 0 { usage.allocations = allocations * count / few }
+        return usage
     }
 
     /// User and system time of the process, in seconds.

@@ -20,5 +20,8 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
     try LoopbackServer.serve()
 } else {
     let filter = arguments.first { !$0.hasPrefix("-") }
-    try Report(rounds: arguments.contains("--quick") ? 1 : 5, filter: filter).print()
+    let report = Report(rounds: arguments.contains("--quick") ? 1 : 5, filter: filter)
+    try report.print()
+    try report.printVocabulary()
+    try report.printClient()
 }
