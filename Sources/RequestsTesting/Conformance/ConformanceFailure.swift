@@ -1,0 +1,53 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Which rule a transport broke, and what was seen; its description is made to be read in a test's report.
+public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
+    /// The name of the check.
+    public let name: String
+    /// The rule, as the documentation of `HTTPTransport` has it.
+    public let rule: String
+    /// The type of the transport.
+    public let transport: String
+    /// What was expected and what happened instead, a sentence each.
+    public let problems: [String]
+    /// The requests of the check, each with its events: `GET /text: head 200, data, end`.
+    public let transcript: [String]
+    /// Whether the check was passed, against a declaration.
+    let isPassed: Bool
+
+    /// How many sentences and requests the description has at most: a check may send a thousand.
+    private static let most = 12
+
+    init(check: TransportConformance.Check, transport: String, problems: [String], transcript: [String]) {
+        name = check.name
+        rule = check.rule
+        self.transport = transport
+        self.problems = problems
+        self.transcript = transcript
+        isPassed = false
+    }
+
+    /// The failure of a declaration: the check is passed.
+    init(check: TransportConformance.Check, passedThough reason: String) {
+        name = check.name
+        rule = check.rule
+        transport = "the declaration"
+        problems = ["the check is declared to fail, since \(reason), but it is passed"]
+        transcript = []
+        isPassed = true
+    }
+
+    /// The failure, as some lines.
+    public var description: String {
+        var lines = ["\(transport) fails: \(name)", "  Rule: \(rule)"]
+        lines += Self.some(of: problems, "  - ")
+        if !transcript.isEmpty { lines += ["  What happened:"] + Self.some(of: transcript, "    ") }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func some(of texts: [String], _ prefix: String) -> [String] {
+        let rest = texts.count - most
+        return texts.prefix(most).map { prefix + $0 } + (rest > 0 ? ["\(prefix)… and \(rest) more"] : [])
+    }
+}

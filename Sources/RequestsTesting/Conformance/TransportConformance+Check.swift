@@ -1,0 +1,111 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+extension TransportConformance {
+    /// One question to a transport.
+    public struct Check: Sendable, CustomStringConvertible {
+        typealias Script = @Sendable (ConformanceTrial) async throws -> Void
+
+        /// What has to be true, in a few words; the name by which a fault is declared.
+        public let name: String
+        /// The rule in the documentation of `HTTPTransport` that the check proves.
+        public let rule: String
+        /// Whether the transport has to reach a ``MockServer``.
+        public let needsServer: Bool
+        private let script: Script
+
+        init(_ name: String, _ rule: Rule, needsServer: Bool = true, script: @escaping Script) {
+            self.name = name
+            self.rule = rule.rawValue
+            self.needsServer = needsServer
+            self.script = script
+        }
+
+        /// The name.
+        public var description: String { name }
+
+        /// Puts a transport to the check.
+        ///
+        /// - Parameters:
+        ///   - makeTransport: Makes the transport, called once.
+        ///   - knownFault: That the transport is known to fail, and why; nil by default.
+        ///   - patience: How long anything that has to come may take: an answer, an end after a cancel. 10 seconds by
+        ///     default; it is no measure of speed, and is waited for only where something fails.
+        /// - Returns: That the check was passed, or skipped, or failed as declared, with the reason.
+        /// - Throws: ``ConformanceFailure`` where the transport breaks the rule, or where a fault is declared that
+        ///   isn't there. A skip isn't an error.
+        @discardableResult
+        public func run(
+            on makeTransport: @Sendable () throws -> any HTTPTransport,
+            knownFault: KnownFault? = nil,
+            patience: Duration = .seconds(10)
+        ) async throws(ConformanceFailure) -> Outcome {
+            if case .endsProcess(let reason) = knownFault { return .known(reason, nil) }
+            let failure: ConformanceFailure
+            do throws(ConformanceFailure) {
+                let outcome = try await attempt(on: makeTransport, patience: patience)
+                guard case .fails(let reason) = knownFault, case .passed = outcome else { return outcome }
+                throw ConformanceFailure(check: self, passedThough: reason)
+            } catch {
+                failure = error
+            }
+            switch knownFault {
+            case .fails(let reason) where !failure.isPassed: return .known(reason, failure)
+            case .mayFail(let reason): return .known(reason, failure)
+            default: throw failure
+            }
+        }
+
+        private func attempt(
+            on makeTransport: @Sendable () throws -> any HTTPTransport,
+            patience: Duration
+        ) async throws(ConformanceFailure) -> Outcome {
+            let trial: ConformanceTrial
+            do {
+                trial = try ConformanceTrial(makeTransport(), patience: patience)
+            } catch {
+                let problem = "nothing could be tried: \(error)"
+                throw ConformanceFailure(check: self, transport: "a transport", problems: [problem], transcript: [])
+            }
+            var skip: String?
+            do {
+                try await script(trial)
+            } catch let error as ConformanceTrial.Skip {
+                skip = error.reason
+            } catch is ConformanceTrial.Abort {
+                // The trial has the problem.
+            } catch {
+                trial.note("the check couldn't go on: \(error)")
+            }
+            await trial.settle()
+            let problems = trial.problems
+            guard problems.isEmpty else {
+                throw ConformanceFailure(
+                    check: self,
+                    transport: "\(type(of: trial.transport))",
+                    problems: problems,
+                    transcript: trial.transcript
+                )
+            }
+            return skip.map(Outcome.skipped) ?? .passed
+        }
+    }
+
+    /// The sentences of the documentation of `HTTPTransport` that the checks prove.
+    enum Rule: String {
+        case exact = "It sends exactly the request that it is given and reports exactly what came back."
+        case plain = "It follows no redirect, keeps no cookie, answers no challenge, retries nothing and caches nothing."
+        case immediate = "send(_:receive:) starts a transfer and returns at once."
+        case serial = "Events of one transfer come one after the other, each call ending before the next begins."
+        case order = "Informational and sent, at most one head, data mixed with sent, metrics, exactly one end."
+        case complete = "A transfer that ends without an error has had a head; one that was broken off has an error."
+        case cancel = "cancel() leads to the end too, with an error of code cancelled, in bounded time."
+        case decoded = "Content is delivered decoded (gzip and the like)."
+        case unlocked = "No event is delivered under a lock, since the receiver may call back into the transfer."
+        case unsupported = "What the transport can't do is an end with the code unsupported, before anything is sent."
+        case capabilities = "What isn't among the capabilities is refused, or known not to happen; never by half."
+        case limits = "A timeout is about silence, to the millisecond; a limit of size may be left to the operation."
+    }
+}

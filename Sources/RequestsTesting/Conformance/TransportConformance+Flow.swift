@@ -1,0 +1,98 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension TransportConformance {
+    /// Many at once, and one at a time.
+    static let flow: [Check] = [
+        Check("requests at once get each its own answer", .exact) { trial in
+            let numbers = 0..<64
+            for number in numbers {
+                trial.server.route(.post, "/\(number)") { .text("\($0.path) \($0.headers["X-Number"] ?? "") \($0.text)") }
+            }
+            let transfers = numbers.map { number in
+                trial.start("/\(number)", .post, headers: ["X-Number": "\(number)"], body: .text("body \(number)"))
+            }
+            for (number, transfer) in zip(numbers, transfers) {
+                let log = try await trial.finish(transfer)
+                trial.expectAnswer(log, content: "/\(number) \(number) body \(number)", "request \(number)")
+            }
+            trial.expect(trial.server.requests.count == 64, "\(trial.server.requests.count) requests were sent, not 64")
+        },
+        Check("one that stalls keeps no other waiting", .exact) { trial in
+            let stalled = trial.start("/stalled")
+            try await trial.awaitRequest()
+            for _ in 0..<4 { try await trial.expectLife(after: "one that stalls") }
+            stalled.cancel()
+            _ = try await trial.finish(stalled)
+        },
+        Check("a connection that the server ends isn't used again", .exact) { trial in
+            trial.server.route(.get, "/last", .text("last").closing)
+            for _ in 0..<5 { trial.expectAnswer(try await trial.send("/last"), content: "last") }
+            trial.expect(trial.server.connectionCount == 5, "\(trial.server.connectionCount) connections, not 5")
+        },
+        Check("a pause stops the peer, and resuming brings the rest", .capabilities) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            // More than the buffers on the way take.
+            let count = 1024
+            trial.server.route(.get, "/flood", .flood(count: count))
+            let transfer = trial.start("/flood") { event, transfer in
+                if case .head = event { transfer.pause() }
+            }
+            try await trial.wait(for: transfer.head, "no head came")
+            transfer.pause()
+            let amount = await trial.amount(whenQuiet: transfer)
+            trial.expect(!transfer.log.hasEnded, "the transfer went on to its end")
+            trial.expect(amount < count << 15, "\(amount) bytes came after the pause")
+            transfer.resume()
+            let log = try await trial.finish(transfer)
+            trial.expectAnswer(log)
+            trial.expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
+        },
+        Check("a transfer that is paused can be cancelled", .cancel) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            trial.server.route(.get, "/flood", .flood(count: 1024))
+            let transfer = trial.start("/flood") { event, transfer in
+                if case .head = event { transfer.pause() }
+            }
+            try await trial.wait(for: transfer.head, "no head came")
+            transfer.pause()
+            transfer.cancel()
+            trial.expectError(try await trial.finish(transfer), .cancelled)
+        },
+        Check("pausing and resuming at any moment loses nothing", .capabilities) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            trial.server.route(.get, "/flood", .flood(count: 64))
+            let transfer = trial.start("/flood") { event, transfer in
+                if case .data = event { transfer.pause() }
+                if case .data = event { transfer.resume() }
+            }
+            for _ in 0..<200 where !transfer.log.hasEnded {
+                transfer.pause()
+                transfer.resume()
+                await Task.yield()
+            }
+            transfer.resume()
+            let log = try await trial.finish(transfer)
+            trial.expectAnswer(log)
+            trial.expect(log.content.count == 64 << 16, "\(log.content.count) bytes came, not \(64 << 16)")
+            transfer.pause()
+            transfer.resume()
+        },
+    ]
+}
+
+extension ConformanceTrial {
+    /// How much content has come once no more comes: nothing tells but the time in which none does.
+    fileprivate func amount(whenQuiet transfer: WatchedTransfer) async -> Int {
+        let deadline = ContinuousClock.now + patience
+        var amount = -1
+        while amount != transfer.log.content.count, ContinuousClock.now < deadline {
+            amount = transfer.log.content.count
+            try? await Task.sleep(for: .milliseconds(150))
+        }
+        return amount
+    }
+}

@@ -1,0 +1,66 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+/// One transfer of a check: what is reported of it, and its handle.
+final class WatchedTransfer: Sendable {
+    private struct State {
+        var log = EventLog()
+        var handle: (any Transfer)?
+        var isCancelled = false
+    }
+
+    /// The request in a few words.
+    let name: String
+    /// Opens with the head.
+    let head = Gate()
+    /// Opens with the first content.
+    let content = Gate()
+    /// Opens with the first end.
+    let end = Gate()
+    private let state = Locked(State())
+
+    init(name: String) {
+        self.name = name
+    }
+
+    /// What was reported so far.
+    var log: EventLog { state.withLock { $0.log } }
+
+    /// Sends the request; `react` is called inside of every event.
+    func start(
+        _ request: TransportRequest,
+        over transport: any HTTPTransport,
+        react: @escaping @Sendable (TransferEvent, WatchedTransfer) -> Void
+    ) {
+        let handle = transport.send(request) { [self] event in
+            state.withLock { $0.log.begin(event) }
+            react(event, self)
+            state.withLock { $0.log.finish() }
+            switch event {
+            case .head: head.open()
+            case .data: content.open()
+            case .end: end.open()
+            case .informational, .sent, .metrics: break
+            }
+        }
+        let isCancelled = state.withLock { state in
+            state.handle = handle
+            return state.isCancelled
+        }
+        if isCancelled { handle.cancel() }
+    }
+
+    /// Cancels the transfer; as soon as there is a handle, where an event comes before `send` has returned.
+    func cancel() {
+        let handle = state.withLock { state in
+            state.isCancelled = true
+            return state.handle
+        }
+        handle?.cancel()
+    }
+
+    func pause() { state.withLock { $0.handle }?.pause() }
+    func resume() { state.withLock { $0.handle }?.resume() }
+}
