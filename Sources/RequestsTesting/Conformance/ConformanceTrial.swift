@@ -29,6 +29,7 @@ final class ConformanceTrial: Sendable {
         self.patience = patience
         server = try MockServer()
         server.route(.get, "/text", .text("text"))
+        server.route(.get, "/last", .text("last").closing)
         server.route(.get, "/stalled", .stalled)
     }
 
@@ -151,7 +152,10 @@ final class ConformanceTrial: Sendable {
         _ context: String = "the transfer"
     ) {
         expect(log.error == nil, "\(context) ended with \(log.error.map { "\($0)" } ?? "")")
-        expect(log.head?.status == status, "\(context) has \(log.head.map { "\($0.status)" } ?? "no head"), not \(status)")
+        expect(
+            log.head?.status == status,
+            "\(context) has \(log.head.map { "\($0.status)" } ?? "no head"), not \(status)"
+        )
         if let content {
             let text = String(decoding: log.content.prefix(80), as: UTF8.self)
             expect(log.content == Data(content.utf8), "\(context) has \(log.content.count) bytes of content: \(text)")
@@ -165,8 +169,9 @@ final class ConformanceTrial: Sendable {
         note("\(context) ended with \(error), not \(codes.map(\.name).joined(separator: " or "))")
     }
 
-    /// Expects that the transport still works.
-    func expectLife(after what: String) async throws {
-        expectAnswer(try await send("/text"), content: "text", "the request after \(what)")
+    /// Expects that the transport still works; over a connection that ends with it, where the next is to be new.
+    func expectLife(after what: String, thenCloses closes: Bool = false) async throws {
+        let log = try await send(closes ? "/last" : "/text")
+        expectAnswer(log, content: closes ? "last" : "text", "the request after \(what)")
     }
 }

@@ -33,15 +33,13 @@ extension TransportConformance {
             try await trial.expectCancelled(transfer)
         },
         Check("a cancel in the content ends the transfer", .cancel) { trial in
-            trial.server.route(.get, "/content", .text("0123456789").stalled(after: 200))
             trial.server.route(.get, "/begun", .begun(then: .stall))
             let transfer = trial.start("/begun")
             try await trial.wait(for: transfer.content, "no content came")
             try await trial.expectCancelled(transfer)
         },
         Check("a cancel in a flood ends the transfer", .cancel) { trial in
-            let flood = MockResponse.flood(count: 512)
-            trial.server.route(.get, "/flood", flood)
+            trial.server.route(.get, "/flood", .flood(count: 512))
             let transfer = trial.start("/flood")
             try await trial.wait(for: transfer.content, "no content came")
             transfer.cancel()

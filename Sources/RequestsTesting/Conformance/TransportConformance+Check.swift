@@ -96,7 +96,8 @@ extension TransportConformance {
     /// The sentences of the documentation of `HTTPTransport` that the checks prove.
     enum Rule: String {
         case exact = "It sends exactly the request that it is given and reports exactly what came back."
-        case plain = "It follows no redirect, keeps no cookie, answers no challenge, retries nothing and caches nothing."
+        case plain =
+            "It follows no redirect, keeps no cookie, answers no challenge, retries nothing and caches nothing."
         case immediate = "send(_:receive:) starts a transfer and returns at once."
         case serial = "Events of one transfer come one after the other, each call ending before the next begins."
         case order = "Informational and sent, at most one head, data mixed with sent, metrics, exactly one end."

@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import Requests
 
 extension TransportConformance {
@@ -16,7 +17,10 @@ extension TransportConformance {
             trial.server.route(.get, "/large", .text(String(repeating: "x", count: 1 << 20)))
             let log = try await trial.finish(trial.start("/large", maximumBodySize: 1024))
             if log.error != nil { return trial.expectError(log, .bodyTooLarge) }
-            trial.expect(log.content.count == 1 << 20, "the content ended after \(log.content.count) bytes without an error")
+            trial.expect(
+                log.content.count == 1 << 20,
+                "the content ended after \(log.content.count) bytes without an error"
+            )
         },
         Check("silence before the answer ends at the timeout", .limits) { trial in
             try await trial.expectTimeout("/stalled")
@@ -41,16 +45,30 @@ extension TransportConformance {
             trial.expectAnswer(log, content: "late")
         },
         Check("a timeout is about silence and not about all", .limits) { trial in
-            trial.server.route(.get, "/drip", .text("drip").dripping(chunkSize: 16, every: .milliseconds(100)))
-            let start = ContinuousClock.now
-            let log = try await trial.finish(trial.start("/drip", timeout: .milliseconds(400)))
-            trial.expectAnswer(log, content: "drip")
-            trial.expect(ContinuousClock.now - start > .milliseconds(400), "the answer came too soon to tell anything")
+            let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
+            let drops = (0..<8).flatMap { [MockResponse.Step.pause(.milliseconds(100)), .send(Data("\($0)".utf8))] }
+            try await trial.expectPatience(.script([.send(head)] + drops), content: "01234567")
+        },
+        Check("a head that drips is no silence", .limits) { trial in
+            try await trial.expectPatience(
+                .text("drip").dripping(chunkSize: 16, every: .milliseconds(100)),
+                content: "drip"
+            )
         },
     ]
 }
 
 extension ConformanceTrial {
+    /// Expects that an answer, which takes longer than the timeout and is never silent for as long, arrives.
+    fileprivate func expectPatience(_ response: MockResponse, content: String) async throws {
+        let timeout = Duration.milliseconds(400)
+        server.route(.get, "/drip", response)
+        let start = ContinuousClock.now
+        let log = try await finish(self.start("/drip", timeout: timeout))
+        expectAnswer(log, content: content)
+        expect(log.error != nil || ContinuousClock.now - start > timeout, "the answer came too soon to tell anything")
+    }
+
     /// Expects an end after the silence of a timeout: never before, and not long after.
     fileprivate func expectTimeout(_ target: String) async throws {
         let timeout = Duration.milliseconds(300)
@@ -63,7 +81,10 @@ extension ConformanceTrial {
             expectError(log, .timedOut)
         } while durations.last.map { $0 > timeout * 2 } == true && durations.count < 8
         // The clocks of two sides may differ by a tick.
-        expect(durations.allSatisfy { $0 > timeout - .milliseconds(2) }, "\(timeout) of silence ended after \(durations)")
+        expect(
+            durations.allSatisfy { $0 > timeout - .milliseconds(2) },
+            "\(timeout) of silence ended after \(durations)"
+        )
         expect(durations.contains { $0 <= timeout * 2 }, "\(timeout) of silence ended after \(durations)")
     }
 }

@@ -30,7 +30,8 @@ extension TransportConformance {
         Check("a hostile Location does no harm", .plain) { trial in
             let locations = [
                 "", " ", "//", "http://", "http://[", "http://[::1", "http://a:99999/", "javascript:alert(1)",
-                "file:///etc/hosts", "data:,x", "%", "\\\\host\\share", "\u{FC}ber", String(repeating: "a/", count: 4000),
+                "file:///etc/hosts", "data:,x", "%", "\\\\host\\share", "\u{FC}ber",
+                String(repeating: "a/", count: 4000),
             ]
             for location in locations {
                 trial.server.route(.get, "/hostile", .redirect(to: location))

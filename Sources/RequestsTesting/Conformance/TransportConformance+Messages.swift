@@ -16,7 +16,9 @@ extension TransportConformance {
             }
         },
         Check("header fields are sent as they are", .exact) { trial in
-            let headers: HTTPHeaders = ["X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "Cookie": "a=b", "X-Percent": "%0d"]
+            let headers: HTTPHeaders = [
+                "X-Plain": "a b", "X-Quoted": #""a,b"; c=d\e"#, "Cookie": "a=b", "X-Percent": "%0d",
+            ]
             trial.expectAnswer(try await trial.send("/text", headers: headers), content: "text")
             for field in headers {
                 let seen = try await trial.awaitRequest().headers[values: field.name]

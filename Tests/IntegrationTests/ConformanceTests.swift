@@ -1,0 +1,86 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// The transports of the library are put to the rules that they document for others.
+    @Suite struct ConformanceTests {
+        private typealias Faults = [String: TransportConformance.KnownFault]
+
+        #if os(Linux)
+        @Test(arguments: TransportConformance.checks)
+        func libcurlConforms(_ check: TransportConformance.Check) async throws {
+            _ = try await check.run(on: { CurlTransport() })
+        }
+        #endif
+
+        @Test(arguments: TransportConformance.checks)
+        func configurationConforms(_ check: TransportConformance.Check) async throws {
+            try await check.run(
+                on: {
+                    let configuration = URLSessionConfiguration.ephemeral
+                    configuration.httpCookieStorage = nil
+                    configuration.httpShouldSetCookies = false
+                    configuration.urlCache = nil
+                    return URLSessionTransport(configuration: configuration)
+                },
+                knownFault: Self.faultsOfURLSession[check.name]
+            )
+        }
+
+        @Test(arguments: TransportConformance.checks)
+        func sharedSessionConforms(_ check: TransportConformance.Check) async throws {
+            // What the process shares are cookies, credentials, connections and, but for Linux, a cache.
+            let own: Faults = [
+                "cookies aren't kept": .mayFail("the cookies of the process are its own"),
+                "answers aren't cached": .mayFail("the cache of the process is its own"),
+                "an end before the first byte is an error": .mayFail("other connections of the process are reused"),
+            ]
+            try await check.run(
+                on: { URLSession.shared },
+                knownFault: own[check.name] ?? Self.faultsOfURLSession[check.name]
+            )
+        }
+
+        @Test(arguments: TransportConformance.checks.filter { !$0.needsServer })
+        func inMemoryConforms(_ check: TransportConformance.Check) async throws {
+            let outcome = try await check.run(on: {
+                InMemoryTransport { request in
+                    request.url.path == "/stalled" ? .never : .status(.ok, body: Data("text".utf8))
+                }
+            })
+            guard case .passed = outcome else { return _ = Issue.record("\(outcome)") }
+        }
+
+        @Test func faultsThatAreDeclaredExist() {
+            let names = Set(TransportConformance.checks.map(\.name))
+
+            #expect(names.count == TransportConformance.checks.count)
+            #expect(Set(Self.faultsOfURLSession.keys).subtracting(names) == [])
+        }
+
+        /// What the documentation of `URLSessionTransport` says can't be fixed from outside.
+        private static let faultsOfURLSession: Faults = {
+            #if canImport(FoundationNetworking)
+            [
+                "trailers do no harm": .endsProcess("trailers are a fatalError of Foundation"),
+                "an end anywhere in the head is an error": .endsProcess("it is a fatalError of Foundation"),
+                "a hostile Location does no harm": .fails("a field without a value is an error"),
+                "a redirect without a usable Location keeps its content": .fails("its content is dropped"),
+                "a head that drips is no silence": .fails("a session tells nothing of a head before it is whole"),
+                "garbage is an error": .fails("a status that isn't a number is taken for an address that isn't one"),
+            ]
+            #else
+            [
+                "a head that drips is no silence": .mayFail("a session tells nothing of a head before it is whole"),
+                "failures aren't tried again": .mayFail("a session may try a request again over a new connection"),
+                "an end before the first byte is an error": .mayFail("it may be tried again over a new connection"),
+            ]
+            #endif
+        }()
+    }
+}

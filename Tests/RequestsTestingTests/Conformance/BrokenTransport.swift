@@ -1,0 +1,97 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+/// A transport that works, but for one rule that it breaks on purpose.
+final class BrokenTransport: HTTPTransport {
+    /// What is wrong with it.
+    enum Fault: String, CaseIterable, Sendable {
+        case twoEnds, noEnd, contentAfterEnd, contentBeforeHead, twoHeads, noHead
+        case overlapping, followsRedirects, ignoresCancel, changesCancel, loosesContent, keepsCookies, blocks, retries
+        case claimsPausing
+    }
+
+    private let fault: Fault
+    private let base: any HTTPTransport
+    private let cookie = Locked<String?>(nil)
+
+    init(_ fault: Fault, base: any HTTPTransport = DefaultTransport.shared) {
+        self.fault = fault
+        self.base = base
+    }
+
+    var capabilities: TransportCapabilities { base.capabilities.union(fault == .claimsPausing ? .pausing : []) }
+
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        var request = request
+        if fault == .keepsCookies, let cookie = cookie.withLock({ $0 }) { request.headers[.cookie] = cookie }
+        if fault == .blocks, request.url.path == "/stalled" {
+            Thread.sleep(forTimeInterval: 0.6)
+        }
+        let original = request
+        let transfer = base.send(request) { [self] event in
+            forward(event, of: original, to: receive)
+        }
+        return Handle(transfer, fault)
+    }
+
+    private func forward(
+        _ event: TransferEvent,
+        of request: TransportRequest,
+        to receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        switch (fault, event) {
+        case (.twoEnds, .end): [event, event].forEach(receive)
+        case (.noEnd, .end): break
+        case (.contentAfterEnd, .end): [event, .data(Data("late".utf8))].forEach(receive)
+        case (.contentBeforeHead, .head): [.data(Data("early".utf8)), event].forEach(receive)
+        case (.twoHeads, .head): [event, event].forEach(receive)
+        case (.noHead, .head): break
+        case (.overlapping, .head):
+            let other = DispatchGroup()
+            for _ in 0..<2 {
+                DispatchQueue.global().async(group: other) { for _ in 0..<200 { receive(.sent(0, of: nil)) } }
+            }
+            other.wait()
+            receive(event)
+        case (.followsRedirects, .head(let head)) where head[.location]?.hasPrefix("/") == true:
+            var next = request
+            next.url = URL(string: head[.location] ?? "", relativeTo: request.url)?.absoluteURL ?? request.url
+            _ = base.send(next, receive: receive)
+        case (.followsRedirects, .end), (.followsRedirects, .data):
+            receive(event)
+        case (.changesCancel, .end(let error)) where error?.code == .cancelled:
+            receive(.end(RequestError(.connectionLost, phase: .receiving)))
+        case (.loosesContent, .data(let data)): receive(.data(data.dropLast()))
+        case (.keepsCookies, .head(let head)):
+            if let new = head[.setCookie] { cookie.withLock { $0 = String(new.prefix { $0 != ";" }) } }
+            receive(event)
+        case (.retries, .end(let error)) where error != nil: _ = base.send(request, receive: receive)
+        default: receive(event)
+        }
+    }
+
+    private final class Handle: Transfer {
+        private let base: any Transfer
+        private let fault: Fault
+
+        init(_ base: any Transfer, _ fault: Fault) {
+            (self.base, self.fault) = (base, fault)
+        }
+
+        deinit { base.cancel() }
+
+        func cancel() {
+            if fault != .ignoresCancel { base.cancel() }
+        }
+
+        func pause() {
+            if fault != .claimsPausing { base.pause() }
+        }
+
+        func resume() { base.resume() }
+    }
+}

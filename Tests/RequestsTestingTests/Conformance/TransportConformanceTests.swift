@@ -1,0 +1,106 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+/// The checks are checked: a transport with a fault fails the check that is about it, with a report that names it.
+@Suite(.timeLimit(.minutes(1)), .serialized) struct TransportConformanceTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let fault: BrokenTransport.Fault
+        let check: String
+        /// What the report says.
+        let problem: String
+
+        var testDescription: String { fault.rawValue }
+    }
+
+    static let rows: [Row] = [
+        Row(fault: .twoEnds, check: answer, problem: "end came after the end"),
+        Row(fault: .noEnd, check: answer, problem: "no end came within"),
+        Row(fault: .contentAfterEnd, check: answer, problem: "data came after the end"),
+        Row(fault: .contentBeforeHead, check: answer, problem: "content came before the head"),
+        Row(fault: .twoHeads, check: answer, problem: "a second head came"),
+        Row(fault: .noHead, check: answer, problem: "without a head"),
+        Row(fault: .overlapping, check: answer, problem: "while the call of another event had not returned"),
+        Row(fault: .loosesContent, check: answer, problem: "3 bytes of content: tex"),
+        Row(fault: .followsRedirects, check: "a redirect is an answer", problem: "redirects were followed"),
+        Row(fault: .ignoresCancel, check: "a cancel while waiting ends the transfer", problem: "no end came within"),
+        Row(fault: .changesCancel, check: "a cancel while waiting ends the transfer", problem: "not cancelled"),
+        Row(fault: .keepsCookies, check: "cookies aren't kept", problem: "conformance=1"),
+        Row(fault: .blocks, check: "sending returns at once", problem: "send took"),
+        Row(fault: .retries, check: "failures aren't tried again", problem: "3 requests were sent, not 2"),
+        Row(
+            fault: .claimsPausing,
+            check: "a pause stops the peer, and resuming brings the rest",
+            problem: "after the pause"
+        ),
+    ]
+
+    private static let answer = "an answer is a head, content and one end"
+
+    @Test(arguments: rows)
+    func brokenTransportFailsTheCheckThatIsAboutIt(_ row: Row) async throws {
+        let check = try #require(TransportConformance.checks.first { $0.name == row.check })
+
+        let failure = await #expect(throws: ConformanceFailure.self) {
+            try await check.run(on: { BrokenTransport(row.fault) }, patience: .seconds(1))
+        }
+
+        #expect(failure?.name == check.name)
+        #expect(failure?.problems.contains { $0.contains(row.problem) } == true, "\(failure?.description ?? "")")
+        #expect(failure?.description.hasPrefix("BrokenTransport fails: \(check.name)\n  Rule: \(check.rule)\n") == true)
+    }
+
+    @Test func everyFaultHasItsRow() {
+        #expect(Set(Self.rows.map(\.fault)) == Set(BrokenTransport.Fault.allCases))
+    }
+
+    @Test func faultThatIsDeclaredIsNoFailure() async throws {
+        let check = try #require(TransportConformance.checks.first)
+
+        let outcome = try await check.run(on: { BrokenTransport(.twoEnds) }, knownFault: .fails("it was told to"))
+
+        #expect(outcome.description == "failed, as is known: it was told to")
+        guard case .known(_, let failure?) = outcome else { return _ = Issue.record("\(outcome)") }
+        #expect(failure.transcript == ["GET /text: head 200, data, end, end"] || failure.transcript.count == 1)
+    }
+
+    @Test func faultThatIsDeclaredAndNotThereIsAFailure() async throws {
+        let check = try #require(TransportConformance.checks.first)
+
+        let failure = await #expect(throws: ConformanceFailure.self) {
+            try await check.run(on: { DefaultTransport.shared }, knownFault: .fails("of old"))
+        }
+
+        #expect(failure?.problems == ["the check is declared to fail, since of old, but it is passed"])
+        try await check.run(on: { DefaultTransport.shared }, knownFault: .mayFail("of luck"))
+    }
+
+    @Test func faultThatEndsTheProcessIsNotTried() async throws {
+        let check = try #require(TransportConformance.checks.first)
+        struct Tried: Error {}
+
+        let outcome = try await check.run(on: { throw Tried() }, knownFault: .endsProcess("of a trap"))
+
+        #expect(outcome.description == "not run, as is known: of a trap")
+    }
+
+    @Test func transportThatCannotBeMadeIsAFailure() async throws {
+        let check = try #require(TransportConformance.checks.first)
+        struct Broken: Error {}
+
+        let failure = await #expect(throws: ConformanceFailure.self) { try await check.run(on: { throw Broken() }) }
+
+        #expect(failure?.problems == ["nothing could be tried: Broken()"])
+    }
+
+    @Test func namesAreUnique() {
+        let names = TransportConformance.checks.map(\.name)
+
+        #expect(Set(names).count == names.count)
+        #expect(TransportConformance.checks.allSatisfy { !$0.rule.isEmpty })
+    }
+}
