@@ -1,0 +1,362 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import NIOHTTPCompression
+import NIOSSL
+import Requests
+import Synchronization
+
+// One by one, since the rest of these modules has names that the library has as well.
+import enum NIOHTTP1.HTTPParserError
+import struct NIOHTTP1.HTTPVersion
+import struct NIOPosix.NIOConnectionError
+
+/// A transport over AsyncHTTPClient: a recipe, to be copied into a server that has that package already.
+///
+/// A server that runs on SwiftNIO has one pool of connections, one set of threads and one place for TLS; over this
+/// transport, requests share them:
+///
+/// ```swift
+/// let transport = AsyncHTTPClientTransport()
+/// let todo = try await queue.fetch(TodoRequest(id: 1), session: transport)
+/// ```
+///
+/// HTTP/2 is used where a server offers it. What is the pipeline's business (redirects, cookies, retries) is off here.
+///
+/// Three things to know. Interim responses (1xx) aren't reported, since the client keeps them to itself. A
+/// ``TrustPolicy`` but `.system` is refused: configure `tlsConfiguration` of the client instead. The body of a stream
+/// is read on a thread of Dispatch's global queue, so one that blocks costs a thread and no event loop.
+public final class AsyncHTTPClientTransport: HTTPTransport {
+    /// The client below, whose name the library has as well.
+    public typealias Client = AsyncHTTPClient.HTTPClient
+
+    private let client: Client
+
+    /// Makes a transport with a client of its own, on the threads that NIO shares.
+    ///
+    /// - Parameter configuration: How to connect. What would answer in the pipeline's place is turned off in it.
+    public init(configuration: Client.Configuration = .init()) {
+        var configuration = configuration
+        configuration.redirectConfiguration = .disallow
+        configuration.decompression = .enabled(limit: .none)
+        // A request has a timeout of its own, which the transport measures.
+        configuration.timeout.read = nil
+        configuration.timeout.write = nil
+        client = Client(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    deinit {
+        // Every transfer holds the transport, so nothing runs any more.
+        client.shutdown { _ in }
+    }
+
+    /// What AsyncHTTPClient can do.
+    ///
+    /// Events come on threads of Swift's cooperative pool, where a slow receiver does delay others.
+    public var capabilities: TransportCapabilities { [.pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders] }
+
+    /// Starts a transfer, as `HTTPTransport` says.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        let exchange = Exchange(receive)
+        do {
+            let clientRequest = try HTTPClientRequest(request, exchange)
+            exchange.start(timeout: request.timeout ?? .seconds(60)) { [self] in
+                let response = try await client.execute(clientRequest, deadline: .distantFuture)
+                exchange.note(response.version)
+                exchange.report(.head(HTTPResponseHead(response, url: request.url)))
+                for try await piece in response.body {
+                    exchange.report(.data(Data(buffer: piece)))
+                    try await exchange.waitUntilResumed()
+                }
+            }
+        } catch {
+            exchange.end(with: RequestError(error))
+        }
+        return exchange
+    }
+}
+
+// MARK: A transfer
+
+/// One transfer: a task that asks, another that watches the clock, and one outlet for the events of both.
+private final class Exchange: Transfer {
+    fileprivate struct State {
+        var work: Task<Void, Never>?
+        var watch: Task<Void, Never>?
+        /// Why the work was told to stop.
+        var stop: RequestError.Code?
+        var isPaused = false
+        var waiter: CheckedContinuation<Void, any Error>?
+        var lastSign = ContinuousClock.now
+        var began = ContinuousClock.now
+        var metrics = Metrics()
+        /// Events that wait for the one that is being delivered.
+        var outbox: [TransferEvent] = []
+        var isDelivering = false
+        var hasHead = false
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+    private let receive: @Sendable (TransferEvent) -> Void
+
+    init(_ receive: @escaping @Sendable (TransferEvent) -> Void) {
+        self.receive = receive
+    }
+
+    func start(timeout: Duration, _ body: @escaping @Sendable () async throws -> Void) {
+        let work = Task { [self] in
+            do {
+                try await body()
+                end(with: nil)
+            } catch {
+                end(with: RequestError(error, afterHead: state.withLock { $0.hasHead }))
+            }
+        }
+        let watch = Task { [self] in
+            while let due = state.withLock({ $0.hasEnded ? nil : $0.lastSign + timeout }) {
+                guard due > .now else { return stop(.timedOut) }
+                guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
+            }
+        }
+        let (isStopped, hasEnded) = state.withLock { state in
+            (state.work, state.watch) = (work, watch)
+            return (state.stop != nil, state.hasEnded)
+        }
+        // What came before there were tasks to tell.
+        if isStopped { work.cancel() }
+        if hasEnded { watch.cancel() }
+    }
+
+    // MARK: Events, one after the other, and none under the lock
+
+    /// Delivers an event, or leaves it to whoever is delivering.
+    func report(_ event: TransferEvent) {
+        state.withLock { state in
+            guard !state.hasEnded else { return }
+            // Nothing but the pause itself is silent in a pause.
+            state.lastSign = .now
+            state.note(event)
+            state.outbox.append(event)
+        }
+        deliver()
+    }
+
+    func note(_ version: HTTPVersion) {
+        state.withLock { $0.metrics.networkProtocol = version.major == 2 ? "h2" : "http/\(version.major).\(version.minor)" }
+    }
+
+    func end(with error: RequestError?) {
+        let watch = state.withLock { state -> Task<Void, Never>? in
+            guard !state.hasEnded else { return nil }
+            state.hasEnded = true
+            state.metrics.end = ContinuousClock.now - state.began
+            let error = state.stop.map { RequestError($0, phase: state.phase) } ?? error
+            state.outbox += [.metrics(state.metrics), .end(error)]
+            return state.watch
+        }
+        watch?.cancel()
+        deliver()
+    }
+
+    private func deliver() {
+        while let event = state.withLock({ $0.nextEvent() }) {
+            receive(event)
+            state.withLock { $0.isDelivering = false }
+        }
+    }
+
+    // MARK: Transfer
+
+    func cancel() { stop(.cancelled) }
+
+    private func stop(_ code: RequestError.Code) {
+        let (work, waiter) = state.withLock { state -> (Task<Void, Never>?, CheckedContinuation<Void, any Error>?) in
+            guard !state.hasEnded, state.stop == nil else { return (nil, nil) }
+            state.stop = code
+            defer { state.waiter = nil }
+            return (state.work, state.waiter)
+        }
+        work?.cancel()
+        waiter?.resume(throwing: CancellationError())
+    }
+
+    func pause() { state.withLock { $0.isPaused = true } }
+
+    func resume() {
+        let waiter = state.withLock { state in
+            state.isPaused = false
+            state.lastSign = .now
+            defer { state.waiter = nil }
+            return state.waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Holds the work while the transfer is paused: what isn't asked for, the client doesn't read.
+    func waitUntilResumed() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            let outcome = state.withLock { state -> Result<Void, any Error>? in
+                if state.stop != nil { return .failure(CancellationError()) }
+                if !state.isPaused { return .success(()) }
+                state.waiter = continuation
+                return nil
+            }
+            if let outcome { continuation.resume(with: outcome) }
+        }
+    }
+}
+
+extension Exchange.State {
+    var phase: RequestError.Phase { hasHead ? .receiving : .sending }
+
+    mutating func note(_ event: TransferEvent) {
+        switch event {
+        case .head:
+            hasHead = true
+            metrics.firstByte = ContinuousClock.now - began
+        case .data(let data): metrics.responseBodySize = (metrics.responseBodySize ?? 0) + Int64(data.count)
+        case .sent(let count, _): metrics.requestBodySize = count
+        case .informational, .metrics, .end: break
+        }
+    }
+
+    mutating func nextEvent() -> TransferEvent? {
+        guard !isDelivering, !outbox.isEmpty else { return nil }
+        isDelivering = true
+        return outbox.removeFirst()
+    }
+}
+
+// MARK: Requests and responses
+
+extension HTTPClientRequest {
+    /// - Throws: A ``RequestError`` where the request asks for what the client can't do.
+    fileprivate init(_ request: TransportRequest, _ exchange: Exchange) throws {
+        guard request.trust == .system else {
+            throw RequestError(.unsupported, phase: .sending, reason: "trust is the client's, by its tlsConfiguration")
+        }
+        self.init(url: request.url.absoluteString)
+        method = .init(rawValue: request.method.rawValue)
+        headers = .init(request.headers.map { ($0.name.rawValue, $0.value) })
+        // The client decodes what comes compressed, but doesn't ask for it.
+        if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
+        switch request.body.content {
+        case .none:
+            break
+        case .data(let data):
+            body = .pieces(BodyPieces(InputStream(data: data), Int64(data.count), exchange))
+        case .file(let url):
+            let values = try? url.resourceValues(forKeys: [.isRegularFileKey, .fileSizeKey])
+            guard values?.isRegularFile == true, let size = values?.fileSize, let stream = InputStream(url: url) else {
+                throw RequestError(.invalidRequest, phase: .building, reason: "the body isn't a file that can be read")
+            }
+            body = .pieces(BodyPieces(stream, Int64(size), exchange))
+        case .stream(let stream):
+            body = .pieces(BodyPieces(try stream.open(), stream.length, exchange))
+        }
+        if method == .TRACE, body != nil {
+            throw RequestError(.unsupported, phase: .sending, reason: "the client sends no body with TRACE")
+        }
+    }
+}
+
+extension HTTPClientRequest.Body {
+    fileprivate static func pieces(_ pieces: BodyPieces) -> Self {
+        .stream(pieces, length: pieces.length.map { .known($0) } ?? .unknown)
+    }
+}
+
+extension HTTPResponseHead {
+    fileprivate init(_ response: HTTPClientResponse, url: URL) {
+        var fields = HTTPHeaders()
+        for (name, value) in response.headers { fields.add(value, for: HTTPField.Name(name)) }
+        self.init(status: HTTPStatus(Int(response.status.code)), headers: fields, url: url)
+    }
+}
+
+/// The content of a request, piece by piece as the client asks for it: each piece that is asked for says that those
+/// before it are on their way.
+private final class BodyPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    typealias Element = ByteBuffer
+
+    let length: Int64?
+    private let stream: Mutex<InputStream>
+    private let count = Mutex<Int64>(0)
+    private let exchange: Exchange
+
+    init(_ stream: sending InputStream, _ length: Int64?, _ exchange: Exchange) {
+        self.stream = Mutex(stream)
+        self.length = length
+        self.exchange = exchange
+    }
+
+    func makeAsyncIterator() -> BodyPieces { self }
+
+    func next() async throws -> ByteBuffer? {
+        let before = count.withLock { $0 }
+        if before > 0 { exchange.report(.sent(before, of: length)) }
+        // A read may block for as long as the stream likes: not on a thread that others wait for.
+        let piece = try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global().async { [self] in continuation.resume(with: Result { try read() }) }
+        }
+        guard let piece else { return nil }
+        count.withLock { $0 += Int64(piece.readableBytes) }
+        return piece
+    }
+
+    private func read() throws -> ByteBuffer? {
+        try stream.withLock { stream in
+            if stream.streamStatus == .notOpen { stream.open() }
+            var buffer = ByteBufferAllocator().buffer(capacity: 1 << 16)
+            let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
+                guard let address = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
+                return Swift.max(0, stream.read(address, maxLength: bytes.count))
+            }
+            if count == 0, let error = stream.streamError { throw error }
+            if count == 0 { stream.close() }
+            return count == 0 ? nil : buffer
+        }
+    }
+}
+
+// MARK: Errors
+
+extension RequestError {
+    /// The error in the library's terms; the client's own is the underlying one.
+    fileprivate init(_ error: any Error, afterHead hasHead: Bool) {
+        let code: Code =
+            switch error {
+            case is NIOConnectionError: .cannotConnect
+            case is NIOSSLError, is BoringSSLError: .untrusted
+            case is HTTPParserError, is NIOHTTPDecompression.DecompressionError: .badResponse
+            case is NIOHTTPDecompression.ExtraDecompressionError: .badResponse
+            case is IOError, is ChannelError: .connectionLost
+            case let error as HTTPClientError: Code(error)
+            default: .other
+            }
+        self.init(code, phase: hasHead ? .receiving : .sending, underlying: error)
+    }
+}
+
+extension RequestError.Code {
+    fileprivate init(_ error: HTTPClientError) {
+        switch error {
+        case .cancelled: self = .cancelled
+        case .remoteConnectionClosed: self = .connectionLost
+        case .alreadyShutdown: self = .closed
+        case .connectTimeout, .deadlineExceeded, .readTimeout, .writeTimeout, .getConnectionFromPoolTimeout,
+            .tlsHandshakeTimeout, .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+            self = .timedOut
+        case .invalidURL, .emptyHost, .emptyScheme, .bodyLengthMismatch: self = .invalidRequest
+        default: self = .other
+        }
+    }
+}

@@ -1,0 +1,19 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import AsyncHTTPClientTransport
+import Requests
+import RequestsTesting
+import Testing
+
+/// The recipe keeps the rules of a transport, but for what its client doesn't tell.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct AsyncHTTPClientTransportTests {
+    private static let faults: [String: TransportConformance.KnownFault] = [
+        "a head that drips is no silence": .fails("the client tells nothing of a head before it is whole")
+    ]
+
+    @Test(arguments: TransportConformance.checks)
+    func recipeConforms(_ check: TransportConformance.Check) async throws {
+        try await check.run(on: { AsyncHTTPClientTransport() }, knownFault: Self.faults[check.name])
+    }
+}

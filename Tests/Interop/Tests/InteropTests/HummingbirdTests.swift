@@ -1,0 +1,151 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import AsyncHTTPClientTransport
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import HummingbirdHTTP2
+import HummingbirdTLS
+import NIOSSL
+import Requests
+import RequestsTesting
+import Synchronization
+import Testing
+
+/// The recipe against a server that isn't ours: HTTP/1.1, and HTTP/2 over TLS.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct HummingbirdTests {
+    @Test func plainConnectionSpeaksHTTP1() async throws {
+        try await withServer(.http1()) { port in
+            let transport = AsyncHTTPClientTransport()
+            try await exchange(over: transport, "http://localhost:\(port)", expecting: "http/1.1")
+        }
+    }
+
+    @Test func secureConnectionSpeaksHTTP2() async throws {
+        let identity = try Identity()
+        let server = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: identity.ofServer)
+        try await withServer(server) { port in
+            var configuration = AsyncHTTPClientTransport.Client.Configuration()
+            configuration.tlsConfiguration = identity.ofClient
+            let transport = AsyncHTTPClientTransport(configuration: configuration)
+            try await exchange(over: transport, "https://localhost:\(port)", expecting: "h2")
+        }
+    }
+
+    @Test func strangerIsUntrusted() async throws {
+        let server = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: Identity().ofServer)
+        try await withServer(server) { port in
+            let answer = try await Answer(over: AsyncHTTPClientTransport(), "https://localhost:\(port)/text")
+            #expect(answer.error?.code == .untrusted)
+        }
+    }
+
+    /// One request, then 64 at once, each with its own content.
+    private func exchange(over transport: AsyncHTTPClientTransport, _ base: String, expecting: String) async throws {
+        let first = try await Answer(over: transport, "\(base)/text")
+        #expect(first.error == nil)
+        #expect(first.text == "text")
+        #expect(first.networkProtocol == expecting)
+
+        let answers = try await withThrowingTaskGroup(of: (Int, Answer).self) { group in
+            for number in 0..<64 {
+                group.addTask {
+                    let body = HTTPBody.data(Data("\(number)".utf8) + Data(repeating: 0x78, count: 20_000))
+                    return (number, try await Answer(over: transport, "\(base)/echo", .post, body: body))
+                }
+            }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        for (number, answer) in answers {
+            #expect(answer.error == nil)
+            #expect(answer.text == "\(number)" + String(repeating: "x", count: 20_000))
+            #expect(answer.networkProtocol == expecting)
+        }
+    }
+
+    private func withServer(_ server: HTTPServerBuilder, _ body: (Int) async throws -> Void) async throws {
+        let router = Router()
+        router.get("/text") { _, _ in "text" }
+        router.post("/echo") { request, _ in Response(status: .ok, body: .init(asyncSequence: request.body)) }
+        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
+        let application = Application(
+            router: router,
+            server: server,
+            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
+            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }
+        )
+        let running = Task { try await application.run() }
+        defer { running.cancel() }
+        let port = try #require(await ports.first { _ in true })
+        try await body(port)
+    }
+}
+
+/// What came of one request.
+private struct Answer: Sendable {
+    var text = ""
+    var error: RequestError?
+    var networkProtocol: String?
+
+    init(
+        over transport: any HTTPTransport,
+        _ url: String,
+        _ method: HTTPMethod = .get,
+        body: HTTPBody = .none
+    ) async throws {
+        let request = Requests.HTTPRequest(url: try #require(URL(string: url)), method: method, body: body)
+        self = await withCheckedContinuation { continuation in
+            let answer = Mutex(Answer())
+            _ = transport.send(TransportRequest(request)) { event in
+                let isDone = answer.withLock { $0.note(event) }
+                if isDone { continuation.resume(returning: answer.withLock { $0 }) }
+            }
+        }
+    }
+
+    private init() {}
+
+    private mutating func note(_ event: TransferEvent) -> Bool {
+        switch event {
+        case .data(let data): text += String(decoding: data, as: UTF8.self)
+        case .metrics(let metrics): networkProtocol = metrics.networkProtocol
+        case .end(let error):
+            self.error = error
+            return true
+        case .informational, .sent, .head: break
+        }
+        return false
+    }
+}
+
+/// A certificate for localhost that is its own authority, made anew by OpenSSL.
+private struct Identity {
+    let ofServer: TLSConfiguration
+    let ofClient: TLSConfiguration
+
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (key, certificate) = (folder.appendingPathComponent("key.pem"), folder.appendingPathComponent("cert.pem"))
+        let openssl = Process()
+        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        openssl.arguments = [
+            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+            "-keyout", key.path, "-out", certificate.path, "-days", "2", "-subj", "/CN=localhost",
+            "-addext", "subjectAltName=DNS:localhost",
+        ]
+        openssl.standardError = FileHandle.nullDevice
+        try openssl.run()
+        openssl.waitUntilExit()
+        let chain = try NIOSSLCertificate.fromPEMFile(certificate.path)
+        ofServer = .makeServerConfiguration(
+            certificateChain: chain.map { .certificate($0) },
+            privateKey: .privateKey(try NIOSSLPrivateKey(file: key.path, format: .pem))
+        )
+        var client = TLSConfiguration.makeClientConfiguration()
+        client.trustRoots = .certificates(chain)
+        ofClient = client
+    }
+}
