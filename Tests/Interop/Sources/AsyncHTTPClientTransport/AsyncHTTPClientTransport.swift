@@ -150,7 +150,8 @@ private final class Exchange: Transfer {
     }
 
     func note(_ version: HTTPVersion) {
-        state.withLock { $0.metrics.networkProtocol = version.major == 2 ? "h2" : "http/\(version.major).\(version.minor)" }
+        let name = version.major == 2 ? "h2" : "http/\(version.major).\(version.minor)"
+        state.withLock { $0.metrics.networkProtocol = name }
     }
 
     func end(with error: RequestError?) {
