@@ -75,6 +75,11 @@ extension TypedRequest {
         options { $0.maximumBodySize = bytes }
     }
 
+    /// A copy of which no larger head of a response is taken.
+    public func maximumHeaderSize(_ bytes: Int) -> Self {
+        options { $0.maximumHeaderSize = bytes }
+    }
+
     /// A copy for which every status is an answer.
     public func acceptingAnyStatus() -> Self {
         options { $0.validatesStatus = false }

@@ -35,6 +35,11 @@ public struct RequestEnvironment: Sendable {
     ///
     /// A larger response is an error of code `bodyTooLarge`.
     public var maximumBodySize = 64 * 1024 * 1024
+    /// How many bytes the head of a response may have at most; 256 KiB by default.
+    ///
+    /// A larger one is an error of code `headTooLarge`. A transport may allow less itself; over a `URLSession`, whose
+    /// heads come parsed, the system's own limit holds alone.
+    public var maximumHeaderSize = 256 * 1024
     /// How many bytes of the content an error keeps; 64 KiB by default.
     public var maximumErrorBodySize = 64 * 1024
     /// Makes the decoder of JSON for requests that bring none, for each response one; by default a plain one.

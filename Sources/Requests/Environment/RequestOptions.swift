@@ -20,6 +20,8 @@ public struct RequestOptions: Sendable, Hashable {
     public var retry: RetryPolicy?
     /// How many bytes of content are read into memory at most, after decoding.
     public var maximumBodySize: Int?
+    /// How many bytes the head of the response may have at most.
+    public var maximumHeaderSize: Int?
     /// Whether the environment's cookies are sent and those of the response are kept; true by default.
     public var usesCookies = true
     /// Whether a status that isn't among the valid ones is a failure; true by default.

@@ -52,6 +52,17 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
+    /// How many bytes the head had on its way, as far as that can be told: nil where Foundation parsed it.
+    ///
+    /// Of fields without their bytes, it is what HTTP/1.1 would take for them, without the status line.
+    var size: Int? {
+        switch source {
+        case .fields(let headers): headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 4 }
+        case .foundation: nil
+        case .raw(let bytes): bytes.count
+        }
+    }
+
     /// The value of one header field, for callers who want just that one.
     public subscript(name: HTTPField.Name) -> String? {
         switch source {

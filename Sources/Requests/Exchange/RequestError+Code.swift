@@ -48,6 +48,8 @@ extension RequestError {
         public static let emptyResponse = Code("emptyResponse")
         /// There is content where the request allows none.
         public static let unexpectedBody = Code("unexpectedBody")
+        /// The head of the response is larger than the limit, has too many lines, or too many heads come before it.
+        public static let headTooLarge = Code("headTooLarge")
         /// The content is larger than the limit.
         public static let bodyTooLarge = Code("bodyTooLarge")
         /// The file that was downloaded has another digest than expected.

@@ -96,6 +96,18 @@ extension NetworkOperation {
                 leave?()
             }
             receive(event, transfer: transfer, limit: limit)
+        let headLimit = options.maximumHeaderSize ?? environment.maximumHeaderSize
+        var outgoing = TransportRequest(
+            hop.outgoing,
+            timeout: timeout,
+            maximumBodySize: limit,
+            maximumHeadSize: headLimit,
+            trust: trust
+        )
+        outgoing.hasLeftOrigin = hasLeftOrigin
+        let sink = EventSink { [self] event in
+            if case .end = event { leave?() }
+            receive(event, transfer: transfer, limits: (head: headLimit, body: limit))
         }
         let handle = transport.send(outgoing) { sink($0) }
         flow.attach(handle)
@@ -105,11 +117,16 @@ extension NetworkOperation {
 
     // MARK: Receive
 
-    private func receive(_ event: TransferEvent, transfer: Int, limit: Int) {
+    private func receive(_ event: TransferEvent, transfer: Int, limits: (head: Int, body: Int)) {
         switch event {
         case .informational, .sent:
             break
         case .head(let head):
+            // Nothing of such a head is kept: neither its cookies nor its fields in the error.
+            if let size = head.size, size > limits.head {
+                let reason = "the head has more than \(limits.head) bytes"
+                return fail(RequestError(.headTooLarge, phase: .receiving, reason: reason), in: .receiving)
+            }
             let url = run.withLock { run in
                 run.exchange.receive(head, transfer: transfer)
                 return run.exchange.request?.url
@@ -121,8 +138,10 @@ extension NetworkOperation {
         case .data(let data):
             if let receiver = run.withLock({ $0.receiver }) { return pass(data, to: receiver) }
             let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
+            let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limits.body) }
             guard reception == .tooLarge else { return }
-            fail(RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes"), in: .receiving)
+            let reason = "more than \(limits.body) bytes"
+            fail(RequestError(.bodyTooLarge, phase: .receiving, reason: reason), in: .receiving)
         case .metrics(let metrics):
             run.withLock { $0.exchange.receive(metrics, transfer: transfer) }
         case .end(let error):

@@ -21,6 +21,11 @@ public struct TransportRequest: Sendable {
     /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`; the operation does so in any
     /// case.
     public var maximumBodySize: Int
+    /// How many bytes one head of the answer may have at most, from the status line to the empty line.
+    ///
+    /// A transport that sees them may end a transfer with a larger one itself, with an error of code `headTooLarge`;
+    /// the operation does so in any case where it is told the fields as they came.
+    public var maximumHeadSize: Int
     /// How far a transport with a cache of its own may answer from it.
     public var cachePolicy: URLRequest.CachePolicy
     /// Whether a cellular network may carry the request, where the platform knows of one.
@@ -40,11 +45,13 @@ public struct TransportRequest: Sendable {
     ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say; nil, the default,
     ///     leaves it to the transport.
     ///   - maximumBodySize: How many bytes of content are wanted at most.
+    ///   - maximumHeadSize: How many bytes one head of the answer may have at most.
     ///   - trust: Whom the connection trusts.
     public init(
         _ request: HTTPRequest,
         timeout: Duration? = nil,
         maximumBodySize: Int = .max,
+        maximumHeadSize: Int = .max,
         trust: TrustPolicy = .system
     ) {
         url = request.url
@@ -53,6 +60,7 @@ public struct TransportRequest: Sendable {
         body = request.body
         self.timeout = request.timeout ?? timeout
         self.maximumBodySize = maximumBodySize
+        self.maximumHeadSize = maximumHeadSize
         self.trust = trust
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess

@@ -20,19 +20,19 @@ extension OverLoopback {
 
         static let heads: [(name: String, wire: String, result: String)] = [
             ("998 fields", head(lines: 996), "success"),
-            ("1,001 lines", head(lines: 999), "badResponse"),
-            ("10,000 fields", head(lines: 10_000), "badResponse"),
+            ("1,001 lines", head(lines: 999), "headTooLarge"),
+            ("10,000 fields", head(lines: 10_000), "headTooLarge"),
             ("a field of 64 KiB", head(value: 64 << 10), "success"),
-            ("a field of 1 MiB", head(value: 1 << 20), "badResponse"),
-            ("a field of 8 MiB", head(value: 8 << 20), "badResponse"),
+            ("a field of 1 MiB", head(value: 1 << 20), "headTooLarge"),
+            ("a field of 8 MiB", head(value: 8 << 20), "headTooLarge"),
             (
                 "a field without an end", "HTTP/1.1 200 OK\r\nX: " + String(repeating: "a", count: 4 << 20),
-                "badResponse"
+                "headTooLarge"
             ),
-            ("a status line without an end", "HTTP/1.1 200 " + String(repeating: "a", count: 4 << 20), "badResponse"),
+            ("a status line without an end", "HTTP/1.1 200 " + String(repeating: "a", count: 4 << 20), "headTooLarge"),
             ("100 informational", informational(100) + head(lines: 0), "success"),
-            ("101 informational", informational(101) + head(lines: 0), "badResponse"),
-            ("10,000 informational", informational(10_000) + head(lines: 0), "badResponse"),
+            ("101 informational", informational(101) + head(lines: 0), "headTooLarge"),
+            ("10,000 informational", informational(10_000) + head(lines: 0), "headTooLarge"),
             ("fields over several informational", informational(50, fields: 900) + head(lines: 0), "any"),
         ]
 

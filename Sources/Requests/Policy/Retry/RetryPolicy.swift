@@ -28,7 +28,7 @@ import Foundation
 /// | `timedOut`, `cannotConnect`, `connectionLost`, `offline` | yes: networks come and go |
 /// | `cancelled`, `deadlineExceeded` | no: nobody waits any more |
 /// | `untrusted` | no: a machine in the middle doesn't leave, and insisting helps it |
-/// | `badResponse`, `bodyTooLarge`, `decoding` and others that the answer itself causes | no: it would come again |
+/// | `badResponse`, `headTooLarge`, `bodyTooLarge`, `decoding` and others that the answer itself causes | no: it would come again |
 /// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is at fault |
 ///

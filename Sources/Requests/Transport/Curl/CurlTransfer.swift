@@ -54,6 +54,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
         limits.body = request.maximumBodySize
+        limits.head = min(limits.head, request.maximumHeadSize)
         // libcurl takes a HEAD with a body for an upload, and waits for the content of the answer.
         let endsWithHead = request.method == .head && !request.body.isEmpty
         state = CurlTransferState(url: request.url, limits: limits, endsWithHead: endsWithHead)

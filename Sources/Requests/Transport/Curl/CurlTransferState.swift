@@ -144,8 +144,8 @@ struct CurlTransferState: Sendable {
             return RequestError(.timedOut, phase: phase, underlying: URLError(.timedOut))
         case .headTooLarge:
             let reason = "the head of the response is larger than the limit"
-            let underlying = URLError(.badServerResponse)
-            return RequestError(.badResponse, phase: .receiving, reason: reason, underlying: underlying)
+            let underlying = URLError(.dataLengthExceedsMaximum)
+            return RequestError(.headTooLarge, phase: .receiving, reason: reason, underlying: underlying)
         case .bodyTooLarge:
             let reason = "more than \(limits.body) bytes"
             let underlying = URLError(.dataLengthExceedsMaximum)

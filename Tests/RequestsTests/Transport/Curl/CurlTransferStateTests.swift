@@ -160,7 +160,7 @@ import Testing
     @Test(arguments: stops, [[], Array(head.dropLast()), head, head + [.body(3)]])
     func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) {
         let codes: [CurlTransferState.Stop: String] = [
-            .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "badResponse", .bodyTooLarge: "bodyTooLarge",
+            .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge", .bodyTooLarge: "bodyTooLarge",
             .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
         ]
         for code: Int32 in [0, 18, 23, 42] {
@@ -179,7 +179,7 @@ import Testing
 
         #expect(Self.transcript(inputs, on: Self.state { $0.head = size }).first == "head 200 A=12345678")
         #expect(
-            Self.transcript(inputs, on: Self.state { $0.head = size - 1 }) == ["abort", "end badResponse receiving"]
+            Self.transcript(inputs, on: Self.state { $0.head = size - 1 }) == ["abort", "end headTooLarge receiving"]
         )
     }
 
