@@ -201,4 +201,25 @@ import Testing
 
         #expect(headers.description == "\(name): <redacted>")
     }
+
+    @Test(arguments: [
+        ("a=1", ["a=1"]),
+        ("a=1, b=2", ["a=1", "b=2"]),
+        ("a=1,b=2", ["a=1", "b=2"]),
+        ("a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT, b=2", ["a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=2"]),
+        ("a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/", ["a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT; Path=/"]),
+        ("a=\"3,4\", cart[id]=2", ["a=\"3,4\"", "cart[id]=2"]),
+        ("a=1, ,; =2,", ["a=1, ,; =2,"]),
+        ("", [""]),
+    ])
+    func cookiesThatFoundationJoinedAreTakenApart(_ joined: String, _ cookies: [String]) throws {
+        let response = HTTPURLResponse(
+            url: home,
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: ["Set-Cookie": joined]
+        )
+
+        #expect(HTTPHeaders(try #require(response))[values: .setCookie] == cookies)
+    }
 }
