@@ -26,11 +26,14 @@ struct Exchange: Sendable {
     /// What is on its way, or was last.
     private(set) var hop: Hop?
     var redirects = RedirectMachine(policy: .refuse)
+    /// How often the request was made.
+    var attempt = 1
     private var began = ContinuousClock.now
     private var transfer = 0
     private var work = 0
     private var isOpen = false
-    private var isAbandoned = false
+    /// Whether nobody cares any more: the content that came is gone then, and mustn't be taken for the whole.
+    private(set) var isAbandoned = false
     private var cancellation: Cancellation?
 
     /// Whether nobody cares any more.

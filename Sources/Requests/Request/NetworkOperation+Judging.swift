@@ -19,6 +19,8 @@ extension NetworkOperation {
             case .failure(let error): return consider(error, in: .receiving)
             }
         }
+        // A cancel may have come between; a cache mustn't keep what it left.
+        guard let hop = exchange.hop, !exchange.isAbandoned else { return }
         if error != nil || exchange.head == nil {
             let error = error ?? RequestError(.badResponse, phase: .receiving)
             if let response = stale(insteadOf: error, for: hop) { return judge(response, to: hop.asked) }
@@ -166,8 +168,8 @@ extension NetworkOperation {
 
     // MARK: Retry
 
-    /// Which try this is; redirects are none of their own.
-    private var attempt: Int { run.withLock { $0.exchange.attempts.count { $0.cause != .redirect } } }
+    /// Which try this is, whether a transport answered it or a cache; redirects are none of their own.
+    private var attempt: Int { run.withLock { $0.exchange.attempt } }
 
     /// Lets the interceptors and the retry policy decide whether the operation fails or tries again.
     private func consider(_ error: RequestError, in phase: RequestError.Phase) {

@@ -108,6 +108,7 @@ extension NetworkOperation {
                 return cancel()
             }
             run.withLock {
+                $0.exchange.attempt = attempt
                 $0.exchange.redirects = RedirectMachine(policy: $0.options.redirect ?? environment.redirect)
             }
             dispatch(request, cause: attempt == 1 ? .initial : .retry, by: .adapted(attempt: attempt))

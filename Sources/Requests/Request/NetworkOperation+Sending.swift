@@ -13,6 +13,8 @@ extension NetworkOperation {
         var hop = Hop(request, cookies: usesCookies ? environment.cookies : nil, cause: cause)
         guard let cache = environment.cache, keepsContentInMemory else { return admit(hop, by: input) }
         switch cache.answer(to: hop.complete) {
+        guard let cache = environment.cache else { return admit(hop, by: input) }
+        switch cache.answer(to: hop.complete, isRetry: cause == .retry) {
         case .miss(let outgoing):
             hop.outgoing = outgoing
             admit(hop, by: input)

@@ -125,4 +125,53 @@ import Testing
         }
         #expect(transport.requests.count == 3)
     }
+
+    // It would find the rejected response in the cache, and reject it again, for as long as it is fresh.
+    @Test func aRetryIsNotAnsweredWithWhatWasRejected() async {
+        let number = Locked(0)
+        let transport = InMemoryTransport { _ in
+            let number = number.withLock { number in
+                number += 1
+                return number
+            }
+            return .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("\(number)".utf8))
+        }
+        let queue = TestQueue(transport) {
+            $0.cache = ResponseCache()
+            $0.validators = [
+                ClosureValidator { response, _ in response.body == Data("1".utf8) ? .retry(.immediate) : .accept }
+            ]
+        }
+
+        let first = await run(request, on: queue)
+        let second = await run(request, on: queue)
+
+        #expect(first.result?.value == Data("2".utf8) && first.attempts.map(\.cause) == [.initial, .retry])
+        #expect(second.result?.value == Data("2".utf8) && second.attempts.isEmpty)
+    }
+
+    @Test(arguments: [
+        URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
+    ])
+    func whatIsKeptAndAlwaysRejectedFailsAtTheLimit(_ policy: URLRequest.CachePolicy) async {
+        let attempts = Recorder<Int>()
+        let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
+        let cache = ResponseCache()
+        _ = await run(request, on: TestQueue(transport) { $0.cache = cache })
+        let queue = TestQueue(transport) {
+            $0.cache = cache
+            $0.validators = [
+                ClosureValidator { _, context in
+                    attempts.record(context.attempt)
+                    return .retry(.immediate(limit: 2))
+                }
+            ]
+        }
+
+        let operation = await run(request.cachePolicy(policy), on: queue)
+
+        #expect(operation.result?.error?.code == .retryLimitReached)
+        #expect(attempts.elements == [1, 2, 3])
+        #expect(transport.requests.count == (policy == .returnCacheDataDontLoad ? 1 : 3))
+    }
 }

@@ -31,10 +31,13 @@ struct CacheRules: Sendable {
     }
 
     /// Decides about a request for which this, or nothing, is stored.
-    func answer(with stored: CachedResponse?, at now: Date) -> CacheAnswer {
+    ///
+    /// A retry is sent, where that is allowed: what is stored may be what was rejected.
+    func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheAnswer {
         guard let stored, wantsStored else { return load() }
         let freshness = freshness(of: stored, at: now)
         if request.cachePolicy.takesAnyAge || takes(stored, freshness) {
+            if isRetry, maySend { return load() }
             return .fresh(stored.response(from: request.url, age: freshness.age))
         }
         return load(unlessSameAs: stored)
@@ -49,8 +52,13 @@ struct CacheRules: Sendable {
         return stored.response(from: request.url, age: freshness.age)
     }
 
+    /// Whether the request wants more than what is stored.
+    private var maySend: Bool {
+        request.cachePolicy != .returnCacheDataDontLoad && !control.contains("only-if-cached")
+    }
+
     private func load(unlessSameAs stored: CachedResponse? = nil) -> CacheAnswer {
-        guard request.cachePolicy != .returnCacheDataDontLoad, !control.contains("only-if-cached") else {
+        guard maySend else {
             return .unavailable
         }
         var next = request

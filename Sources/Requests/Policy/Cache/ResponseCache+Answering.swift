@@ -9,11 +9,13 @@ import Foundation
 extension ResponseCache {
     /// Looks for a response to a request.
     ///
-    /// - Parameter request: The request as it would be sent, with all its headers, cookies and credentials.
+    /// - Parameters:
+    ///   - request: The request as it would be sent, with all its headers, cookies and credentials.
+    ///   - isRetry: Whether the answer before was rejected, which may be the one that is stored.
     /// - Returns: What to do about the request.
-    func answer(to request: HTTPRequest) -> CacheAnswer {
+    func answer(to request: HTTPRequest, isRetry: Bool = false) -> CacheAnswer {
         let rules = CacheRules(request)
-        return rules.answer(with: rules.wantsStored ? find(request) : nil, at: now())
+        return rules.answer(with: rules.wantsStored ? find(request) : nil, at: now(), isRetry: isRetry)
     }
 
     /// What may be given to a caller where a validation failed: no answer came, or one that says that the server failed.
