@@ -79,13 +79,13 @@ extension OverLoopback {
                     .reduce("HTTP/1.1 200 OK\r\n") { "\($0)\($1)\r\n" } + "Content-Length: 0\r\n\r\n",
             ].enumerated().map(\.self)
         )
-        func limitOfLibcurlIsABadResponse(_ row: (offset: Int, element: String)) async throws {
+        func limitOfLibcurlIsOneOfTheHead(_ row: (offset: Int, element: String)) async throws {
             let server = try MockServer { _ in .raw(row.element) }
             let transport = CurlTransport.configured { $0.maximumHeadSize = 1 << 24 }
 
             let transcript = await transport.run(server.url)
 
-            #expect(["success", "badResponse"].contains(transcript.result), "\(String(describing: transcript.error))")
+            #expect(["success", "headTooLarge"].contains(transcript.result), "\(String(describing: transcript.error))")
         }
 
         @Test func bombEndsAtTheLimitOfDecodedBytes() async throws {

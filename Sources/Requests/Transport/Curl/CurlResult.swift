@@ -18,10 +18,14 @@ struct CurlResult: Sendable, Hashable {
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
         if let distrust { return error(distrust, phase: phase) }
-        // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself.
-        let isBadReply = self.code == 56 && (text.contains("chunk") || text.contains("headers"))
-        let (code, urlCode) = Self.codes[isBadReply ? 8 : self.code] ?? (.other, .unknown)
+        let (code, urlCode) = Self.codes[specificCode] ?? (.other, .unknown)
         return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: urlError(urlCode))
+    }
+
+    // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself.
+    private var specificCode: Int32 {
+        guard code == 56 else { return code }
+        return text.contains("chunk") ? 8 : text.contains("headers") ? 100 : 56
     }
 
     private func error(_ distrust: CurlDistrust, phase: RequestError.Phase) -> RequestError {
@@ -46,7 +50,7 @@ struct CurlResult: Sendable, Hashable {
         18: (.connectionLost, .networkConnectionLost),  // partial content
         23: (.badResponse, .cannotDecodeContentData),  // a decoder said no: where our callback did, the state knows why
         26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback said no
-        27: (.badResponse, .badServerResponse),  // out of memory: a header line without end
+        27: (.headTooLarge, .dataLengthExceedsMaximum),  // out of memory: a header line without end
         28: (.timedOut, .timedOut),
         42: (.cancelled, .cancelled),
         43: (.badResponse, .badServerResponse),  // a trailer that is no field
@@ -59,6 +63,7 @@ struct CurlResult: Sendable, Hashable {
         80: (.connectionLost, .networkConnectionLost),
         92: (.connectionLost, .networkConnectionLost),  // HTTP/2 stream error
         97: (.cannotConnect, .cannotConnectToHost),  // proxy handshake
+        100: (.headTooLarge, .dataLengthExceedsMaximum),  // a head beyond the limit of libcurl itself
     ]
 }
 #endif

@@ -22,6 +22,7 @@ import Testing
         (16, .badResponse, .badServerResponse),
         (18, .connectionLost, .networkConnectionLost),
         (23, .badResponse, .cannotDecodeContentData),
+        (27, .headTooLarge, .dataLengthExceedsMaximum),
         (28, .timedOut, .timedOut),
         (35, .untrusted, .secureConnectionFailed),
         (42, .cancelled, .cancelled),
@@ -33,6 +34,7 @@ import Testing
         (61, .badResponse, .cannotDecodeContentData),
         (90, .untrusted, .serverCertificateUntrusted),
         (92, .connectionLost, .networkConnectionLost),
+        (100, .headTooLarge, .dataLengthExceedsMaximum),
         (9999, .other, .unknown),
     ]
 
@@ -52,10 +54,11 @@ import Testing
     }
 
     @Test(arguments: [
-        "Illegal or missing hexadecimal sequence in chunked-encoding", "Too large response headers: 307201 > 307200",
+        ("Illegal or missing hexadecimal sequence in chunked-encoding", RequestError.Code.badResponse),
+        ("Too large response headers: 307201 > 307200", .headTooLarge),
     ])
-    func badReplyIsToldFromALostConnectionByItsText(_ text: String) {
-        #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == .badResponse)
+    func badReplyIsToldFromALostConnectionByItsText(_ text: String, _ code: RequestError.Code) {
+        #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == code)
     }
 
     @Test(arguments: Int32(1)...200)

@@ -160,7 +160,8 @@ import Testing
     @Test(arguments: stops, [[], Array(head.dropLast()), head, head + [.body(3)]])
     func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) {
         let codes: [CurlTransferState.Stop: String] = [
-            .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge", .bodyTooLarge: "bodyTooLarge",
+            .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
+            .bodyTooLarge: "bodyTooLarge",
             .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
         ]
         for code: Int32 in [0, 18, 23, 42] {
