@@ -1,0 +1,312 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension OverLoopback {
+    /// A client over real sockets, with all that it keeps between requests.
+    @Suite struct ClientTests {
+        static let transports = TransportUnderTest.all.filter { $0 == .standard || $0 == .configuration }
+
+        // MARK: A configuration
+
+        /// Answers everything itself, without a server.
+        private final class Stub: URLProtocol, @unchecked Sendable {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.path == "/stub" }
+            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+            override func startLoading() {
+                guard let url = request.url,
+                    let response = HTTPURLResponse(
+                        url: url,
+                        statusCode: 200,
+                        httpVersion: "HTTP/1.1",
+                        headerFields: [:]
+                    )
+                else { return }
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data("stub".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+            override func stopLoading() {}
+        }
+
+        @Test func protocolClassesAndHeadersOfAConfigurationApply() async throws {
+            let server = try MockServer { _ in .text("server") }
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Stub.self] + (configuration.protocolClasses ?? [])
+            configuration.httpAdditionalHeaders = ["X-Configured": "1", "X-Both": "configuration"]
+            let client = HTTPClient(baseURL: server.url, configuration: configuration) {
+                $0.headers["X-Environment"] = "1"
+                $0.headers["X-Both"] = "environment"
+            }
+
+            let stubbed = try await client.fetch(Call(server.url("/stub")))
+            let served = try await client.fetch(Call(server.url("/other")))
+
+            #expect(String(decoding: stubbed, as: UTF8.self) == "stub")
+            #expect(String(decoding: served, as: UTF8.self) == "server")
+            #expect(server.requests.map(\.path) == ["/other"])
+            #expect(server.requests[0].headers[values: "X-Configured"] == ["1"])
+            #expect(server.requests[0].headers[values: "X-Environment"] == ["1"])
+            #expect(server.requests[0].headers[values: "X-Both"] == ["environment"])
+        }
+
+        // MARK: What is left
+
+        // The default transport is shared by the process, on Linux, and its connections wait for whoever comes next.
+        private static let closing: [TransportUnderTest] = [.configuration]
+
+        @Test(arguments: closing)
+        func clientThatGoesLeavesNoConnection(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            weak var weakClient: HTTPClient?
+            weak var weakJar: CookieJar?
+            do {
+                let client = transport.client()
+                let jar = CookieJar()
+                client.configure { $0.cookies = jar }
+                (weakClient, weakJar) = (client, jar)
+                for _ in 0..<3 { _ = try await client.fetch(Call(server.url)) }
+            }
+
+            try await server.awaitConnections(open: 0)
+
+            #expect(weakClient == nil && weakJar == nil)
+        }
+
+        @Test(arguments: transports)
+        func clientThatGoesWithRequestsUnderWayLetsThemEnd(_ transport: TransportUnderTest) async throws {
+            let gate = Gate()
+            let server = try MockServer { _ in MockResponse.text("hi").held(by: gate) }
+            weak var weakClient: HTTPClient?
+            let operations = {
+                let client = transport.client(maxConcurrentRequests: 2)
+                weakClient = client
+                return (0..<4).map { _ in client.addRequest(Call(server.url)) }
+            }()
+            try await server.awaitRequest(count: 2)
+
+            #expect(weakClient == nil)
+            gate.open()
+
+            for operation in operations { #expect(try await operation.value() == Data("hi".utf8)) }
+        }
+
+        #if os(Linux)
+        @Test(arguments: transports)
+        func manyClientsLeaveNoDescriptor(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            func live() async throws {
+                let client = transport.client()
+                _ = try await client.fetch(Call(server.url))
+            }
+
+            for _ in 0..<5 { try await live() }
+            if transport != .standard { try await server.awaitConnections(open: 0) }
+            let before = Usage.descriptors
+            for _ in 0..<40 { try await live() }
+            if transport != .standard { try await server.awaitConnections(open: 0) }
+
+            // Loops that are about to end still have theirs.
+            #expect(Usage.descriptors - before < 30, "\(before), then \(Usage.descriptors)")
+        }
+        #endif
+
+        // MARK: Cookies
+
+        @Test(arguments: transports)
+        func cookiesAreKeptAndSentAndLeaveWithTheClient(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { request in
+                switch request.path {
+                case "/login": .text("in", headers: [.setCookie: "session=1; Path=/; HttpOnly"])
+                case "/area/set": .status(.noContent, headers: [.setCookie: "area=2"])
+                case "/logout": .status(.noContent, headers: [.setCookie: "session=; Max-Age=0; Path=/"])
+                default: .text(request.headers[values: .cookie].joined(separator: "|"))
+                }
+            }
+            let client = transport.client()
+            func seen(_ path: String, on client: HTTPClient) async throws -> String {
+                String(decoding: try await client.fetch(Call(server.url(path))), as: UTF8.self)
+            }
+
+            #expect(try await seen("/", on: client) == "")
+            _ = try await client.fetch(Call(server.url("/login")))
+            #expect(try await seen("/", on: client) == "session=1")
+            _ = try await client.fetch(Call(server.url("/area/set")))
+            #expect(try await seen("/area/x", on: client) == "area=2; session=1")
+            #expect(try await seen("/elsewhere", on: client) == "session=1")
+            #expect(try await seen("/", on: transport.client()) == "")
+            let without = Call(server.url("/")) { $0.usesCookies = false }
+            #expect(try await client.fetch(without) == Data())
+            _ = try await client.fetch(Call(server.url("/logout")))
+            #expect(try await seen("/", on: client) == "")
+        }
+
+        @Test(arguments: transports)
+        func severalCookiesOfOneAnswerAreKept(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { request in
+                request.path == "/set"
+                    ? .status(
+                        .noContent,
+                        headers: [
+                            .setCookie: "a=1; Expires=Wed, 21 Oct 2099 07:28:00 GMT", .setCookie: "b=2",
+                            .setCookie: "c=\"3,4\"",
+                        ]
+                    )
+                    : .text(request.headers[.cookie] ?? "")
+            }
+            let client = transport.client()
+
+            _ = try await client.fetch(Call(server.url("/set")))
+
+            let sent = String(decoding: try await client.fetch(Call(server.url("/get"))), as: UTF8.self)
+            #expect(sent == "a=1; b=2; c=\"3,4\"")
+        }
+
+        // MARK: Cache
+
+        @Test(arguments: transports)
+        func storedResponseIsAskedAboutWithItsTag(_ transport: TransportUnderTest) async throws {
+            let version = Locked(1)
+            let server = try MockServer { request in
+                let tag = "\"v\(version.withLock { $0 })\""
+                let headers: HTTPHeaders = [.eTag: tag, .cacheControl: "no-cache"]
+                return request.headers[.ifNoneMatch] == tag
+                    ? .status(.notModified, headers: headers)
+                    : .text("content \(tag)", headers: headers)
+            }
+            let client = transport.client()
+            client.configure { $0.cache = ResponseCache() }
+
+            let first = try await client.send(Call(server.url))
+            let second = try await client.send(Call(server.url))
+            version.withLock { $0 = 2 }
+            let third = try await client.send(Call(server.url))
+
+            #expect([first, second, third].map(\.text) == ["content \"v1\"", "content \"v1\"", "content \"v2\""])
+            #expect([first, second, third].map(\.status) == [.ok, .ok, .ok])
+            #expect(server.requests.map { $0.headers[.ifNoneMatch] } == [nil, "\"v1\"", "\"v1\""])
+            let raw = String(decoding: server.requests[1].rawBytes, as: UTF8.self)
+            #expect(raw.contains("If-None-Match: \"v1\"\r\n"))
+        }
+
+        @Test(arguments: transports)
+        func freshResponseIsNotAskedAbout(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { request in
+                .text(
+                    "for \(request.headers[.authorization] ?? "all")",
+                    headers: [.cacheControl: "private, max-age=60"]
+                )
+            }
+            let client = transport.client()
+            client.configure { $0.cache = ResponseCache() }
+            func seen(_ headers: HTTPHeaders = []) async throws -> String {
+                try await client.send(Call(server.url, headers: headers)).text
+            }
+
+            let seen = [
+                try await seen(), try await seen(), try await seen([.authorization: "Bearer a"]),
+                try await seen([.authorization: "Bearer b"]), try await seen([.authorization: "Bearer a"]),
+            ]
+
+            #expect(seen == ["for all", "for all", "for Bearer a", "for Bearer b", "for Bearer a"])
+            #expect(server.requests.count == 3)
+        }
+
+        #if os(Linux)
+        // MARK: Compressed content
+
+        @Test(arguments: transports)
+        func contentOfAnErrorIsDecodedAndBounded(_ transport: TransportUnderTest) async throws {
+            let text = Data(#"{"error": "no such recipe"}"#.utf8)
+            let large = Deflate.gzip(Data(repeating: 0x61, count: 60_000))
+            let server = try MockServer { request in
+                request.path == "/large"
+                    ? .data(large, status: .badRequest, headers: [.contentEncoding: "gzip"])
+                    : .data(Deflate.gzip(text), status: .notFound, headers: [.contentEncoding: "gzip"])
+            }
+            let client = transport.client()
+            client.configure { $0.maximumErrorBodySize = 1000 }
+
+            let small = await #expect(throws: RequestError.self) { try await client.fetch(Call(server.url("/"))) }
+            let cut = await #expect(throws: RequestError.self) { try await client.fetch(Call(server.url("/large"))) }
+
+            #expect(small?.code == .unacceptableStatus && small?.body == text)
+            #expect(cut?.response?.status == .badRequest && cut?.body == Data(repeating: 0x61, count: 1000))
+        }
+
+        @Test(arguments: transports.filter { $0 == .standard })
+        func bombInAnErrorEndsAtTheLimit(_ transport: TransportUnderTest) async throws {
+            let bomb = Deflate.gzipBomb(of: 20 << 20)
+            let server = try MockServer { _ in
+                .data(bomb, status: .internalServerError, headers: [.contentEncoding: "gzip"])
+            }
+            let client = transport.client()
+            client.configure { $0.maximumBodySize = 1 << 20 }
+            let before = Usage.memory
+
+            let error = await #expect(throws: RequestError.self) { try await client.fetch(Call(server.url)) }
+
+            #expect(error?.code == .bodyTooLarge)
+            #expect(error.map { $0.body.count <= 64 << 10 } == true)
+            if transport == .standard { #expect(!Usage.isMemoryExact || Usage.memory - before < 64 << 20) }
+        }
+
+        @Test(arguments: transports.filter { $0 == .standard })
+        func contentOfARedirectIsBoundedToo(_ transport: TransportUnderTest) async throws {
+            let bomb = Deflate.gzipBomb(of: 20 << 20)
+            let server = try MockServer { request in
+                request.path == "/next"
+                    ? .text("next")
+                    : .data(bomb, status: .found, headers: [.contentEncoding: "gzip", .location: "/next"])
+            }
+            let client = transport.client()
+            client.configure { $0.maximumBodySize = 1 << 20 }
+            let before = Usage.memory
+
+            let result = await client.addRequest(Call(server.url("/"))).outcomeOfAll()
+
+            // A transport may pass over the content of a redirect; none may keep it.
+            #expect(result.value == Data("next".utf8) || result.error?.code == .bodyTooLarge)
+            if transport == .standard { #expect(!Usage.isMemoryExact || Usage.memory - before < 64 << 20) }
+        }
+
+        @Test(arguments: transports)
+        func compressedContentOfARedirectIsPassedOver(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { request in
+                let content = Deflate.gzip(Data("moved or not".utf8))
+                return request.path == "/next"
+                    ? .data(content, headers: [.contentEncoding: "gzip"])
+                    : .data(content, status: .found, headers: [.contentEncoding: "gzip", .location: "/next"])
+            }
+
+            let response = try await transport.client().send(Call(server.url("/")))
+
+            #expect(response.text == "moved or not" && response.url == server.url("/next"))
+        }
+        #endif
+    }
+}
+
+extension TransportUnderTest {
+    /// A client of its own, over this transport.
+    fileprivate func client(
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount
+    ) -> HTTPClient {
+        // Without the cookies of its own that a configuration brings besides those of the client.
+        HTTPClient(maxConcurrentRequests: maxConcurrentRequests, transport: makeSession { $0.httpCookieStorage = nil })
+    }
+}
+
+extension NetworkOperation<Call> {
+    fileprivate func outcomeOfAll() async -> (value: Data?, error: RequestError?) {
+        do { return (try await value(), nil) } catch { return (nil, error) }
+    }
+}

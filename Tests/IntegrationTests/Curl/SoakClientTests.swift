@@ -1,0 +1,102 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+/// Rounds of cancels over a client that has everything: small by default, whole with `REQUESTS_SOAK=1`.
+@Suite(.serialized, .timeLimit(.minutes(30))) struct SoakClientTests {
+    private static let isWhole = ProcessInfo.processInfo.environment["REQUESTS_SOAK"] == "1"
+
+    private final class Passing: Interceptor, ResponseValidator {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            await Task.yield()
+            request.headers["X-Try"] = "\(context.attempt)"
+        }
+
+        func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {}
+
+        func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+            await Task.yield()
+            return .pass
+        }
+
+        func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict { .accept }
+    }
+
+    private static func answer(_ request: RecordedRequest) -> MockResponse {
+        let number = Int(request.path.dropFirst()) ?? 1
+        if number.isMultiple(of: 5), request.headers["X-Try"] == "1" { return .status(.serviceUnavailable) }
+        if number.isMultiple(of: 7) { return .redirect(to: "/\(number + 1)") }
+        if number.isMultiple(of: 9) { return .reset }
+        let headers: HTTPHeaders = [.setCookie: "a=1; Path=/", .eTag: "\"a\"", .cacheControl: "no-cache"]
+        return request.headers[.ifNoneMatch] == nil
+            ? .text("hi", headers: headers) : .status(.notModified, headers: headers)
+    }
+
+    @Test func roundsOfCancelsEndOnceEachAndLeaveNothing() async throws {
+        let (rounds, count) = (20, Self.isWhole ? 10_000 : 150)
+        let server = try MockServer { Self.answer($0) }
+        let (ends, activity, passing) = (Locked(0), ActivityMonitor(), Passing())
+        let unexpected = Locked<[RequestError.Code]>([])
+        let client = HTTPClient(maxConcurrentRequests: 16, transport: CurlTransport()) {
+            $0.interceptors = [passing]
+            $0.validators = [passing]
+            $0.retry = RetryPolicy(limit: 2, backoff: .none)
+            $0.cache = ResponseCache(memoryLimit: 1 << 20)
+            $0.rateLimiter = RateLimiter(1_000_000, per: .seconds(1), burst: 100)
+            $0.hostLimiter = HostLimiter(limit: 8)
+            $0.monitors = [activity]
+        }
+        func round() async {
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<count {
+                    let operation = client.makeOperation(for: Call(server.url("/\(number % 200)"))) { result in
+                        ends.withLock { $0 += 1 }
+                        guard case .failure(let error) = result else { return }
+                        guard error.code != .cancelled, error.code != .connectionLost else { return }
+                        unexpected.withLock { $0.append(error.code) }
+                    }
+                    client.addOperation(operation)
+                    if number.isMultiple(of: 3) {
+                        DispatchQueue.global().async { operation.cancel() }
+                    } else if number.isMultiple(of: 2) {
+                        let delay = DispatchTime.now() + .microseconds(.random(in: 0...20 * count))
+                        DispatchQueue.global().asyncAfter(deadline: delay) { operation.cancel() }
+                    }
+                    group.addTask { await operation.end() }
+                }
+            }
+        }
+
+        for _ in 0..<rounds / 4 { await round() }
+        let (memory, descriptors) = (Usage.memory, Usage.descriptors)
+        for _ in 0..<rounds { await round() }
+        let (memoryAfter, descriptorsAfter) = (Usage.memory, Usage.descriptors)
+        let total = (rounds + rounds / 4) * count
+        while ends.withLock({ $0 }) < total { await Task.yield() }
+
+        #expect(ends.withLock { $0 } == total)
+        #expect(unexpected.withLock { $0 } == [])
+        #expect(client.operations.isEmpty && activity.count == 0)
+        #expect(descriptorsAfter - descriptors < 100, "\(descriptors), then \(descriptorsAfter)")
+        #expect(!Usage.isMemoryExact || memoryAfter - memory < 64 << 20, "grew by \(memoryAfter - memory)")
+    }
+}
+
+extension Operation {
+    private static let watchers = OperationQueue()
+
+    /// Returns when the operation is finished, whichever thread finishes it.
+    fileprivate func end() async {
+        await withCheckedContinuation { continuation in
+            let watcher = BlockOperation { continuation.resume() }
+            watcher.addDependency(self)
+            Self.watchers.addOperation(watcher)
+        }
+    }
+}
+#endif
