@@ -36,9 +36,6 @@ struct Exchange: Sendable {
     private(set) var isAbandoned = false
     private var cancellation: Cancellation?
 
-    /// Whether nobody cares any more.
-    var isOver: Bool { isAbandoned }
-
     /// What was sent last.
     var request: HTTPRequest? { attempts.last?.request }
 

@@ -11,7 +11,8 @@ extension NetworkOperation {
     /// Decides what the end of a transfer means.
     func judge(_ error: RequestError?) {
         let exchange = run.withLock { $0.exchange }
-        guard let hop = exchange.hop else { return }
+        // A cancel may have come between; a cache mustn't keep what it left.
+        guard let hop = exchange.hop, !exchange.isAbandoned else { return }
         if !keepsContentInMemory {
             switch review(error) {
             case .usual: break
@@ -19,8 +20,6 @@ extension NetworkOperation {
             case .failure(let error): return consider(error, in: .receiving)
             }
         }
-        // A cancel may have come between; a cache mustn't keep what it left.
-        guard let hop = exchange.hop, !exchange.isAbandoned else { return }
         if error != nil || exchange.head == nil {
             let error = error ?? RequestError(.badResponse, phase: .receiving)
             if let response = stale(insteadOf: error, for: hop) { return judge(response, to: hop.asked) }

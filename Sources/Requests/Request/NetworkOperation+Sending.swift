@@ -12,8 +12,6 @@ extension NetworkOperation {
         let usesCookies = run.withLock { $0.options.usesCookies }
         var hop = Hop(request, cookies: usesCookies ? environment.cookies : nil, cause: cause)
         guard let cache = environment.cache, keepsContentInMemory else { return admit(hop, by: input) }
-        switch cache.answer(to: hop.complete) {
-        guard let cache = environment.cache else { return admit(hop, by: input) }
         switch cache.answer(to: hop.complete, isRetry: cause == .retry) {
         case .miss(let outgoing):
             hop.outgoing = outgoing
@@ -89,15 +87,6 @@ extension NetworkOperation {
         }
         let timeout = options.timeout ?? environment.timeout
         let trust = options.trust ?? environment.trust
-        var outgoing = TransportRequest(hop.outgoing, timeout: timeout, maximumBodySize: limit, trust: trust)
-        if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
-        outgoing.hasLeftOrigin = hasLeftOrigin
-        let sink = EventSink { [self] event in
-            if case .end = event {
-                flow.detach()
-                leave?()
-            }
-            receive(event, transfer: transfer, limit: limit)
         let headLimit = options.maximumHeaderSize ?? environment.maximumHeaderSize
         var outgoing = TransportRequest(
             hop.outgoing,
@@ -106,9 +95,13 @@ extension NetworkOperation {
             maximumHeadSize: headLimit,
             trust: trust
         )
+        if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
         outgoing.hasLeftOrigin = hasLeftOrigin
         let sink = EventSink { [self] event in
-            if case .end = event { leave?() }
+            if case .end = event {
+                flow.detach()
+                leave?()
+            }
             receive(event, transfer: transfer, limits: (head: headLimit, body: limit))
         }
         let handle = transport.send(outgoing) { sink($0) }
@@ -139,7 +132,6 @@ extension NetworkOperation {
             if !keepsContentInMemory { direct(head) }
         case .data(let data):
             if let receiver = run.withLock({ $0.receiver }) { return pass(data, to: receiver) }
-            let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limit) }
             let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limits.body) }
             guard reception == .tooLarge else { return }
             let reason = "more than \(limits.body) bytes"
@@ -178,7 +170,7 @@ extension NetworkOperation {
     }
 
     private func pass(_ data: Data, to receiver: any ContentReceiver) {
-        guard run.withLock({ !$0.exchange.isOver }) else { return }
+        guard run.withLock({ !$0.exchange.isAbandoned }) else { return }
         do {
             try receiver.receive(data)
         } catch {
