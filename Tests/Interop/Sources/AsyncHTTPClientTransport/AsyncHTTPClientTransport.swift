@@ -316,14 +316,12 @@ private final class BodyPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
     private func read() throws -> ByteBuffer? {
         try stream.withLock { stream in
             if stream.streamStatus == .notOpen { stream.open() }
-            var buffer = ByteBufferAllocator().buffer(capacity: 1 << 16)
-            let count = buffer.writeWithUnsafeMutableBytes(minimumWritableBytes: 1 << 16) { bytes in
-                guard let address = bytes.bindMemory(to: UInt8.self).baseAddress else { return 0 }
-                return Swift.max(0, stream.read(address, maxLength: bytes.count))
-            }
-            if count == 0, let error = stream.streamError { throw error }
+            var bytes = [UInt8](repeating: 0, count: 1 << 16)
+            let count = stream.read(&bytes, maxLength: bytes.count)
+            // Foundation's `streamError` ends the process on Linux where there is none, so nothing more is asked.
+            guard count >= 0 else { throw RequestError(.encoding, phase: .sending, reason: "the body can't be read") }
             if count == 0 { stream.close() }
-            return count == 0 ? nil : buffer
+            return count == 0 ? nil : ByteBuffer(bytes: bytes.prefix(count))
         }
     }
 }
@@ -335,6 +333,7 @@ extension RequestError {
     fileprivate init(_ error: any Error, afterHead hasHead: Bool) {
         let code: Code =
             switch error {
+            case let error as RequestError: error.code
             case is NIOConnectionError: .cannotConnect
             case is NIOSSLError, is BoringSSLError: .untrusted
             case is HTTPParserError, is NIOHTTPDecompression.DecompressionError: .badResponse
