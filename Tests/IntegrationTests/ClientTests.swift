@@ -18,7 +18,7 @@ extension OverLoopback {
         // MARK: A configuration
 
         /// Answers everything itself, without a server.
-        private final class Stub: URLProtocol, @unchecked Sendable {
+        private final class Stub: URLProtocol {
             override class func canInit(with request: URLRequest) -> Bool { request.url?.path == "/stub" }
             override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
             override func startLoading() {

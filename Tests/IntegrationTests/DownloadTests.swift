@@ -180,7 +180,9 @@ extension OverLoopback {
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { _ in .data(Self.content).stalled(after: 100_000) }
             do {
-                let operation = OperationQueue().addRequest(Fetch(url: server.url("/"), destination: .directory(folder)))
+                let operation = OperationQueue().addRequest(
+                    Fetch(url: server.url("/"), destination: .directory(folder))
+                )
                 while try names(in: folder).isEmpty { await Task.yield() }
                 operation.cancel()
                 _ = try? await operation.value()
@@ -200,12 +202,16 @@ extension OverLoopback {
             let server = try MockServer { _ in .text("abc") }
             let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015a" + (isRight ? "d" : "e")
             let operation = OperationQueue().addRequest(
-                Fetch(url: server.url("/"), destination: .file(folder.appendingPathComponent("abc")), expectedSHA256: digest)
+                Fetch(
+                    url: server.url("/"),
+                    destination: .file(folder.appendingPathComponent("abc")),
+                    expectedSHA256: digest
+                )
             )
 
             let file = try? await operation.value()
             #expect((file != nil) == isRight)
-            #expect(isRight || operation.result.flatMap { $0.failureCode } == .digestMismatch)
+            #expect(isRight || operation.result?.failure?.code == .digestMismatch)
             #expect(try names(in: folder) == (isRight ? ["abc"] : []))
         }
 
@@ -239,11 +245,5 @@ extension OverLoopback {
 
             #expect(try Data(contentsOf: file.url) == content)
         }
-    }
-}
-
-extension Result where Failure == RequestError {
-    fileprivate var failureCode: RequestError.Code? {
-        if case .failure(let error) = self { error.code } else { nil }
     }
 }

@@ -85,9 +85,3 @@ extension OverLoopback {
         }
     }
 }
-
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
-    }
-}

@@ -36,7 +36,8 @@ extension QueueGraph {
 
 extension QueueGraph.Node {
     fileprivate var label: String {
-        [type, name, identifier.map(Redaction.address), tag, state.rawValue].compactMap { $0?.escapedForMermaid }.joined(separator: "<br/>")
+        [type, name, identifier.map(Redaction.address), tag, state.rawValue].compactMap { $0?.escapedForMermaid }
+            .joined(separator: "<br/>")
     }
 }
 

@@ -54,7 +54,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     final override func review(_ error: RequestError?) -> Review {
-        guard run.withLock({ $0.receiver != nil }), let download = state.withLock({ $0.download }) else { return .usual }
+        guard run.withLock({ $0.receiver != nil }), let download = state.withLock({ $0.download }) else {
+            return .usual
+        }
         let (reason, failure) = download.review(error)
         if let reason { return .again(RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)) }
         return failure.map { .failure($0) } ?? .usual

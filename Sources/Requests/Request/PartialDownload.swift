@@ -48,7 +48,8 @@ final class PartialDownload: Sendable {
     ///
     /// - Returns: What takes the content; nil where it isn't the file's.
     /// - Throws: ``RequestError``.
-    func begin(_ head: HTTPResponseHead, from url: URL, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)? {
+    func begin(_ head: HTTPResponseHead, from url: URL, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)?
+    {
         switch state.withLock({ $0.machine.handle(head) }) {
         case .append(let position):
             let file = state.withLock { $0.file }
