@@ -109,7 +109,13 @@ public struct HTTPHeaders: Sendable, Hashable {
     public mutating func merge(_ other: HTTPHeaders) {
         guard !other.isEmpty else { return }
         guard !isEmpty else { return self = other }
-        fields.removeAll { other.contains($0.name) }
+        // A few names are compared faster than they are hashed.
+        if other.count <= 8 {
+            fields.removeAll { other.contains($0.name) }
+        } else {
+            let names = Set(other.fields.map(\.name))
+            fields.removeAll { names.contains($0.name) }
+        }
         fields += other.fields
     }
 
