@@ -175,6 +175,21 @@ extension OverLoopback {
             #expect(try names(in: folder) == ["film"])
         }
 
+        @Test func nothingIsLeftOfWhatNobodyGoesOnWith() async throws {
+            let folder = try folder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try MockServer { _ in .data(Self.content).stalled(after: 100_000) }
+            do {
+                let operation = OperationQueue().addRequest(
+                    Fetch(url: server.url("/"), destination: .directory(folder))
+                )
+                while try names(in: folder).isEmpty { await Task.yield() }
+                operation.cancel()
+                _ = try? await operation.value()
+            }
+            while try !names(in: folder).isEmpty { await Task.yield() }
+        }
+
         @Test(arguments: [true, false]) func aDigestIsChecked(isRight: Bool) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }

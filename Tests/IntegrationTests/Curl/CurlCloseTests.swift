@@ -57,6 +57,34 @@ extension OverLoopback {
             try await server.awaitConnections(open: 0)
         }
 
+        /// What a receiver holds, such as an operation with a file, goes when the transfer is over, not when the next
+        /// one comes.
+        @Test func transferThatIsOverIsLetGoOfWhileTheLoopSleeps() async throws {
+            final class Receiver: Sendable {}
+            let server = try MockServer { _ in .stalled }
+            let transport = CurlTransport()
+
+            for _ in 0..<100 {
+                weak var weakReceiver: Receiver?
+                do {
+                    let (receiver, ended) = (Receiver(), Gate())
+                    weakReceiver = receiver
+                    let request = TransportRequest(
+                        HTTPRequest(url: server.url),
+                        timeout: .seconds(20),
+                        maximumBodySize: .max
+                    )
+                    let transfer = transport.send(request) { event in
+                        withExtendedLifetime(receiver) { if case .end = event { ended.open() } }
+                    }
+                    try await server.awaitRequest()
+                    transfer.cancel()
+                    await ended.wait()
+                }
+                while weakReceiver != nil { await Task.yield() }
+            }
+        }
+
         @Test func closeEndsAPausedTransferToo() async throws {
             let server = try MockServer { _ in .endless(pausing: nil, pieces: 1000) }
             let transport = CurlTransport()

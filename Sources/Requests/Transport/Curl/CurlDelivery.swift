@@ -31,7 +31,14 @@ final class CurlDelivery: Sendable {
             }
             progress &+= 1
             next += 1
+            // Those that have been served are let go of, also where there is always one more.
+            defer { if next > 256, next > backlog { drop() } }
             return ready[next - 1]
+        }
+
+        private mutating func drop() {
+            ready.removeFirst(next)
+            next = 0
         }
 
         /// A worker's queue, where one more worker is called for.

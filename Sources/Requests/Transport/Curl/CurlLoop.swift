@@ -194,11 +194,7 @@ final class CurlLoop: @unchecked Sendable {
     /// One turn; false when it was the last.
     private func turn() -> Bool {
         now = DispatchTime.now().uptimeNanoseconds
-        let (commands, phase) = inbox.withLock { inbox in
-            defer { inbox.commands = [] }
-            return (inbox.commands, inbox.phase)
-        }
-        for command in commands { obey(command) }
+        let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
         publish()
         if active.isEmpty, phase != .running, endIfIdle() { return false }
@@ -266,6 +262,17 @@ final class CurlLoop: @unchecked Sendable {
         case .mailboxEmptied(let transfer):
             resume(transfer) { $0.mailboxEmptied() }
         }
+    }
+
+    // A method of its own, so that the commands are let go of before the loop sleeps: each holds its transfer, and that
+    // the operation that it is for.
+    private func takeCommands() -> Inbox.Phase {
+        let (commands, phase) = inbox.withLock { inbox in
+            defer { inbox.commands = [] }
+            return (inbox.commands, inbox.phase)
+        }
+        for command in commands { obey(command) }
+        return phase
     }
 
     private func isActive(_ transfer: CurlTransfer) -> Bool {

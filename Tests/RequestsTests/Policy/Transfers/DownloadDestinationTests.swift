@@ -51,7 +51,7 @@ import Testing
         #expect(throws: CancellationError.self) { try destination.file(suggestedName: "b", response: head) }
     }
 
-    @Test(arguments: ["https://example.com/a", "file:///tmp/folder/"]) func onlyAFileIsADestination(_ text: String) {
+    @Test(arguments: ["https://example.com/a", "file:///folder/"]) func onlyAFileIsADestination(_ text: String) {
         #expect(throws: DownloadError.self) {
             let url = try #require(URL(string: text))
             _ = try DownloadDestination { _, _ in url }.file(suggestedName: "b", response: head)

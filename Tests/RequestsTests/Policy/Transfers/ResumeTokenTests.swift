@@ -67,10 +67,10 @@ import Testing
     @Test func aTokenForAFileThatNoDownloadMadeIsNone() throws {
         let name = PartialFile.name(for: "a")
         for path in ["/etc/passwd", "a/\(name)", "/a/../\(name)", "~/.bashrc", "/\(name)/", "/a\0/\(name)", ""] {
-            let token = ResumeToken(manifest, file: URL(fileURLWithPath: "/tmp/\(name)"), length: 4, home: "/none")
+            let token = ResumeToken(manifest, file: URL(fileURLWithPath: "/folder/\(name)"), length: 4, home: "/none")
             let text = String(decoding: token.data, as: UTF8.self)
                 .replacingOccurrences(
-                    of: "\\/tmp\\/\(name)",
+                    of: "\\/folder\\/\(name)",
                     with: path.replacingOccurrences(of: "\0", with: "\\u0000")
                 )
 
