@@ -25,8 +25,19 @@ enum Kitchen {
             guard request.headers[.authorization] == "Bearer new" else { return .status(.unauthorized) }
             return .json(#"{"name": "Pancakes", "authorID": 7}"#)
         }
+        server.route(.get, "/films/7", .data(film))
+        server.route(.put, "/reports/7", .noContent)
+        server.route(.post, "/photos", .noContent)
+        server.route(.get, "/log", .text("open\nclosed\n"))
+        server.route(.get, "/feed") { request in
+            let isFirst = request.headers[.lastEventID] == nil
+            let events = isFirst ? "retry: 1\nid: 1\ndata: more\n\n" : "id: 2\ndata: enough\n\n"
+            return .data(Data(events.utf8), type: "text/event-stream")
+        }
         return server
     }()
+
+    static let film = Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0) })
 }
 
 let api = Kitchen.server?.url ?? URL(string: "http://localhost:1")!

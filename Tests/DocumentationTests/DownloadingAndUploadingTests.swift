@@ -1,0 +1,109 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+private let movies = FileManager.default.temporaryDirectory.appending(path: "Movies.\(UUID())")
+
+@Suite(.timeLimit(.minutes(1))) final class DownloadingAndUploadingTests {
+    struct Film: DownloadRequest {
+        typealias Success = DownloadedFile
+        let id: Int
+        var identifier: String { "\(id)" }
+        var destination: DownloadDestination { .file(movies.appending(path: "\(id).mov"), overwrite: true) }
+
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            completion(.success(URLRequest(url: api.appending(path: "films/\(id)"))))
+        }
+    }
+
+    private let folder = FileManager.default.temporaryDirectory.appending(path: "Articles.\(UUID())")
+    private let client = HTTPClient(baseURL: api)
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+        try? FileManager.default.removeItem(at: movies)
+    }
+
+    @Test func contentGoesToAFile() async throws {
+        let movies = folder
+
+        let film = Get<Data>("films", "7").download(to: .directory(movies))
+        let file = try await client.fetch(film)
+
+        #expect(file.lastPathComponent == "7")
+        #expect(try Data(contentsOf: file) == Kitchen.film)
+    }
+
+    @Test func aTypeSaysWhatItsValueIs() async throws {
+        let film = try await client.fetch(Film(id: 7))
+
+        #expect(film.length == Int64(Kitchen.film.count))
+        #expect(film.url.lastPathComponent == "7.mov")
+    }
+
+    @Test func whatIsCancelledIsGoneOnWith() async throws {
+        let film = Get<Data>("films", "7").download(to: .file(folder.appending(path: "film")))
+
+        let operation = client.addRequest(film)
+        let token = await withCheckedContinuation { continuation in
+            operation.cancel { continuation.resume(returning: $0) }
+        }
+        let rest = client.addRequest(film.resuming(from: token))
+
+        #expect(try await Data(contentsOf: rest.value()) == Kitchen.film)
+    }
+
+    @Test func progressIsTold() async throws {
+        let film = Get<Data>("films", "7").download(to: .file(folder.appending(path: "film")))
+        var lines: [String] = []
+        func print(_ progress: TransferProgress) { lines.append("\(progress)") }
+
+        let operation = client.addRequest(film)
+        for await progress in operation.progressUpdates() { print(progress) }
+
+        #expect(lines.last == "\(Kitchen.film.count) of \(Kitchen.film.count) bytes")
+    }
+
+    @Test func filesAreUploaded() async throws {
+        let document = folder.appending(path: "document.pdf")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Kitchen.film.write(to: document)
+
+        let report = Put<Void>("reports", "7").body(.file(document))
+        let photos = Post<Void>("photos").body(
+            .multipart { form in
+                form.add("summer", for: "album")
+                form.add(.file(document), for: "photo")
+            }
+        )
+
+        try await client.fetch(report)
+        try await client.fetch(photos)
+    }
+
+    @Test func linesAreReadWhileTheyCome() async throws {
+        var lines: [String] = []
+        func print(_ line: String) { lines.append(line) }
+
+        let log = try await client.stream(Get<Data>("log"))
+        for try await line in log.lines { print(line) }
+
+        #expect(lines == ["open", "closed"])
+    }
+
+    @Test func eventsComeOverManyConnections() async throws {
+        var lines: [String] = []
+        func print(_ id: String, _ data: String) { lines.append("\(id) \(data)") }
+
+        for try await event in client.events(Get<Data>("feed")) {
+            print(event.id ?? "-", event.data)
+            if event.data == "enough" { break }
+        }
+
+        #expect(lines == ["1 more", "2 enough"])
+    }
+}
