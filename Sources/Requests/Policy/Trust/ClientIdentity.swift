@@ -6,7 +6,8 @@ import Foundation
 /// A client's certificate and private key, with which it tells a server who it is.
 ///
 /// Read once, when it is made. It is never printed: no description, dump or error shows any of it. A key that needs a
-/// password fails the connection where that is missing or wrong.
+/// password fails the connection where that is missing or wrong. A `URLSession` takes PKCS#12 only, on macOS from
+/// version 15 on: before that, the key would stay behind in the user's keychain.
 ///
 /// ```swift
 /// let identity = try ClientIdentity(contentsOf: folder.appending(path: "device.p12"), password: password)

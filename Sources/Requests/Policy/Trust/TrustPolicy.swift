@@ -20,8 +20,8 @@
 /// wildcard. Plain http has no certificates, and isn't affected.
 ///
 /// A connection is used again only for requests of which the same is asked. What a transport can't do is an error of
-/// code `unsupported`, before anything is sent: `URLSession` transports do ``system`` only, on every platform for now,
-/// and ``CurlTransport`` on Linux does everything. A connection that isn't trusted is an error of code `untrusted`,
+/// code `unsupported`, before anything is sent: ``CurlTransport`` on Linux does everything; `URLSession` does on Apple
+/// platforms, with client certificates as PKCS#12 only, and ``system`` alone on Linux. A connection that isn't trusted is an error of code `untrusted`,
 /// with a `reason` that says why.
 public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.

@@ -28,7 +28,7 @@ struct CurlResult: Sendable, Hashable {
         return text.contains("chunk") ? 8 : text.contains("headers") ? 100 : 56
     }
 
-    private func error(_ distrust: CurlDistrust, phase: RequestError.Phase) -> RequestError {
+    private func error(_ distrust: Distrust, phase: RequestError.Phase) -> RequestError {
         let reason = "\(distrust.reason): \(text) (curl \(code))"
         return RequestError(.untrusted, phase: phase, reason: reason, underlying: urlError(distrust.urlCode))
     }
@@ -37,7 +37,7 @@ struct CurlResult: Sendable, Hashable {
         URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(code)])
     }
 
-    /// libcurl's codes that an http transfer can end with, but for those of ``CurlDistrust``; every other is `other`.
+    /// libcurl's codes that an http transfer can end with, but for those of ``Distrust``; every other is `other`.
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
         1: (.badResponse, .badServerResponse),  // unsupported protocol: also HTTP/0.9 and garbage
         2: (.other, .unknown),  // failed to initialise

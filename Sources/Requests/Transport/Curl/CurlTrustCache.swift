@@ -35,17 +35,10 @@ final class CurlTrustCache: Sendable {
     ///
     /// - Throws: A ``RequestError`` where libcurl can't ask that.
     func trust(for request: TransportRequest) throws(RequestError) -> CurlTrust? {
-        guard request.trust != .system, request.url.scheme?.lowercased() == "https" else { return nil }
-        let host = request.url.host(percentEncoded: false) ?? ""
-        // libcurl would make another name of it, and the rules for that one wouldn't be found.
-        guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
-            let reason = "a host that rules of trust are to be found for has to be in ASCII"
-            throw RequestError(.unsupported, phase: .sending, reason: reason)
-        }
+        guard let host = try request.hostWithRules() else { return nil }
         let key = Key(policy: request.trust, host: host, showsIdentity: !request.hasLeftOrigin)
         if let trust = state.withLock({ $0.trusts[key] }) { return trust }
-        guard var trust = request.trust.trust(for: host) else { return nil }
-        if request.hasLeftOrigin { trust.identity = nil }
+        guard let trust = request.hostTrust(for: host) else { return nil }
         let made = try CurlTrust(trust, authorities: authorities(of: trust), version: version)
         state.withLock { state in
             if state.trusts.count >= Self.most { state = State() }

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-#if canImport(FoundationNetworking)
 import Foundation
 
-/// The private sessions that run the tasks of injected ones, on Linux.
+/// The private sessions that run the tasks of injected ones: all of them on Linux, and elsewhere those whose trust isn't
+/// just the system's.
 ///
 /// One for each injected session, made from its configuration when it is first used, and gone with it. A session is
 /// held weakly: its address alone may come again.
@@ -36,4 +36,3 @@ final class PrivateSessions: Sendable {
         return transport
     }
 }
-#endif

@@ -14,11 +14,22 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     /// The delegate of tasks that run in sessions which aren't the library's.
     static let shared = SessionDelegate(queue: nil)
     #endif
+    #if canImport(Security)
+    /// What servers are judged by; nil where that is the system's business alone.
+    private let trust: SessionTrust?
+
+    /// Makes a delegate that is called on a serial queue; nil where sessions bring their own.
+    init(queue: OperationQueue?, trust: SessionTrust? = nil) {
+        self.queue = queue
+        self.trust = trust
+    }
+    #else
 
     /// Makes a delegate that is called on a serial queue; nil where sessions bring their own.
     init(queue: OperationQueue?) {
         self.queue = queue
     }
+    #endif
 
     /// Runs an action between two calls of the delegate.
     func perform(_ action: @escaping @Sendable () -> Void) {
@@ -48,6 +59,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
+        transfer(of: dataTask).map(checkTrust)
         transfer(of: dataTask)?.didReceive(response)
         completionHandler(.allow)
     }
@@ -97,7 +109,23 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         transfer(of: task)?.didRejectChallenge()
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        completionHandler(.performDefaultHandling, nil)
+        switch trust?.answer(to: challenge) ?? .system {
+        case .system:
+            completionHandler(.performDefaultHandling, nil)
+        case .use(let credential):
+            completionHandler(.useCredential, credential)
+        case .refuse(let distrust):
+            transfer(of: task)?.stop(.distrusted(distrust))
+            completionHandler(.cancelAuthenticationChallenge, nil)
+        }
+        #endif
+    }
+
+    /// Ends a transfer that came about without a question about the server: TLS may go on with what other sessions of
+    /// the process began, which weren't asked the same.
+    private func checkTrust(of transfer: SessionTransfer) {
+        #if canImport(Security)
+        if trust?.isProven == false { transfer.stop(.distrusted(.unchecked)) }
         #endif
     }
 
@@ -126,6 +154,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         watch.remove(ObjectIdentifier(task))
         #endif
         let transfer = transfers.withLock { $0.removeValue(forKey: ObjectIdentifier(task)) }
+        if error == nil { transfer.map(checkTrust) }
         transfer?.didComplete(error)
     }
 }

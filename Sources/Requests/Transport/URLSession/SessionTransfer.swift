@@ -31,7 +31,9 @@ final class SessionTransfer: Transfer {
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
         do {
+            #if !canImport(Security)
             try request.validateTrust()
+            #endif
             let task = try session.task(for: request)
             let transfer = SessionTransfer(task: task, delegate: delegate, body: request.body, receive: receive)
             delegate.add(transfer, for: task, timeout: request.timeout ?? session.configuredTimeout)
@@ -154,6 +156,7 @@ extension URLSession {
 }
 
 extension TransportRequest {
+    #if !canImport(Security)
     /// Refuses what a session can't be asked: a rule that it would pass over must not look as if it held.
     ///
     /// That goes for http too, from where a redirect may lead to https.
@@ -162,6 +165,7 @@ extension TransportRequest {
         let reason = "a URLSession goes by the trust of the system only"
         throw RequestError(.unsupported, phase: .sending, reason: reason)
     }
+    #endif
 
     /// The pipeline has checked its own fields; those of a session's configuration are seen here for the first time.
     fileprivate func validateSessionHeaders() throws(InvalidRequest) {

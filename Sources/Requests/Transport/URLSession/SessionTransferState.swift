@@ -11,6 +11,8 @@ struct SessionTransferState {
         case cancelled
         /// It was silent for too long.
         case timedOut
+        /// The server can't be trusted, or doesn't trust this side.
+        case distrusted(Distrust)
     }
 
     private enum Phase {
@@ -60,6 +62,7 @@ struct SessionTransferState {
         switch stopped {
         case .cancelled: return [.end(RequestError(.cancelled, phase: errorPhase))]
         case .timedOut: return [.end(RequestError(.timedOut, phase: errorPhase, underlying: URLError(.timedOut)))]
+        case .distrusted(let distrust): return [.end(RequestError(distrust, phase: errorPhase))]
         case nil: break
         }
         if let error, !hasRejectedChallenge {

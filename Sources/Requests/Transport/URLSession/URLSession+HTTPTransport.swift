@@ -8,7 +8,8 @@ import Foundation
 /// On Apple platforms the session runs the task itself, and its cookies, its cache and its configuration stay in force.
 /// On Linux only a session's own delegate sees data, so the session contributes its *configuration* — protocol classes,
 /// headers, proxy, cookies, limits — to a private session that runs the tasks; the session's own delegate isn't called,
-/// and its URL cache isn't used. ``URLSessionTransport`` has the table of what that means.
+/// and its URL cache isn't used. So it is on Apple platforms for a request with a ``TrustPolicy`` but `.system`, whose
+/// connections nobody else may use. ``URLSessionTransport`` has the table of what that means.
 extension URLSession: HTTPTransport {
     /// What a session can do.
     public var capabilities: TransportCapabilities { .ofURLSession }
@@ -21,7 +22,10 @@ extension URLSession: HTTPTransport {
         #if canImport(FoundationNetworking)
         PrivateSessions.shared.transport(for: self).send(request, receive: receive)
         #else
-        SessionTransfer.start(request, in: self, delegate: .shared, receive: receive)
+        guard request.trust == .system else {
+            return PrivateSessions.shared.transport(for: self).send(request, receive: receive)
+        }
+        return SessionTransfer.start(request, in: self, delegate: .shared, receive: receive)
         #endif
     }
 }

@@ -6,7 +6,9 @@ import Foundation
 /// A transport over a session of its own, made from a configuration.
 ///
 /// Use it for a configuration of your own where a `URLSession` with a delegate isn't needed. The session lives as long
-/// as the transport; transfers that are under way when the transport goes are brought to their end.
+/// as the transport; transfers that are under way when the transport goes are brought to their end. On Apple platforms,
+/// requests with a ``TrustPolicy`` but `.system` have sessions of their own with the same configuration, one for each
+/// origin, without its URL cache.
 ///
 /// On Linux the session is set up so that the faults of `URLSession` there do no harm, as far as they can be kept out
 /// from outside:
@@ -40,6 +42,9 @@ public final class URLSessionTransport: HTTPTransport {
     private let headers: HTTPHeaders
     #if canImport(FoundationNetworking)
     private let cookies: HTTPCookieStorage?
+    #endif
+    #if canImport(Security)
+    private let trusted = TrustedSessions()
     #endif
 
     /// Makes a transport with a session of its own.
@@ -89,6 +94,16 @@ public final class URLSessionTransport: HTTPTransport {
         if let cookies, !request.headers.contains(.cookie) {
             let stored = HTTPCookie.requestHeaderFields(with: cookies.cookies(for: request.url) ?? [])
             request.headers.merge(HTTPHeaders(stored))
+        }
+        #endif
+        #if canImport(Security)
+        do {
+            if let member = try trusted.member(for: request, like: session) {
+                return SessionTransfer.start(request, in: member.session, delegate: member.delegate, receive: receive)
+            }
+        } catch {
+            receive(.end(error))
+            return EndedTransfer()
         }
         #endif
         return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)

@@ -54,7 +54,7 @@ import Testing
     // The results as libcurl gives them with OpenSSL, and with GnuTLS, which has no numbers.
     @Test(
         arguments: [
-            (60, "SSL certificate problem: certificate has expired", 10, CurlDistrust.expired),
+            (60, "SSL certificate problem: certificate has expired", 10, Distrust.expired),
             (60, "SSL certificate problem: certificate is not yet valid", 9, .notYetValid),
             (60, "SSL certificate problem: unable to get local issuer certificate", 20, .unknownAuthority),
             (60, "SSL certificate problem: self-signed certificate in certificate chain", 19, .unknownAuthority),
@@ -75,9 +75,9 @@ import Testing
                 .ownCertificateRequired
             ),
             (56, "OpenSSL SSL_read: error:0A000418:SSL routines::tlsv1 alert unknown ca", 0, .ownCertificateRejected),
-        ] as [(Int32, String, Int, CurlDistrust)]
+        ] as [(Int32, String, Int, Distrust)]
     )
-    func resultNamesTheReason(code: Int32, text: String, verification: Int, distrust: CurlDistrust) {
+    func resultNamesTheReason(code: Int32, text: String, verification: Int, distrust: Distrust) {
         let result = CurlResult(code: code, text: text, verification: verification)
         let error = result.error(phase: .sending)
 
@@ -93,7 +93,7 @@ import Testing
     }
 
     @Test func reasonsAreToldApart() {
-        #expect(Set(CurlDistrust.allCases.map(\.reason)).count == CurlDistrust.allCases.count)
+        #expect(Set(Distrust.allCases.map(\.reason)).count == Distrust.allCases.count)
     }
 }
 #endif

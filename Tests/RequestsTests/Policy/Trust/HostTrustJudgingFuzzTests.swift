@@ -1,0 +1,32 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct HostTrustJudgingFuzzTests {
+    @Test func certificateWithBytesChangedPassesOnlyWithThePinnedKey() throws {
+        var fuzz = Fuzz()
+        let original = try [UInt8](Certificate(pem: CertificateSample.ed25519.pem).der)
+        let pin = try PublicKeyPin(CertificateSample.ed25519.pin)
+        let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
+        let rules = try #require(policy.trust(for: "example.com"))
+
+        for _ in 0..<Fuzz.cases {
+            var bytes = original
+            for _ in 0..<Int.random(in: 1...4, using: &fuzz) {
+                let index = Int.random(in: bytes.indices, using: &fuzz)
+                bytes[index] = UInt8.random(in: 0...255, using: &fuzz)
+            }
+            if Bool.random(using: &fuzz) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &fuzz)) }
+            let verdict = rules.verdict(on: Data(bytes), problem: { nil })
+            // What passes holds the very key: all of its bytes, in one piece.
+            if verdict == .leave {
+                let key = try Certificate(der: Data(bytes)).publicKeyInfo
+                #expect(try key == Certificate(pem: CertificateSample.ed25519.pem).publicKeyInfo)
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct SessionTrustTests {
+    private func request(_ url: String, trust: TrustPolicy) throws -> TransportRequest {
+        TransportRequest(HTTPRequest(url: try #require(URL(string: url))), trust: trust)
+    }
+
+    private func error(_ events: [TransferEvent]) -> RequestError? {
+        guard case .end(let error) = events.last else { return nil }
+        return error
+    }
+
+    @Test(arguments: Distrust.allCases)
+    func distrustedTransferEndsWithTheReason(distrust: Distrust) {
+        var state = SessionTransferState()
+
+        #expect(state.stop(.distrusted(distrust)))
+        // A session says that it was cancelled, whoever ended it.
+        let events = state.complete(URLError(.cancelled), head: nil)
+
+        #expect(events.count == 1)
+        #expect(error(events)?.code == .untrusted)
+        #expect(error(events)?.reason == distrust.reason)
+        #expect((error(events)?.underlyingError as? URLError)?.code == distrust.urlCode)
+    }
+
+    @Test func nothingOfADistrustedServersAnswerIsHandedOn() throws {
+        var state = SessionTransferState()
+        let head = HTTPResponseHead(status: .ok, headers: [])
+
+        #expect(state.stop(.distrusted(.unchecked)))
+
+        #expect(state.receive(head) == nil)
+        #expect(state.receive(Data([1])) == nil)
+        #expect(error(state.complete(nil, head: head))?.code == .untrusted)
+    }
+
+    @Test func rulesAreForTLSOnly() throws {
+        let policy = TrustPolicy.system.requiring(.tls13)
+
+        #expect(try request("http://example.com", trust: policy).hostWithRules() == nil)
+        #expect(try request("https://example.com", trust: .system).hostWithRules() == nil)
+        #expect(try request("https://example.com", trust: policy).hostWithRules() == "example.com")
+    }
+
+    @Test func hostWhoseRulesCanNotBeFoundIsRefused() throws {
+        let request = try request("https://b%C3%BCcher.example/", trust: .system.requiring(.tls13))
+
+        let error = #expect(throws: RequestError.self) { try request.hostWithRules() }
+        #expect(error?.code == .unsupported)
+    }
+
+    @Test func identityStaysBehindWhereARedirectLeadsElsewhere() throws {
+        let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
+        var request = try request("https://example.com/", trust: .system.presenting(identity))
+
+        #expect(request.hostTrust(for: "example.com")?.identity == identity)
+        request.hasLeftOrigin = true
+        #expect(request.hostTrust(for: "example.com")?.identity == nil)
+    }
+}
