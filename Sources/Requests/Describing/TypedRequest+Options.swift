@@ -60,6 +60,11 @@ extension TypedRequest {
         options { $0.interceptors.append(interceptor) }
     }
 
+    /// A copy whose body is compressed, where it has so many bytes and becomes smaller; see ``BodyCompression``.
+    public func compressingBody(from minimumSize: Int = 1) -> Self {
+        intercepted(by: .compressingBodies(from: minimumSize))
+    }
+
     /// A copy that a closure changes as Foundation's `URLRequest` before it is sent.
     public func modifyingURLRequest(_ modify: @escaping @Sendable (inout URLRequest) async throws -> Void) -> Self {
         intercepted(by: .modifyingURLRequest(modify))

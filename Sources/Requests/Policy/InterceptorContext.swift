@@ -17,6 +17,8 @@ public struct InterceptorContext: Sendable {
     public internal(set) var request: HTTPRequest?
     /// Whose refreshes the operation is a part of: they would wait for it, and so mustn't be waited for.
     let refreshing: Set<ObjectIdentifier>
+    /// Makes the encoder of JSON for bodies that bring none; nil takes a plain one.
+    var makeEncoder: (@Sendable () -> JSONEncoder)?
     /// What interceptors remember about the operation.
     let notes: InterceptorNotes
 

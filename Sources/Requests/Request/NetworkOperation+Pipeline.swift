@@ -84,13 +84,15 @@ extension NetworkOperation {
             run.notes = notes
             return notes
         }
-        return InterceptorContext(
+        var context = InterceptorContext(
             identifier: request.identifier,
             attempt: attempt,
             baseURL: environment.baseURL,
             refreshing: refreshing,
             notes: notes
         )
+        context.makeEncoder = environment.makeEncoder
+        return context
     }
 
     private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {

@@ -1,0 +1,78 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// DEFLATE (RFC 1951), by what the platform has: Foundation on Apple platforms, and on Linux the zlib that Foundation
+/// itself is linked to, found when it is needed, so that nothing has to be installed and nothing is linked.
+enum Deflate {
+    /// Whether there is anything to compress with; there isn't in a statically linked program on Linux.
+    static var isAvailable: Bool {
+        #if canImport(Darwin)
+        true
+        #elseif os(Linux)
+        Zlib.shared != nil
+        #else
+        false
+        #endif
+    }
+
+    /// Compresses bytes, without a frame around them; nil where that can't be done.
+    ///
+    /// - Complexity: O(n) in their number.
+    static func compress(_ data: Data) -> Data? {
+        #if canImport(Darwin)
+        // What is called zlib there is DEFLATE alone, without zlib's frame.
+        (try? (data as NSData).compressed(using: .zlib)).map { $0 as Data }
+        #elseif os(Linux)
+        Zlib.shared?.compress(data)
+        #else
+        nil
+        #endif
+    }
+}
+
+#if os(Linux)
+/// The two functions of zlib that it takes to compress what is in memory; its ABI has been the same since 1995.
+private struct Zlib: Sendable {
+    private typealias Bound = @convention(c) (CUnsignedLong) -> CUnsignedLong
+    private typealias Compress =
+        @convention(c) (
+            UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>?, CUnsignedLong, CInt
+        ) -> CInt
+
+    /// Nil where there is no zlib to be found.
+    static let shared = Zlib()
+
+    private let bound: Bound
+    private let compress: Compress
+
+    private init?() {
+        guard let library = dlopen("libz.so.1", RTLD_NOW), let bound = dlsym(library, "compressBound"),
+            let compress = dlsym(library, "compress2")
+        else { return nil }
+        self.bound = unsafeBitCast(bound, to: Bound.self)
+        self.compress = unsafeBitCast(compress, to: Compress.self)
+    }
+
+    func compress(_ data: Data) -> Data? {
+        var count = bound(CUnsignedLong(data.count))
+        var output = Data(count: Int(count))
+        let status = output.withUnsafeMutableBytes { output in
+            data.withUnsafeBytes { input in
+                // The level that zlib itself takes for the best compromise.
+                compress(
+                    output.bindMemory(to: UInt8.self).baseAddress,
+                    &count,
+                    input.bindMemory(to: UInt8.self).baseAddress,
+                    CUnsignedLong(input.count),
+                    -1
+                )
+            }
+        }
+        // Two bytes before and four behind are zlib's own frame (RFC 1950).
+        guard status == 0, count >= 6, count <= output.count else { return nil }
+        return output.subdata(in: 2..<Int(count) - 4)
+    }
+}
+#endif
