@@ -1,0 +1,182 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct ConnectivityTests {
+    // MARK: Waiting
+
+    @Test func whereThereIsANetworkNobodyWaits() async {
+        #expect(await Connectivity().wait(atMost: .zero))
+    }
+
+    @Test func allGoOnAtOnceWhenThereIsOne() async {
+        let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+        async let first = connectivity.wait(atMost: .seconds(60), clock: clock)
+        async let second = connectivity.wait(atMost: .seconds(60), clock: clock)
+        await clock.sleeps.first(2)
+
+        connectivity.isConnected = true
+
+        #expect(await [first, second] == [true, true])
+        await clock.cancellations.first(2)
+    }
+
+    @Test func waitEndsAtItsLimit() async {
+        let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+        async let wait = connectivity.wait(atMost: .seconds(5), clock: clock)
+        #expect(await clock.sleeps.first(1) == [.seconds(5)])
+
+        clock.advance(by: .seconds(5))
+
+        #expect(await !wait)
+    }
+
+    @Test func cancelEndsAWait() async {
+        let connectivity = Connectivity(isConnected: false)
+        let task = Task { await connectivity.wait() }
+
+        task.cancel()
+
+        #expect(await !task.value)
+    }
+
+    @Test(.tags(.race)) func nobodyIsForgottenAndNobodyGoesOnTwice() async {
+        for _ in 0..<100 {
+            let connectivity = Connectivity(isConnected: false)
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<10 {
+                    group.addTask {
+                        let task = Task { await connectivity.wait() }
+                        if number.isMultiple(of: 3) { task.cancel() }
+                        _ = await task.value
+                    }
+                }
+                group.addTask { connectivity.isConnected = true }
+            }
+        }
+    }
+
+    // MARK: The condition
+
+    private func queue(
+        _ transport: InMemoryTransport,
+        _ connectivity: Connectivity,
+        _ clock: TestClock,
+        limit: Duration? = nil
+    ) -> TestQueue {
+        TestQueue(transport) {
+            $0.clock = clock
+            $0.conditions = [ConnectivityCondition(connectivity, limit: limit, clock: clock)]
+        }
+    }
+
+    @Test func requestWaitsForTheNetwork() async {
+        let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+        let transport = InMemoryTransport { _ in .status(.ok, body: Data("home".utf8)) }
+        let probe = Probe(adding: WireRequest(), to: queue(transport, connectivity, clock, limit: .seconds(60)))
+        await clock.sleeps.first(1)
+        #expect(transport.requests.isEmpty)
+
+        connectivity.isConnected = true
+
+        #expect(await probe.ended().map(\.value) == ["home"])
+    }
+
+    @Test func withoutANetworkInTimeNothingIsSent() async {
+        let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let probe = Probe(adding: WireRequest(), to: queue(transport, connectivity, clock, limit: .seconds(60)))
+        await clock.sleeps.first(1)
+
+        clock.advance(by: .seconds(60))
+        let error = await probe.ended().first?.error
+
+        #expect(error?.code == .conditionFailed && (error?.underlyingError as? RequestError)?.code == .offline)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func deadlineOfTheOperationEndsTheWait() async {
+        let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        var request = WireRequest()
+        request.options.deadline = .seconds(3)
+        let probe = Probe(adding: request, to: queue(transport, connectivity, clock))
+        await clock.sleeps.first(1)
+
+        clock.advance(by: .seconds(3))
+
+        #expect(await probe.ended().first?.error?.code == .deadlineExceeded)
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func cancelledRequestWaitsNoLonger() async {
+        let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let probe = Probe(adding: WireRequest(), to: queue(transport, connectivity, clock, limit: .seconds(60)))
+        await clock.sleeps.first(1)
+
+        probe.operation.cancel()
+
+        #expect(await probe.ended().first?.error?.code == .cancelled)
+        await clock.cancellations.first(1)
+    }
+
+    // MARK: Retrying
+
+    private func decision(
+        after code: RequestError.Code,
+        method: HTTPMethod = .get,
+        headers: HTTPHeaders = [],
+        attempt: Int = 1,
+        isConnected: Bool = true
+    ) async -> Bool {
+        let clock = TestClock()
+        let retry = OfflineRetry(Connectivity(isConnected: isConnected), limit: .zero, clock: clock)
+        let request = HTTPRequest(url: home, method: method, headers: headers)
+        let error = RequestError(code, phase: .sending, request: request)
+        let decision = await retry.retry(error, context: InterceptorContext(identifier: "", attempt: attempt))
+        return switch decision {
+        case .retry: true
+        case .pass, .fail: false
+        }
+    }
+
+    @Test func whatWasNotSentIsTriedAgainWhateverItsMethod() async {
+        #expect(await decision(after: .offline, method: .post))
+        #expect(await decision(after: .offline, attempt: 2))
+        #expect(await !decision(after: .offline, attempt: 3))
+        #expect(await !decision(after: .offline, isConnected: false))
+    }
+
+    @Test(arguments: [RequestError.Code.connectionLost, .cannotConnect, .timedOut, .badResponse, .untrusted])
+    func whereThereIsANetworkOtherFailuresAreNoBusinessOfIts(code: RequestError.Code) async {
+        #expect(await !decision(after: code))
+    }
+
+    @Test func brokenConnectionIsMadeAgainWhereTheRequestMayBeSentTwice() async {
+        for (method, headers, isRetried) in [
+            (.get, [], true), (.post, [], false), (.post, [.idempotencyKey: "one"], true),
+        ] as [(HTTPMethod, HTTPHeaders, Bool)] {
+            let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
+            let transport = InMemoryTransport.answering([
+                .failure(RequestError(.connectionLost, phase: .receiving)), .status(.ok),
+            ])
+            let queue = TestQueue(transport) { $0.interceptors = [OfflineRetry(connectivity, clock: clock)] }
+            let probe = Probe(
+                adding: WireRequest(http: HTTPRequest(url: home, method: method, headers: headers)),
+                to: queue
+            )
+            if isRetried { #expect(await clock.sleeps.first(1) == [.seconds(5)]) }
+            if isRetried { connectivity.isConnected = true }
+
+            let code = await probe.ended().first?.error?.code
+            #expect(code == (isRetried ? nil : .connectionLost))
+            #expect(transport.requests.count == (isRetried ? 2 : 1))
+        }
+    }
+}
