@@ -68,7 +68,7 @@ private protocol DrawnOperation: Operation {
 }
 
 extension RequestOperation: DrawnOperation {
-    fileprivate var requestType: String { String(describing: R.self) }
+    fileprivate var requestType: String { R.shownTypeName }
     fileprivate var requestIdentifier: String? { request?.identifier }
     fileprivate var requestTag: String? { (request as? any NetworkRequest)?.options.tag }
 

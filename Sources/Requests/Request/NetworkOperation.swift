@@ -249,7 +249,7 @@ extension MonitorFeed {
         let operation = MonitoredOperation(
             identifier: request?.identifier ?? "",
             tag: (request as? any NetworkRequest)?.options.tag,
-            requestType: "\(R.self)"
+            requestType: R.shownTypeName
         )
         self.init(monitors, operation: operation)
     }

@@ -45,6 +45,23 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
+    @Test func requestsAreShownByTheNamesThatTheyAreWrittenBy() {
+        enum Shop: RequestProviding {
+            case live
+            var baseURL: URL { home }
+        }
+        let queue = TestQueue(isSuspended: true)
+        queue.addRequest(Get<String>("a"))
+        queue.addRequest(Post<Void>("a"))
+        queue.addRequest(Shop.live.get(.json([Int].self), from: "/a"))
+        queue.addRequest(HTTPRequest(url: home))
+
+        let types = queue.graph().nodes.map(\.type)
+
+        #expect(types == ["Get<String>", "Post<Void>", "APIRequest<Shop, Array<Int>>", "HTTPRequest"])
+        queue.base.cancelAllOperations()
+    }
+
     @Test func aGroupDependsOnItsMembers() {
         let queue = TestQueue(isSuspended: true)
         queue.addGroup([TextRequest(identifier: "1"), TextRequest(identifier: "2")])
