@@ -32,14 +32,16 @@ import Foundation
 /// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is at fault |
 ///
-/// Only methods that are idempotent are retried, since a POST that got no answer may have been carried out; and only
-/// bodies that can be sent again. An interceptor's own decision comes first.
+/// Only methods that are idempotent are retried, since a POST that got no answer may have been carried out, and requests
+/// with an `Idempotency-Key`, by which the server knows them again: ``IdempotencyKeys`` gives them one. Only bodies that
+/// can be sent again are. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
     /// How many retries there are at most, those of interceptors and validators included: tries in all are one more.
     public var limit: Int
     /// How long to wait before each.
     public var backoff: Backoff
-    /// The methods that are retried; nil for all of them, which only a caller that knows the server can want.
+    /// The methods that are retried, besides all requests with an `Idempotency-Key`; nil for every method, which only a
+    /// caller that knows the server can want.
     public var methods: Set<HTTPMethod>?
     /// The statuses that are retried, those with which the request is content excepted.
     public var statuses: Set<HTTPStatus> = transientStatuses
@@ -101,7 +103,7 @@ public struct RetryPolicy: Sendable, Hashable {
         random: RandomSource = .system
     ) -> RetryDecision {
         guard attempt <= limit, isTransient(error), let request = error.request, request.body.isReplayable,
-            methods?.contains(request.method) ?? true
+            methods?.contains(request.method) ?? true || request.headers.contains(.idempotencyKey)
         else { return .pass }
         let wait = backoff.delay(before: attempt, random: random)
         guard let asked = error.retryAfter(from: now) else { return .retry(after: wait) }

@@ -62,6 +62,17 @@ import Testing
         #expect(delay(error, by: RetryPolicy(methods: nil)) != nil)
     }
 
+    @Test func aRequestThatTheServerKnowsAgainIsRetriedWhateverItsMethod() {
+        var request = HTTPRequest(url: home)
+        request.method = .post
+        request.headers.set(.idempotencyKey("one"))
+        let error = RequestError(.connectionLost, phase: .sending, request: request)
+
+        #expect(delay(error) != nil)
+        request.body = .stream(BodyStream(InputStream(data: Data("once".utf8))), type: nil)
+        #expect(delay(RequestError(.connectionLost, phase: .sending, request: request)) == nil)
+    }
+
     @Test func whatCantBeSentAgainIsNot() {
         let stream = HTTPBody.stream(BodyStream(InputStream(data: Data("once".utf8))), type: nil)
 
