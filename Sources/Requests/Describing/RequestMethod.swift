@@ -29,50 +29,58 @@ extension TypedRequest where Tag: RequestMethod {
         self.init(HTTPRequest(components: Array(components), method: Tag.method), decoding: decoder)
     }
 
-    /// Makes a request for the resource at some path components; the same as with an array.
+    /// Makes a request for the resource at some path components; the same as with an array, but for a first one with a
+    /// slash, which is refused when the request is built.
+    ///
+    /// `Get("users/7")` is meant for a path, and would be one segment, `users%2F7`. Write `Get("users", "7")`, or
+    /// `HTTPRequest("users/7")`, which takes a path as it is.
     public init(_ components: String..., decoding decoder: ResponseDecoder<Success>) {
-        self.init(components, decoding: decoder)
+        self.init(listed: components, decoding: decoder)
+    }
+
+    fileprivate init(listed components: [String], decoding decoder: ResponseDecoder<Success>) {
+        self.init(HTTPRequest(listed: components, method: Tag.method), decoding: decoder)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: Decodable {
     /// Makes a request whose answer is JSON; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(components, decoding: .json) }
+    public init(_ components: String...) { self.init(listed: components, decoding: .json) }
     /// Makes a request whose answer is JSON; `init(_:decoding:)` tells about the components.
     public init(_ components: some Sequence<String>) { self.init(components, decoding: .json) }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == String {
     /// Makes a request whose answer is text; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(components, decoding: .text) }
+    public init(_ components: String...) { self.init(listed: components, decoding: .text) }
     /// Makes a request whose answer is text; `init(_:decoding:)` tells about the components.
     public init(_ components: some Sequence<String>) { self.init(components, decoding: .text) }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == Data {
     /// Makes a request whose answer is left as it is; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(components, decoding: .data) }
+    public init(_ components: String...) { self.init(listed: components, decoding: .data) }
     /// Makes a request whose answer is left as it is; `init(_:decoding:)` tells about the components.
     public init(_ components: some Sequence<String>) { self.init(components, decoding: .data) }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == Void {
     /// Makes a request whose answer has no content that matters; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(components, decoding: .none) }
+    public init(_ components: String...) { self.init(listed: components, decoding: .none) }
     /// Makes a request whose answer has no content that matters; `init(_:decoding:)` tells about the components.
     public init(_ components: some Sequence<String>) { self.init(components, decoding: .none) }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: HTTPDecodableResponse {
     /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(components, decoding: .custom) }
+    public init(_ components: String...) { self.init(listed: components, decoding: .custom) }
     /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
     public init(_ components: some Sequence<String>) { self.init(components, decoding: .custom) }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: Decodable & HTTPDecodableResponse {
     /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(components, decoding: .custom) }
+    public init(_ components: String...) { self.init(listed: components, decoding: .custom) }
     /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
     public init(_ components: some Sequence<String>) { self.init(components, decoding: .custom) }
 }

@@ -70,6 +70,20 @@ extension HTTPRequest {
         self.init(Address(components: components), method: method)
     }
 
+    /// Makes a request for the resource at path components that stand in the source one by one.
+    ///
+    /// The first of them is hardly ever what a user has typed. With a slash it is a path by mistake: to take it for one
+    /// would open the way to others where it isn't, and to escape it would ask for something that nobody meant.
+    init(listed components: [String], method: HTTPMethod) {
+        guard let first = components.first, first.utf8.contains(UInt8(ascii: "/")) else {
+            self.init(components: components, method: method)
+            return
+        }
+        let fix = "give its segments one by one, or take HTTPRequest(_:) for a path"
+        let error = InvalidRequest(.url, "is a path in the place of one segment: \(fix)", excerpt: first)
+        self.init(.invalid(error), method: method)
+    }
+
     /// Makes a request for a path below a base URL.
     ///
     /// - Parameters:
