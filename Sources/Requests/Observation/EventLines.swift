@@ -28,6 +28,8 @@ struct EventLines {
             lines = ["\(operation) made"]
         case .operationStarted:
             lines = ["\(id) started"]
+        case .operationJoined(let leader):
+            lines = ["\(id) joined #\(leader.id)"]
         case .attemptStarted(let attempt):
             add(attempt, to: "\(id).\(attempt.number)")
         case .responseStarted(let head, let attempt):

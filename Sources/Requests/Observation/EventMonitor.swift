@@ -22,7 +22,7 @@
 /// The events of an operation are a tree, told in its order, one after the other:
 ///
 /// ```
-/// made  started?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
+/// made  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
 /// ```
 ///
 /// - `operationMade` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
@@ -33,8 +33,9 @@
 /// - `responseStarted` comes at most once an attempt.
 /// - `operationEnded` comes when the result is there: perhaps behind the completion, and behind those who `await` the
 ///   value. Unless it is called off meanwhile, the operation isn't finished before, and what depends on it hasn't begun.
-/// - Operations that share a transfer have no attempts: the transfer has an operation of its own, which is on no queue.
-///   What a ``ResponseCache`` answers takes no attempt either.
+/// - Operations that share a transfer have no attempts: the transfer has an operation of its own, which is on no queue,
+///   and `operationJoined` names it to each of those that wait for it, at most once. They have attempts after all where
+///   the request turns out to be one that can't be shared. What a ``ResponseCache`` answers takes no attempt either.
 /// - Events of different operations come in any order, and at the same time on several threads.
 ///
 /// ## What is asked
@@ -48,6 +49,9 @@ public protocol EventMonitor: Sendable {
 
     /// The operation's turn has come.
     func operationStarted(_ operation: MonitoredOperation)
+
+    /// The operation waits for what comes of another, which does the work for all that share it.
+    func operationJoined(_ operation: MonitoredOperation, transferOf leader: MonitoredOperation)
 
     /// A request is handed to the transport.
     func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation)
@@ -81,6 +85,11 @@ extension EventMonitor {
     /// Calls ``eventOccurred(_:of:)``.
     public func operationStarted(_ operation: MonitoredOperation) {
         eventOccurred(.operationStarted, of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func operationJoined(_ operation: MonitoredOperation, transferOf leader: MonitoredOperation) {
+        eventOccurred(.operationJoined(leader), of: operation)
     }
 
     /// Calls ``eventOccurred(_:of:)``.

@@ -7,6 +7,8 @@ public enum MonitoredEvent: Sendable {
     case operationMade
     /// The operation's turn has come.
     case operationStarted
+    /// The operation waits for what comes of this one.
+    case operationJoined(MonitoredOperation)
     /// A request is handed to the transport.
     case attemptStarted(MonitoredAttempt)
     /// The head of the final response is there.
@@ -23,6 +25,7 @@ public enum MonitoredEvent: Sendable {
         switch self {
         case .operationMade: monitor.operationMade(operation)
         case .operationStarted: monitor.operationStarted(operation)
+        case .operationJoined(let leader): monitor.operationJoined(operation, transferOf: leader)
         case .attemptStarted(let attempt): monitor.attemptStarted(attempt, of: operation)
         case .responseStarted(let head, let attempt): monitor.responseStarted(head, to: attempt, of: operation)
         case .attemptEnded(let attempt, let record): monitor.attemptEnded(attempt, with: record, of: operation)

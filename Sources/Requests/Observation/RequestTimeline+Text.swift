@@ -62,6 +62,9 @@ private struct TimelineText {
         if let started = entry.started { bar.paint(started..<max(started, end), "-") }
         add("\(entry.operation)", bar, entry.ended.map { $0 - entry.made }, entry.outcome?.description)
         if entry.forgottenSteps > 0 { lines.append("  (\(entry.forgottenSteps) older steps forgotten)") }
+        if let leader = entry.leader {
+            lines.append(String("  (shares \(leader))".fitted(to: labelColumns).trimmingSpaces))
+        }
         for step in entry.steps { add(step, until: end) }
     }
 

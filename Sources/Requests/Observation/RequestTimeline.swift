@@ -32,6 +32,8 @@ public struct RequestTimeline: Sendable {
         public internal(set) var made: Duration
         /// When its turn came; nil as long as it hasn't, and where it never did.
         public internal(set) var started: Duration?
+        /// The operation whose transfer it shared; nil where it shared none.
+        public internal(set) var leader: MonitoredOperation?
         /// When it was over; nil as long as it isn't.
         public internal(set) var ended: Duration?
         /// What came of it; nil as long as it isn't over.

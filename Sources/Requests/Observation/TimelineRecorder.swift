@@ -68,6 +68,8 @@ extension RequestTimeline.Entry {
             break
         case .operationStarted:
             started = time
+        case .operationJoined(let leader):
+            self.leader = leader
         case .attemptStarted(let attempt):
             endWait(at: time)
             append(.attempt(.init(attempt, at: time)))

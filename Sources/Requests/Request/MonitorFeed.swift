@@ -34,6 +34,9 @@ final class MonitorFeed: Sendable {
         }
     }
 
+    /// The operation, as the monitors know it.
+    var operation: MonitoredOperation { state.withLock { $0.operation } }
+
     func report(_ event: MonitoredEvent) {
         change { $0.handle(event) }
     }

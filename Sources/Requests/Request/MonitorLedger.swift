@@ -8,6 +8,7 @@
 struct MonitorLedger: Sendable {
     private var open: (attempt: MonitoredAttempt, head: HTTPResponseHead?)?
     private var hasStarted = false
+    private var hasJoined = false
     private var hasEnded = false
 
     /// What to tell in the place of an event.
@@ -24,6 +25,9 @@ struct MonitorLedger: Sendable {
             // An operation that shared the work of another, and parts with it, starts a second time.
             defer { hasStarted = true }
             return hasStarted ? [] : [event]
+        case .operationJoined:
+            defer { hasJoined = true }
+            return hasJoined ? [] : [event]
         case .operationMade, .responseStarted, .attemptEnded, .retryScheduled:
             return [event]
         }

@@ -83,6 +83,12 @@ extension NetworkOperation {
         shared.attach(self)
     }
 
+    /// Tells the monitors whose work the operation waits for.
+    func reportJoining(_ leader: NetworkOperation<R>) {
+        guard let feed, let leader = leader.feed?.operation else { return }
+        feed.report(.operationJoined(leader))
+    }
+
     /// Takes over the result of the operation that did the work, unless there is one already.
     func adopt(_ outcome: Outcome, of leader: NetworkOperation<R>) {
         let exchange = leader.run.withLock { $0.exchange }

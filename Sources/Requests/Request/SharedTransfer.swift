@@ -33,6 +33,7 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
     private enum Action: Sendable {
         case none
         case lead
+        case follow(Leader)
         case adopt(Outcome, Leader)
         case part
     }
@@ -57,9 +58,12 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
                 state.phase = .preparing
                 state.followers.append(follower)
                 return .lead
-            case .preparing, .running:
+            case .preparing:
                 state.followers.append(follower)
                 return .none
+            case .running(let leader):
+                state.followers.append(follower)
+                return .follow(leader)
             case .done(let outcome, let leader):
                 return .adopt(outcome, leader)
             case .refused, .abandoned:
@@ -69,7 +73,10 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
         switch action {
         case .none: break
         case .lead: lead()
-        case .adopt(let outcome, let leader): follower.adopt(outcome, of: leader)
+        case .follow(let leader): follower.reportJoining(leader)
+        case .adopt(let outcome, let leader):
+            follower.reportJoining(leader)
+            follower.adopt(outcome, of: leader)
         case .part: follower.advance(.part)
         }
     }
@@ -101,12 +108,13 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
         let leader = R.makeOperation(configuration)
         leader.run.withLock { $0.role = .leader(self) }
         leader.dropDeadline()
-        let isWanted = state.withLock { state in
-            guard case .preparing = state.phase else { return false }
+        let waiting = state.withLock { state -> [NetworkOperation<R>]? in
+            guard case .preparing = state.phase else { return nil }
             state.phase = .running(leader)
-            return true
+            return state.followers
         }
-        guard isWanted else { return }
+        guard let waiting else { return }
+        for follower in waiting { follower.reportJoining(leader) }
         leader.observe { [weak self, unowned leader] outcome in
             guard let self else { return }
             for follower in close(with: .done(outcome, leader)) { follower.adopt(outcome, of: leader) }

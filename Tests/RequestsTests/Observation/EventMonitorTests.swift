@@ -93,6 +93,7 @@ extension MonitoredEvent {
         switch self {
         case .operationMade: "made"
         case .operationStarted: "started"
+        case .operationJoined(let leader): "joined \(leader.id)"
         case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
         case .responseStarted(let head, _): "response \(head.status.code)"
         case .attemptEnded(let attempt, _): "ended \(attempt.number)"

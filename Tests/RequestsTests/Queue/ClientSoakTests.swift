@@ -55,6 +55,7 @@ import Testing
                 switch event {
                 case .operationMade: "made"
                 case .operationStarted: "started"
+                case .operationJoined: "joined"
                 case .attemptStarted: "attempt"
                 case .responseStarted: "response"
                 case .attemptEnded: "attempt ended"

@@ -18,6 +18,7 @@ import Testing
                 switch event {
                 case .operationMade: "made"
                 case .operationStarted: "started"
+                case .operationJoined(let leader): "joined \(leader.requestType)"
                 case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
                 case .responseStarted(let head, let attempt): "response \(attempt.number) \(head.status.code)"
                 case .attemptEnded(let attempt, let record):
@@ -52,6 +53,28 @@ import Testing
                 "attempt 2 retry", "response 2 302", "end 2", "attempt 3 redirect", "response 3 200", "end 3",
                 "success",
             ]
+        )
+    }
+
+    @Test func operationsThatShareATransferSayWhoseItIs() async {
+        let log = Log()
+        let gate = Gate()
+        let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: Data("one".utf8)).held(by: gate) }) {
+            $0.monitors = [log]
+        }
+
+        let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }
+        // Made and started, three of them; two have joined, and one has sent.
+        _ = await log.events.first(9)
+        gate.open()
+        for operation in operations { await operation.end() }
+        _ = await log.events.first(14)
+
+        let trees = Dictionary(grouping: log.events.elements, by: \.0).values.map { $0.map(\.1) }
+        let follower = ["made", "started", "joined TextRequest", "success"]
+        #expect(trees.count { $0 == follower } == 2)
+        #expect(
+            trees.count { $0 == ["made", "started", "attempt 1 initial", "response 1 200", "end 1", "success"] } == 1
         )
     }
 
