@@ -38,16 +38,14 @@ import Testing
     struct NotLoggedIn: Error {}
 
     struct TokenAuthenticator: Authenticator {
-        let logins = HTTPClient(baseURL: api)
-
         func apply(_ token: Token, to request: inout HTTPRequest) {
             request.headers.set(.authorization(.bearer(token.access)))
         }
 
-        func refresh(_ token: Token?) async throws -> Token {
+        func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
             guard let token else { throw NotLoggedIn() }
             let renewal = Post<Token>("tokens").body(.form(["refresh": token.refresh]))
-            return try await logins.fetch(renewal.deadline(.seconds(30)))
+            return try await client.fetch(Token.self, from: renewal.http)
         }
     }
 

@@ -19,6 +19,8 @@ public struct InterceptorContext: Sendable {
     let refreshing: Set<ObjectIdentifier>
     /// Makes the encoder of JSON for bodies that bring none; nil takes a plain one.
     var makeEncoder: (@Sendable () -> JSONEncoder)?
+    /// Sends a request as the operation would; nil where there is no operation.
+    var send: (@Sendable (HTTPRequest) async throws -> HTTPResponse<Data>)?
     /// What interceptors remember about the operation.
     let notes: InterceptorNotes
 

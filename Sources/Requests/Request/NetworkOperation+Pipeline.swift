@@ -92,6 +92,7 @@ extension NetworkOperation {
             notes: notes
         )
         context.makeEncoder = environment.makeEncoder
+        context.send = { [self] in try await RefreshRequest.send($0, over: transport, in: environment) }
         return context
     }
 

@@ -11,18 +11,19 @@
 ///     func apply(_ token: Token, to request: inout HTTPRequest) {
 ///         request.headers.set(.authorization(.bearer(token.access)))
 ///     }
-///     func refresh(_ token: Token?) async throws -> Token {
+///     func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
 ///         guard let token else { throw NotLoggedIn() }
-///         return try await client.fetch(RefreshRequest(token: token.refresh))
+///         let form = HTTPRequest(method: .post, "token", body: .form(["refresh_token": token.refresh]))
+///         return try await client.fetch(Token.self, from: form)
 ///     }
 /// }
 /// environment.interceptors.append(AuthenticationInterceptor(TokenAuthenticator(), credential: saved))
 /// ```
 ///
-/// A client holds its environment, and that the authenticator: one that refreshes over the very client that it is for
-/// holds that weakly, or has a client of its own for its refreshes.
+/// A client holds its environment, and that the authenticator. So it doesn't hold the client that it is for: what it
+/// needs of it for a refresh, it is handed as a ``RefreshClient``.
 ///
-/// Its methods are called from several threads at once, apart from ``refresh(_:)``, of which an
+/// Its methods are called from several threads at once, apart from ``refresh(_:using:)``, of which an
 /// ``AuthenticationInterceptor`` makes one call at a time.
 public protocol Authenticator<Credential>: Sendable {
     /// What a request is authenticated with: a token, a pair of them, a session.
@@ -36,7 +37,21 @@ public protocol Authenticator<Credential>: Sendable {
     /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
     func apply(_ credential: Credential, to request: inout HTTPRequest) throws
 
-    /// Gets a new credential.
+    /// Gets a new credential, over the client that the request which waits for it runs on.
+    ///
+    /// No cancelled request cancels it, and nobody else does: what ends it are the timeout of its requests, and the
+    /// deadline of the environment. By default, ``refresh(_:)`` is called, for an authenticator that brings its own way
+    /// to send requests.
+    ///
+    /// - Parameters:
+    ///   - credential: The one that has expired or was rejected; nil where there is none yet, which asks for a login.
+    ///   - client: Sends requests, past the interceptor and the bound of the queue.
+    /// - Returns: The new one.
+    /// - Throws: Why there is none. It is the underlying error of all requests that wait, which fail with the code
+    ///   `authenticationFailed`.
+    func refresh(_ credential: Credential?, using client: RefreshClient) async throws -> Credential
+
+    /// Gets a new credential; implement this one or ``refresh(_:using:)``, which goes before it.
     ///
     /// Requests that are made in it, and in tasks that it starts, may go over the very client that waits for it: they
     /// pass the interceptor untouched. What is made elsewhere, on a dispatch queue say, doesn't.
@@ -63,6 +78,16 @@ public protocol Authenticator<Credential>: Sendable {
 }
 
 extension Authenticator {
+    /// Calls ``refresh(_:)``.
+    public func refresh(_ credential: Credential?, using client: RefreshClient) async throws -> Credential {
+        try await refresh(credential)
+    }
+
+    /// Throws a ``RequestError`` of code `unsupported`: neither way to refresh is implemented.
+    public func refresh(_ credential: Credential?) async throws -> Credential {
+        throw RequestError(.unsupported, phase: .building, reason: "\(Self.self) doesn't say how to refresh")
+    }
+
     /// False: a credential is refreshed when it is rejected.
     public func needsRefresh(_ credential: Credential) -> Bool { false }
 

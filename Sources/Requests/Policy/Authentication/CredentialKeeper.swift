@@ -8,7 +8,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     typealias Outcome = Result<CredentialGrant<Credential>, CredentialRefusal>
     typealias Waiter = CheckedContinuation<Outcome, Never>
     typealias Machine = CredentialMachine<Credential, Waiter>
-    typealias Refresh = @Sendable (Credential?) async throws -> Credential
+    typealias Refresh = @Sendable (Credential?, RefreshClient) async throws -> Credential
 
     /// What the keeper remembers about an operation.
     private struct Note: Sendable {
@@ -166,11 +166,19 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         _ refresh: @escaping Refresh
     ) {
         let scope = context.refreshing.union([id])
+        let client = RefreshClient { request in
+            guard let send = context.send else {
+                let reason = "the context of a test sends nothing"
+                throw RequestError(.unsupported, phase: .building, reason: reason)
+            }
+            // Also where it is called from a task that isn't a part of this one.
+            return try await RefreshScope.$interceptors.withValue(scope) { try await send(request) }
+        }
         Task.detached { [self] in
             let result: Result<Credential, any Error>
             do {
                 result = .success(
-                    try await RefreshScope.$interceptors.withValue(scope) { try await refresh(credential) }
+                    try await RefreshScope.$interceptors.withValue(scope) { try await refresh(credential, client) }
                 )
             } catch {
                 result = .failure(error)

@@ -13,11 +13,12 @@
 /// fail with its error behind a ``RequestError`` of code `authenticationFailed`.
 ///
 /// Requests that are made in the task may go over the very client that waits for it: they pass the interceptor
-/// untouched. Failures at another origin, where a redirect led, aren't asked about.
+/// untouched. A task with a second parameter is handed a ``RefreshClient`` for that, and needs to know no other.
+/// Failures at another origin, where a redirect led, aren't asked about.
 public final class RecoveryInterceptor: Interceptor {
     private let keeper: CredentialKeeper<Void>
     private let recovers: @Sendable (RequestError) -> Bool
-    private let recover: @Sendable (RequestError) async throws -> Void
+    private let recover: @Sendable (RequestError, RefreshClient) async throws -> Void
 
     /// Makes an interceptor.
     ///
@@ -26,11 +27,28 @@ public final class RecoveryInterceptor: Interceptor {
     ///   - window: How often that may be; one more is an error of code `excessiveRefresh`. Nil is no limit.
     ///   - clock: The clock of the window.
     ///   - recover: Does it. It gets the first of the failures.
-    public init(
+    public convenience init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
         window: RefreshWindow? = .default,
         clock: any Clock<Duration> = ContinuousClock(),
         _ recover: @escaping @Sendable (RequestError) async throws -> Void
+    ) {
+        self.init(where: recovers, window: window, clock: clock) { error, _ in try await recover(error) }
+    }
+
+    /// Makes an interceptor that is handed what it sends its requests with.
+    ///
+    /// - Parameters:
+    ///   - recovers: Whether something can be done about a failure.
+    ///   - window: How often that may be; one more is an error of code `excessiveRefresh`. Nil is no limit.
+    ///   - clock: The clock of the window.
+    ///   - recover: Does it. It gets the first of the failures, and a client that sends past this interceptor and the
+    ///     bound of the queue.
+    public init(
+        where recovers: @escaping @Sendable (RequestError) -> Bool,
+        window: RefreshWindow? = .default,
+        clock: any Clock<Duration> = ContinuousClock(),
+        _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void
     ) {
         self.recovers = recovers
         self.recover = recover
@@ -45,7 +63,8 @@ public final class RecoveryInterceptor: Interceptor {
     /// Sends the request again when something was done about its failure.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard !keeper.isRefreshed(by: context), recovers(error) else { return .pass }
-        return await keeper.decide(after: error, in: context) { [recover] _ in try await recover(error) }
+        return await keeper.decide(after: error, in: context) { [recover] _, client in try await recover(error, client)
+        }
     }
 }
 
@@ -59,6 +78,14 @@ extension Interceptor where Self == RecoveryInterceptor {
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
         _ recover: @escaping @Sendable (RequestError) async throws -> Void
+    ) -> RecoveryInterceptor {
+        Self.recover(on: statuses) { error, _ in try await recover(error) }
+    }
+
+    /// Does something about unacceptable statuses, with a client to send requests with; otherwise the same.
+    public static func recover(
+        on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
+        _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void
     ) -> RecoveryInterceptor {
         RecoveryInterceptor(
             where: { error in

@@ -1,0 +1,50 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A request of a refresh: an operation on no queue, whose bound the operations that wait for it may have used up.
+struct RefreshRequest: DataRequest {
+    typealias Success = HTTPResponse<Data>
+    typealias Failure = RequestError
+
+    let http: HTTPRequest
+
+    var identifier: String { "refresh: \(http)" }
+
+    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        completion(.success(URLRequest(http)))
+    }
+
+    func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+    ) {
+        completion(.success(http))
+    }
+
+    func processData(_ data: Data) throws -> HTTPResponse<Data> {
+        throw RequestError(.unsupported, phase: .decoding, reason: "a refresh is answered by a whole response")
+    }
+
+    func process(_ response: HTTPResponse<Data>) -> HTTPResponse<Data> { response }
+
+    /// Sends the request as a part of the refresh that the task belongs to.
+    static func send(
+        _ request: HTTPRequest,
+        over transport: any HTTPTransport,
+        in environment: RequestEnvironment
+    ) async throws(RequestError) -> HTTPResponse<Data> {
+        let source = RequestSource.value(RefreshRequest(http: request))
+        let operation = makeOperation(
+            OperationConfiguration(source: source, transport: transport, environment: environment)
+        )
+        let result = await withTaskCancellationHandler {
+            operation.start()
+            return await operation.outcome()
+        } onCancel: {
+            operation.cancel()
+        }
+        return try result.get()
+    }
+}
