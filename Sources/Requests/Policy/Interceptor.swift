@@ -33,10 +33,12 @@ public protocol Interceptor: Sendable {
 
     /// Says what to do about a failure; nothing by default, which leaves the decision to the next interceptor.
     ///
-    /// Asked for failed transfers and for unacceptable responses; not for requests that can't be built or whose body
-    /// can't be sent again, for redirects that can't be followed, for cancellation, or for content that can't be
-    /// decoded. The first decision that isn't ``RetryDecision/pass`` counts; where all pass, the ``RetryPolicy`` of the
-    /// request or the environment decides.
+    /// Asked for failed transfers and for unacceptable responses; not for requests that can't be built, for redirects
+    /// that can't be followed, for cancellation, or for content that can't be decoded. The first decision that isn't
+    /// ``RetryDecision/pass`` counts; where all pass, the ``RetryPolicy`` of the request or the environment decides.
+    ///
+    /// A body that can't be sent again isn't: a retry that is decided then becomes a failure of code
+    /// `bodyNotReplayable`, with the failure that was to be retried as its underlying error.
     ///
     /// Nothing limits what an interceptor asks for: look at ``InterceptorContext/attempt``, or give the operation a
     /// deadline.

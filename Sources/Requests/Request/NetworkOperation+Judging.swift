@@ -176,7 +176,7 @@ extension NetworkOperation {
         let interceptors = interceptors
         let policy = options.retry ?? environment.retry
         guard error.code != .cancelled, mayTryAgain, !interceptors.isEmpty || policy.limit > 0, let request,
-            exchange.request?.body.isReplayable == true
+            let body = exchange.request?.body
         else {
             return fail(error, in: phase)
         }
@@ -189,7 +189,9 @@ extension NetworkOperation {
                 switch await interceptor.retry(error, context: context) {
                 case .pass: continue
                 case .fail(let other): return fail(other ?? error, in: phase)
-                case .retry(let delay): return retry(after: delay, because: error)
+                case .retry(let delay):
+                    guard body.isReplayable else { return fail(RequestError(notReplayableAfter: error), in: phase) }
+                    return retry(after: delay, because: error)
                 }
             }
             follow(policy, after: error, attempt: attempt, in: phase)
@@ -222,5 +224,13 @@ extension NetworkOperation {
     private func decode(_ response: HTTPResponse<Data>) {
         guard case .decode = transition(.accepted) else { return }
         conclude(response)
+    }
+}
+
+extension RequestError {
+    /// Says why a failure that was to be retried stands.
+    fileprivate init(notReplayableAfter error: RequestError) {
+        let reason = "an interceptor has it tried again, and its body can't be sent again"
+        self.init(.bodyNotReplayable, phase: error.phase, reason: reason, underlying: error)
     }
 }

@@ -197,7 +197,7 @@ import Testing
         #expect(refreshes.count == 3)
     }
 
-    @Test func aBodyThatCannotBeSentAgainFailsWithTheRejection() async {
+    @Test func aBodyThatCannotBeSentAgainHasTheCredentialRefreshedForTheNext() async throws {
         let desk = RefreshDesk()
         let queue = TestQueue(server(accepting: "new")) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
@@ -205,12 +205,81 @@ import Testing
         let stream = BodyStream(InputStream(data: Data("once".utf8)))
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .stream(stream)))
 
-        let error = await Probe(adding: request, to: queue).ended().first?.error
+        let probe = Probe(adding: request, to: queue)
+        await desk.end(with: .success("new"))
+        let error = await probe.ended().first?.error
 
-        #expect(error?.code == .unacceptableStatus && desk.calls.count == 0)
+        #expect(error?.code == .bodyNotReplayable && error?.response?.status == .unauthorized)
+        #expect((error?.underlyingError as? RequestError)?.code == .unacceptableStatus)
+        let next = await Probe(adding: WireRequest(), to: queue).ended().first
+        #expect(next?.value != nil && desk.calls.count == 1)
     }
 
     // MARK: While a refresh is under way
+
+    @Test func aRefreshIsHandedWhatItSendsWith() async {
+        struct Login: Authenticator {
+            func apply(_ token: String, to request: inout HTTPRequest) {
+                request.headers.set(.authorization(.bearer(token)))
+            }
+            func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
+                // Elsewhere than in the task of the refresh, too.
+                let request = HTTPRequest(method: .post, "token", body: .text(token ?? ""))
+                let value = try await Task.detached { try await client.fetch([String].self, from: request) }.value
+                return try #require(value.first)
+            }
+        }
+        let transport = InMemoryTransport { request in
+            switch (request.url.path, request.headers[.authorization]) {
+            case ("/v1/token", nil): .json("[\"new\"]")
+            case ("/v1/token", _): .status(.badRequest)
+            case (_, "Bearer new"): .status(.ok, body: Data("in".utf8))
+            default: .status(.unauthorized)
+            }
+        }
+        // Every place is taken by a request that waits for the refresh.
+        let queue = TestQueue(transport, width: 1) {
+            $0.baseURL = URL(string: "https://example.com/v1")
+            $0.interceptors = [AuthenticationInterceptor(Login(), credential: "old")]
+        }
+
+        let probes = (0..<5).map { _ in Probe(adding: WireRequest(http: HTTPRequest("recipes")), to: queue) }
+        var values: [String?] = []
+        for probe in probes { values.append(await probe.ended().first?.value) }
+
+        #expect(values == Array(repeating: "in", count: 5))
+        let logins = transport.requests.filter { $0.url.path == "/v1/token" }
+        #expect(logins.count == 1 && logins.first?.method == .post)
+        #expect(try? logins.first?.body.data() == Data("old".utf8))
+    }
+
+    @Test func whatRefusesTheRequestOfARefreshIsItsFailure() async {
+        struct Login: Authenticator {
+            func apply(_ token: String, to request: inout HTTPRequest) {}
+            func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
+                try await client.send(HTTPRequest("https://example.com/token")).text()
+            }
+        }
+        let queue = TestQueue(InMemoryTransport { _ in .status(.forbidden) }) {
+            $0.interceptors = [AuthenticationInterceptor(Login())]
+        }
+
+        let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error
+
+        #expect(error?.code == .authenticationFailed)
+        #expect((error?.underlyingError as? RequestError)?.response?.status == .forbidden)
+    }
+
+    @Test func anAuthenticatorThatCannotRefreshSaysSo() async {
+        struct Sealed: Authenticator {
+            func apply(_ token: String, to request: inout HTTPRequest) {}
+        }
+        let queue = TestQueue { $0.interceptors = [AuthenticationInterceptor(Sealed())] }
+
+        let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error
+
+        #expect((error?.underlyingError as? RequestError)?.code == .unsupported)
+    }
 
     @Test func aRefreshMaySendThroughTheQueueThatWaitsForIt() async {
         let waiting = Locked<TestQueue?>(nil)

@@ -108,15 +108,26 @@ import Testing
         #expect(probe.operation.attempts.map(\.cause) == [.initial, .retry])
     }
 
-    @Test func aBodyThatCannotBeSentAgainIsNot() async {
+    @Test(arguments: [
+        (RetryDecision.retry, RequestError.Code.bodyNotReplayable), (.pass, .unacceptableStatus),
+        (.fail, .unacceptableStatus),
+    ])
+    func aBodyThatCannotBeSentAgainIsAskedAboutAndIsNot(decision: RetryDecision, code: RequestError.Code) async {
         let transport = InMemoryTransport { _ in .status(503) }
-        let queue = TestQueue(transport) { $0.interceptors = [ClosureInterceptor(retry: { _, _ in .retry })] }
+        let queue = TestQueue(transport) {
+            $0.interceptors = [ClosureInterceptor(retry: { _, _ in decision })]
+            $0.retry = .default
+        }
         let stream = BodyStream(InputStream(data: Data("once".utf8)))
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .stream(stream)))
 
         let error = await Probe(request, on: queue).run(on: queue).ended().first?.error
 
-        #expect(error?.code == .unacceptableStatus && transport.requests.count == 1)
+        #expect(error?.code == code && transport.requests.count == 1)
+        #expect(error?.response?.status == 503)
+        if code == .bodyNotReplayable {
+            #expect((error?.underlyingError as? RequestError)?.code == .unacceptableStatus && error?.reason != nil)
+        }
     }
 
     @Test func contentThatDoesNotDecodeIsNotAskedAbout() async {

@@ -16,7 +16,8 @@
 /// that and are rejected after it; the next one tries anew.
 ///
 /// One request is worth one refresh: where a server rejects what was fetched for it, the rejection is its failure. A
-/// request whose body can't be sent again fails with the rejection, too.
+/// request whose body can't be sent again has the credential refreshed for those that follow, and fails itself, with the
+/// code `bodyNotReplayable`.
 ///
 /// A request that waits ends at once when it is cancelled or its deadline passes; the refresh goes on for the others.
 ///
@@ -73,7 +74,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
         let grant = try await keeper.grant(
             in: context,
             isStale: authenticator.needsRefresh,
-            refresh: authenticator.refresh
+            refresh: authenticator.refresh(_:using:)
         )
         let headers = request.headers
         try authenticator.apply(grant.credential, to: &request)
@@ -84,6 +85,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     /// Sends a rejected request again as soon as there is another credential.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard !keeper.isRefreshed(by: context), authenticator.isRejection(error) else { return .pass }
-        return await keeper.decide(after: error, in: context, refresh: authenticator.refresh)
+        return await keeper.decide(after: error, in: context, refresh: authenticator.refresh(_:using:))
     }
 }
