@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// What was compressed here, another program can read.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: BodyCompressionTests.python != nil)) struct BodyCompressionTests {
+@Suite(.timeLimit(.minutes(1)), .enabled(if: Python.path != nil)) struct BodyCompressionTests {
     @Test(arguments: [1, 100, 65_536, 1_000_000]) func pythonReadsWhatArrives(size: Int) async throws {
         let server = try MockServer { _ in .text("ok") }
         let client = HTTPClient(baseURL: server.url) { $0.interceptors.append(.compressingBodies(from: 1)) }
@@ -20,16 +20,12 @@ import Testing
         #expect(try Self.unzip(request.body) == Data(text.utf8))
     }
 
-    fileprivate static let python = ProcessInfo.processInfo.environment["PATH"]?
-        .split(separator: ":").map { "\($0)/python3" }
-        .first { FileManager.default.isExecutableFile(atPath: $0) }
-
     private static func unzip(_ data: Data) throws -> Data {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try data.write(to: file)
         defer { try? FileManager.default.removeItem(at: file) }
         let process = Process()
-        process.executableURL = URL(fileURLWithPath: try #require(python))
+        process.executableURL = URL(fileURLWithPath: try #require(Python.path))
         let script = "import gzip, sys; sys.stdout.buffer.write(gzip.open(sys.argv[1]).read())"
         process.arguments = ["-c", script, file.path]
         let output = Pipe()
@@ -39,4 +35,11 @@ import Testing
         process.waitUntilExit()
         return result
     }
+}
+
+/// Another program, where there is one.
+private enum Python {
+    static let path = ProcessInfo.processInfo.environment["PATH"]?
+        .split(separator: ":").map { "\($0)/python3" }
+        .first { FileManager.default.isExecutableFile(atPath: $0) }
 }

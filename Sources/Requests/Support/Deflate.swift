@@ -38,7 +38,8 @@ private struct Zlib: Sendable {
     private typealias Bound = @convention(c) (CUnsignedLong) -> CUnsignedLong
     private typealias Compress =
         @convention(c) (
-            UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>?, CUnsignedLong, CInt
+            UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<CUnsignedLong>, UnsafePointer<UInt8>?, CUnsignedLong,
+            CInt
         ) -> CInt
 
     /// Nil where there is no zlib to be found.

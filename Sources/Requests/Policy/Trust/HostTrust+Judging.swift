@@ -30,7 +30,9 @@ extension HostTrust {
     /// - Returns: What to do.
     func verdict(on certificate: Data?, problem: () -> Distrust?) -> Verdict {
         if !acceptsAnyCertificate {
-            guard authorities.includesSystem || !authorities.certificates.isEmpty else { return .refuse(.noAuthorities) }
+            guard authorities.includesSystem || !authorities.certificates.isEmpty else {
+                return .refuse(.noAuthorities)
+            }
             if let problem = problem() { return .refuse(problem) }
         }
         if let pins {
@@ -42,4 +44,3 @@ extension HostTrust {
         return goesByTheSystem ? .leave : .accept
     }
 }
-

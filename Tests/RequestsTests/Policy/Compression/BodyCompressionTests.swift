@@ -100,10 +100,11 @@ import Testing
         request.http.method = .post
         request.http.body = .json(Recipe())
 
-        await Probe(request, on: queue).run(on: queue).ended()
+        _ = await Probe(request, on: queue).run(on: queue).ended()
 
         let sent = try #require(transport.requests.first)
-        let expected = Data("{\"first_steps\":[\(Recipe().firstSteps.map { "\"\($0)\"" }.joined(separator: ","))]}".utf8)
+        let steps = Recipe().firstSteps.map { "\"\($0)\"" }.joined(separator: ",")
+        let expected = Data("{\"first_steps\":[\(steps)]}".utf8)
         #expect(sent.headers[.contentEncoding] == "gzip")
         #expect(sent.headers[.contentType] == "application/json")
         #expect(try sent.body.data() == Gzip.compress(expected))

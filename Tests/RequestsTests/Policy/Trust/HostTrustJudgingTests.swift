@@ -43,7 +43,8 @@ import Testing
     }
 
     @Test func pinOfAnotherHostIsNone() throws {
-        let policy = try TrustPolicy.system.pinning([PublicKeyPin(CertificateSample.rsa.pin)], forHosts: ["example.com"])
+        let pin = try PublicKeyPin(CertificateSample.rsa.pin)
+        let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
 
         #expect(try rules(policy).verdict(on: der(.ec), problem: { nil }) == .leave)
     }
