@@ -103,6 +103,9 @@ final class PartialDownload: Sendable {
             case .complete: return (nil, nil)
             case .more: return (.wrongRange, nil)
             case .short: return (nil, RequestError(.connectionLost, phase: .receiving, reason: "the file isn't whole"))
+            case .stuck:
+                let reason = "the server gives too little at a time"
+                return (nil, RequestError(.badResponse, phase: .receiving, reason: reason))
             case .excess: return (nil, RequestError(.badResponse, phase: .receiving, reason: "the file is too long"))
             }
         }

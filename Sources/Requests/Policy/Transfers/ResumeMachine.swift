@@ -56,6 +56,8 @@ struct ResumeMachine: Sendable {
         case short
         /// There is more than the server said: nothing of it can be trusted.
         case excess
+        /// The server gives so little at a time that it would go on for ever; what is there can be gone on with.
+        case stuck
     }
 
     /// What the file is a part of; nil where no later request could go on with it.
@@ -68,6 +70,10 @@ struct ResumeMachine: Sendable {
     private let now: @Sendable () -> Date
     private var end: Int64?
     private var total: Int64?
+    /// Where the part began that was asked for.
+    private var asked: Int64 = 0
+    /// How often the server gave less than the rest, and how many bytes that brought in all.
+    private var (rounds, gained) = (0, Int64(0))
 
     /// Begins with a file, or without.
     ///
@@ -148,9 +154,16 @@ struct ResumeMachine: Sendable {
             return .excess
         }
         guard let total, end < total else { return .complete }
+        gained += end - asked
         offset = end
-        return .more
+        rounds += 1
+        return rounds <= Self.freeRounds + Int(gained / Self.smallestPart) ? .more : .stuck
     }
+
+    /// How many parts may be as small as the server likes, so that a small file may come in a few.
+    private static let freeRounds = 16
+    /// How many bytes each part beyond these has to have, on the average.
+    private static let smallestPart: Int64 = 64 * 1024
 
     private mutating func append(_ headers: HTTPHeaders, to manifest: DownloadManifest) -> Decision {
         let type = headers[.contentType].flatMap { try? MediaType(parsing: $0) }
@@ -169,6 +182,7 @@ struct ResumeMachine: Sendable {
             headers.exactLength.map({ $0 == count }) ?? true,
             manifest.total.map({ positions.upperBound < $0 }) ?? true
         else { return requestAgain(.wrongRange) }
+        asked = offset
         end = positions.upperBound + 1
         total = range.total ?? manifest.total
         self.manifest?.total = total

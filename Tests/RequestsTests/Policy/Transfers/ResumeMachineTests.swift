@@ -219,6 +219,28 @@ import Testing
         #expect(machine.ended(length: 1000) == .complete)
     }
 
+    @Test(
+        arguments: [(1, 17), (4096, 18), (65_536, nil), (1 << 20, nil)] as [(Int64, Int?)]
+    )
+    func aServerThatGivesTooLittleAtATimeIsGivenUp(part: Int64, expected: Int?) {
+        let total: Int64 = 100 << 20
+        var machine = Self.machine(Self.manifest(total: total), length: 400)
+        var (length, rounds, end) = (Int64(400), 0, ResumeMachine.End.more)
+
+        while end == .more {
+            let last = min(length + part, total) - 1
+            #expect(
+                machine.handle(Self.head(206, ["Content-Range": "bytes \(length)-\(last)/\(total)"]))
+                    == .append(at: length)
+            )
+            (length, rounds) = (last + 1, rounds + 1)
+            end = machine.ended(length: length)
+        }
+
+        #expect(end == (expected == nil ? .complete : .stuck) && (expected == nil || rounds == expected))
+        #expect(machine.manifest != nil && machine.offset > 400)
+    }
+
     @Test func aChangedFileIsFetchedAnewAndCanBeGoneOnWith() {
         var machine = Self.machine(Self.manifest(), length: 400)
 
