@@ -65,4 +65,10 @@ struct ProgressMeter: Sendable {
         defer { (told, nextTime) = (current, nil) }
         return current == told ? nil : current
     }
+
+    /// Ends a transfer that failed: tells what was held back, whether it is time or not.
+    mutating func stop() -> TransferProgress? {
+        nextTime = nil
+        return flush(at: .zero)
+    }
 }

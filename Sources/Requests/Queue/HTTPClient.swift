@@ -163,11 +163,28 @@ public final class HTTPClient: RequestQueue {
     /// The operations that aren't finished.
     public var operations: [Operation] { lanes.bounded.operations + lanes.unbounded.operations }
 
+    // MARK: Progress
+
+    /// How far the requests have come together that were added since there was last nothing to do.
+    ///
+    /// Nothing is counted before this, or ``progressUpdates()``, is first asked for: the first answer knows of the
+    /// requests that aren't finished then. Those of a client that ``inheriting(_:)`` made count too, as its requests run
+    /// on the same queue; operations that aren't of this library don't.
+    public var progress: QueueProgress { lanes.follower.progress { operations } }
+
+    /// How far the requests have come together, as a sequence, which begins with the present and ends with the client.
+    ///
+    /// Who is slow gets the newest. Each call makes a sequence of its own.
+    public func progressUpdates() -> AsyncStream<QueueProgress> { lanes.follower.updates { operations } }
+
+    // MARK: Running
+
     /// Takes an operation, to start it when its turn has come.
     ///
     /// What the refresh of a credential consists of starts at once: the requests that wait for it may be as many as
     /// run at once, and it would wait for them.
     public func addOperation(_ operation: Operation) {
+        lanes.follower.add(operation)
         let lane = RefreshScope.interceptors.isEmpty ? lanes.bounded : lanes.unbounded
         lane.addOperation(operation)
     }
@@ -182,6 +199,7 @@ public final class HTTPClient: RequestQueue {
     private struct Lanes: Sendable {
         let bounded = OperationQueue()
         let unbounded = OperationQueue()
+        let follower = QueueFollower()
 
         init(_ width: Int) {
             bounded.name = "Requests.HTTPClient"

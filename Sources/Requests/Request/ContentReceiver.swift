@@ -7,6 +7,9 @@ import Foundation
 ///
 /// One thread at a time calls it, in the order of the content, and `end` last.
 protocol ContentReceiver: AnyObject, Sendable {
+    /// How many bytes of the whole it has, with those that were there before; nil where it doesn't want any.
+    var count: Int64? { get }
+
     /// Takes a piece.
     ///
     /// - Throws: What fails the operation.

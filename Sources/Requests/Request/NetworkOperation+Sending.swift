@@ -79,12 +79,13 @@ extension NetworkOperation {
         }
         feed?.report(.attemptStarted(MonitoredAttempt(number: number, cause: hop.cause, request: hop.outgoing)))
         let limit = options.maximumBodySize ?? environment.maximumBodySize
-        let flow = run.withLock { run in
+        let (flow, progress) = run.withLock { run in
             let flow = FlowControl(run.isPaused ? .user : [])
             run.flow = flow
             run.receiver = nil
-            return flow
+            return (flow, run.progress)
         }
+        progress?.sent.begin(total: hop.outgoing.body.length)
         let timeout = options.timeout ?? environment.timeout
         let trust = options.trust ?? environment.trust
         let headLimit = options.maximumHeaderSize ?? environment.maximumHeaderSize
@@ -114,8 +115,10 @@ extension NetworkOperation {
 
     private func receive(_ event: TransferEvent, transfer: Int, limits: (head: Int, body: Int)) {
         switch event {
-        case .informational, .sent:
+        case .informational:
             break
+        case .sent(let count, let total):
+            run.withLock { $0.progress }?.sent.reach(count, of: total)
         case .head(let head):
             // Nothing of such a head is kept: neither its cookies nor its fields in the error.
             if let size = head.size, size > limits.head {
@@ -130,9 +133,14 @@ extension NetworkOperation {
             feed?.report(head)
             advance(.responded(transfer: transfer))
             if !keepsContentInMemory { direct(head) }
+            tellBegin(of: head)
         case .data(let data):
             if let receiver = run.withLock({ $0.receiver }) { return pass(data, to: receiver) }
-            let reception = run.withLock { $0.exchange.receive(data, transfer: transfer, limit: limits.body) }
+            let (reception, progress, count) = run.withLock { run in
+                let reception = run.exchange.receive(data, transfer: transfer, limit: limits.body)
+                return (reception, run.progress, run.exchange.body.count)
+            }
+            if let progress, reception == .kept { progress.received.reach(Int64(count)) }
             guard reception == .tooLarge else { return }
             let reason = "more than \(limits.body) bytes"
             fail(RequestError(.bodyTooLarge, phase: .receiving, reason: reason), in: .receiving)
@@ -170,9 +178,11 @@ extension NetworkOperation {
     }
 
     private func pass(_ data: Data, to receiver: any ContentReceiver) {
-        guard run.withLock({ !$0.exchange.isAbandoned }) else { return }
+        let (isAbandoned, progress) = run.withLock { ($0.exchange.isAbandoned, $0.progress) }
+        guard !isAbandoned else { return }
         do {
             try receiver.receive(data)
+            if let progress, let count = receiver.count { progress.received.reach(count) }
         } catch {
             fail(error, in: .receiving)
         }

@@ -19,6 +19,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         var isPaused = false
         var flow: FlowControl?
         var receiver: (any ContentReceiver)?
+        /// What tells of the progress; nil as long as nobody has asked.
+        var progress: ProgressFeeds?
         /// What the operation failed with, before the request made it an error of its own.
         var failure: (any Error)?
     }
@@ -199,10 +201,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     override func deliver() {
-        let (cancellation, deadline) = run.withLock { run in
+        let (cancellation, deadline, progress) = run.withLock { run in
             defer { run.deadline = nil }
-            return (run.exchange.abandon(), run.deadline)
+            return (run.exchange.abandon(), run.deadline, run.progress)
         }
+        // The last progress comes before the completions.
+        if let progress { progress.end(isWhole: result?.isSuccess == true) }
         reportEnd()
         super.deliver()
         deadline?.cancel()

@@ -58,8 +58,12 @@ final class PartialDownload: Sendable {
         case .startOver:
             return FileReceiver(try startOver(head, from: url), limit: limit)
         case .complete:
-            state.withLock { $0.isComplete = true }
-            return Discard()
+            return Discard(
+                besides: state.withLock { state in
+                    state.isComplete = true
+                    return state.file?.length
+                }
+            )
         case .requestAgain(let reason):
             state.withLock { $0.again = reason }
             flow.cancel()
@@ -156,6 +160,8 @@ private final class FileReceiver: ContentReceiver {
         self.limit = Int64(limit)
     }
 
+    var count: Int64? { file.length }
+
     func receive(_ data: Data) throws {
         guard Int64(data.count) <= limit - file.length else {
             throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes")
@@ -168,6 +174,13 @@ private final class FileReceiver: ContentReceiver {
 
 /// Takes content that nobody wants.
 private final class Discard: ContentReceiver {
+    let count: Int64?
+
+    /// Makes one beside a file that is whole, or beside none.
+    init(besides count: Int64? = nil) {
+        self.count = count
+    }
+
     func receive(_ data: Data) {}
     func end(_ error: RequestError?) {}
 }

@@ -53,11 +53,18 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
 /// Hands content to a stream, and fails the stream with the transfer.
 private final class StreamReceiver: ContentReceiver {
     private let core: StreamCore
+    private let received = Locked<Int64>(0)
 
     init(_ core: StreamCore) {
         self.core = core
     }
 
-    func receive(_ data: Data) throws { try core.put(data) }
+    var count: Int64? { received.withLock { $0 } }
+
+    func receive(_ data: Data) throws {
+        received.withLock { $0 += Int64(data.count) }
+        try core.put(data)
+    }
+
     func end(_ error: RequestError?) { core.end(error) }
 }
