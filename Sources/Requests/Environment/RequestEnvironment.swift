@@ -63,6 +63,8 @@ public struct RequestEnvironment: Sendable {
     public var rateLimiter: RateLimiter?
     /// How many transfers to one origin are under way at once; nil, the default, sets no limit.
     public var hostLimiter: HostLimiter?
+    /// How many bytes go through in a second, those of all transfers together; nil, the default, sets no limit.
+    public var bandwidthLimiter: BandwidthLimiter?
     /// What watches operations; each is told in its turn, in this order.
     public var monitors: [any EventMonitor] = []
     /// When failed requests are tried again; by default never.

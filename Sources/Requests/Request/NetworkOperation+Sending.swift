@@ -98,7 +98,9 @@ extension NetworkOperation {
         )
         if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
         outgoing.hasLeftOrigin = hasLeftOrigin
+        let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
         let sink = EventSink { [self] event in
+            throttle?.note(event)
             if case .end = event {
                 flow.detach()
                 leave?()

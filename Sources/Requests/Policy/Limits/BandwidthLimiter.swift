@@ -4,8 +4,11 @@
 /// Lets only so many bytes through in a second, all transfers together: what leaves room for others on a line.
 ///
 /// ```swift
-/// let limiter = BandwidthLimiter(bytesPerSecond: 500_000)
+/// let client = HTTPClient { $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 500_000) }
 /// ```
+///
+/// It counts what is received, decoded, and the bodies that are sent, both together. Only transports that can pause
+/// (``TransportCapabilities/pausing``) are held back by it; over others nothing is limited.
 ///
 /// It is a bucket of bytes that fills at a steady rate. A chunk that has come is taken from it in any case, also where
 /// it holds less: the transfer then pauses until that is made good. So the rate is exact in the long run, however large
@@ -15,6 +18,8 @@
 public final class BandwidthLimiter: Sendable {
     /// How many bytes go through in a second.
     public let bytesPerSecond: Int
+    /// What the pauses are timed by.
+    let clock: any Clock<Duration>
     private let bucket: Locked<TokenBucket>
     private let time: @Sendable () -> Duration
 
@@ -32,6 +37,7 @@ public final class BandwidthLimiter: Sendable {
         let rate = min(max(1, bytesPerSecond), 1_000_000_000)
         self.bytesPerSecond = rate
         bucket = Locked(TokenBucket(rate, per: .seconds(1), burst: burst ?? rate / 4))
+        self.clock = clock
         time = clock.stopwatch()
     }
 
@@ -42,11 +48,18 @@ public final class BandwidthLimiter: Sendable {
     ///   what it would make good is still owed at the next chunk.
     func take(_ bytes: Int) -> Duration? {
         guard bytes > 0 else { return nil }
+        return pause(after: min(bytes, Self.largestChunk))
+    }
+
+    /// How long a transfer that pauses is to pause yet; nil where it goes on.
+    var owed: Duration? { pause(after: 0) }
+
+    private func pause(after bytes: Int) -> Duration? {
         let time = time()
         let pause = bucket.withLock { bucket in
             // Brings the bucket up to the present; what it holds doesn't matter, since it may owe.
             _ = bucket.available(at: time)
-            bucket.take(min(bytes, Self.largestChunk))
+            bucket.take(bytes)
             return bucket.nextToken(at: time) - time
         }
         return pause < Self.shortestPause ? nil : pause

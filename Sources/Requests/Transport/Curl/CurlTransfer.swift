@@ -35,6 +35,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         static let mailbox = Pauses(rawValue: 2)
         static let body = Pauses(rawValue: 4)
         static let receiving: Pauses = [.caller, .mailbox]
+        static let sending: Pauses = [.caller, .body]
     }
 
     /// Makes a transfer with a handle, which is ready for the loop when this returns.
@@ -145,7 +146,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard paused != before else { return 0 }
         var bits: Int32 = 0
         if !paused.isDisjoint(with: .receiving) { bits |= Int32(CCURL_PAUSE_RECEIVING) }
-        if paused.contains(.body) { bits |= Int32(CCURL_PAUSE_SENDING) }
+        if !paused.isDisjoint(with: .sending) { bits |= Int32(CCURL_PAUSE_SENDING) }
         return ccurl_easy_pause(easy, bits)
     }
 
@@ -205,6 +206,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     fileprivate func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         loop.noteActivity(self)
+        // As with what is received: a pause that was asked for before there was a connection is forgotten.
+        guard !paused.contains(.caller) else { return Int(CCURL_READFUNC_PAUSE) }
         switch body?.read(into: buffer) {
         case .bytes(let count):
             stopwatch.read(at: loop.now)

@@ -1,0 +1,75 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Has one transfer pause as its limiter wants it.
+final class BandwidthThrottle: Sendable {
+    private struct State: Sendable {
+        var isWaiting = false
+        var isOver = false
+        var timer: DelayedAction?
+        /// How many bytes were sent so far, as the transport says it.
+        var sent: Int64 = 0
+
+        /// Begins to wait; false where somebody waits already.
+        mutating func wait() -> Bool {
+            guard !isWaiting, !isOver else { return false }
+            isWaiting = true
+            return true
+        }
+
+        /// How many of the bytes that were sent haven't been counted; none where the body is sent once more.
+        mutating func note(sent count: Int64) -> Int {
+            defer { sent = count }
+            return Int(max(0, count - sent))
+        }
+    }
+
+    private let limiter: BandwidthLimiter
+    private let flow: FlowControl
+    private let state = Locked(State())
+
+    init(_ limiter: BandwidthLimiter, _ flow: FlowControl) {
+        self.limiter = limiter
+        self.flow = flow
+    }
+
+    /// Counts what came or went in one event of the transfer.
+    func note(_ event: TransferEvent) {
+        switch event {
+        case .data(let data): take(data.count)
+        case .sent(let count, _): take(state.withLock { $0.note(sent: count) })
+        case .end: end()
+        case .informational, .head, .metrics: break
+        }
+    }
+
+    private func take(_ bytes: Int) {
+        guard let pause = limiter.take(bytes), state.withLock({ $0.wait() }) else { return }
+        flow.set(.bandwidth, true)
+        wait(pause)
+    }
+
+    /// Goes on after a while, unless others have taken what would make it good.
+    private func wait(_ pause: Duration) {
+        let timer = DelayedAction(after: pause, on: limiter.clock) { [weak self] in
+            guard let self else { return }
+            if let pause = limiter.owed { return wait(pause) }
+            state.withLock { $0.isWaiting = false }
+            flow.set(.bandwidth, false)
+        }
+        let isOver = state.withLock { state in
+            if !state.isOver { state.timer = timer }
+            return state.isOver
+        }
+        if isOver { timer.cancel() }
+    }
+
+    private func end() {
+        let timer = state.withLock { state in
+            state.isOver = true
+            defer { state.timer = nil }
+            return state.timer
+        }
+        timer?.cancel()
+    }
+}
