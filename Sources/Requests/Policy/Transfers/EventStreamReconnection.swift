@@ -9,19 +9,6 @@ import Foundation
 /// after another wait longer and longer, up to a limit. Where the standard gives up, so does this, except with statuses
 /// that say that the server is only busy: there a browser's page would have to do what is done here.
 struct EventStreamReconnection: Sendable {
-    /// How patient a stream is.
-    struct Limits: Sendable, Hashable {
-        /// How long to wait for the next connection where the server says nothing; 3 seconds by default.
-        var retry = Duration.seconds(3)
-        /// What is waited at most; a minute by default, whatever the server says.
-        var longestWait = Duration.seconds(60)
-        /// How many connections may fail in a row, 10 by default; nil for any number.
-        var failures: Int? = 10
-        /// What is waited after the second failure in a row and after those behind it, if it is longer than the time
-        /// that the server asked for.
-        var backoff = Backoff.exponential(from: .seconds(1))
-    }
-
     /// What happens to the stream.
     enum Input: Sendable {
         /// The stream begins.
@@ -63,7 +50,7 @@ struct EventStreamReconnection: Sendable {
 
     private var state = State.idle
     private var failures = 0
-    private let limits: Limits
+    private let policy: ReconnectionPolicy
     private let random: RandomSource
     private let now: @Sendable () -> Date
 
@@ -71,17 +58,17 @@ struct EventStreamReconnection: Sendable {
     ///
     /// - Parameters:
     ///   - lastEventID: Where a stream of before came to; nil for the beginning.
-    ///   - limits: How patient it is.
+    ///   - policy: How patient it is.
     ///   - random: What the waits are drawn from.
     ///   - now: The present, for a `Retry-After` that is a date.
     init(
         lastEventID: String? = nil,
-        limits: Limits = Limits(),
+        policy: ReconnectionPolicy = .default,
         random: RandomSource = .system,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.lastEventID = lastEventID
-        self.limits = limits
+        self.policy = policy
         self.random = random
         self.now = now
     }
@@ -138,10 +125,10 @@ struct EventStreamReconnection: Sendable {
 
     private mutating func wait(reason: RequestError, atLeast pause: Duration = .zero) -> Action {
         failures += 1
-        if let limit = limits.failures, failures > limit { return end(.fail(reason)) }
+        if let limit = policy.limit, failures > limit { return end(.fail(reason)) }
         state = .waiting
-        let backoff = failures > 1 ? limits.backoff.delay(before: failures - 1, random: random) : .zero
-        return .wait(max(.zero, min(max(retry ?? limits.retry, backoff, pause), limits.longestWait)))
+        let backoff = failures > 1 ? policy.backoff.delay(before: failures - 1, random: random) : .zero
+        return .wait(max(.zero, min(max(retry ?? policy.wait, backoff, pause), policy.longestWait)))
     }
 
     private mutating func end(_ action: Action) -> Action {

@@ -12,7 +12,7 @@ import Testing
         headers: [HTTPField(.contentType, "text/event-stream; charset=utf-8")]
     )
 
-    private static let limits = EventStreamReconnection.Limits(backoff: .exponential().jitter(.none))
+    private static let policy = ReconnectionPolicy(backoff: .exponential().jitter(.none))
 
     private func head(_ status: HTTPStatus, _ fields: HTTPField...) -> HTTPResponseHead {
         HTTPResponseHead(status: status, headers: HTTPHeaders(fields))
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test func aStreamConnectsAgainWhereItsConnectionEnds() {
-        var machine = EventStreamReconnection(limits: Self.limits)
+        var machine = EventStreamReconnection(policy: Self.policy)
 
         #expect(name(machine.handle(.started)) == "connect")
         #expect(name(machine.handle(.responded(Self.accepted))) == "read")
@@ -67,10 +67,10 @@ import Testing
     }
 
     @Test func failuresInARowWaitLongerAndEndAtTheLimit() {
-        var limits = Self.limits
-        limits.failures = 6
-        limits.longestWait = .seconds(10)
-        var machine = EventStreamReconnection(limits: limits)
+        var policy = Self.policy
+        policy.limit = 6
+        policy.longestWait = .seconds(10)
+        var machine = EventStreamReconnection(policy: policy)
         _ = machine.handle(.started)
 
         var actions: [String] = []
@@ -88,9 +88,9 @@ import Testing
     }
 
     @Test func aConnectionThatStandsEndsTheRowOfFailures() {
-        var limits = Self.limits
-        limits.failures = 1
-        var machine = EventStreamReconnection(limits: limits)
+        var policy = Self.policy
+        policy.limit = 1
+        var machine = EventStreamReconnection(policy: policy)
         _ = machine.handle(.started)
 
         for _ in 0..<3 {
@@ -115,7 +115,7 @@ import Testing
         ] as [(Int, String?, String)]
     )
     func aResponseIsAStreamOrNot(status: Int, type: String?, action: String) {
-        var machine = EventStreamReconnection(limits: Self.limits)
+        var machine = EventStreamReconnection(policy: Self.policy)
         _ = machine.handle(.started)
         let head = HTTPResponseHead(
             status: HTTPStatus(status),
@@ -129,7 +129,7 @@ import Testing
         arguments: [("20", "wait 20.0 seconds"), ("1", "wait 3.0 seconds"), ("9999999", "wait 60.0 seconds")]
     )
     func theServerSaysHowLongToWaitWithinReason(value: String, action: String) {
-        var machine = EventStreamReconnection(limits: Self.limits)
+        var machine = EventStreamReconnection(policy: Self.policy)
         _ = machine.handle(.started)
 
         #expect(name(machine.handle(.responded(head(.serviceUnavailable, HTTPField(.retryAfter, value))))) == action)
