@@ -12,13 +12,20 @@ struct Connection {
     let number: Int
     let socket: Socket
     let core: ServerCore
-    private var parser = RequestParser()
+    /// When the connection was accepted.
+    let accepted: Duration
+    private var parser: RequestParser
+    private var headRead = Duration.zero
+    private var sentByteCount = 0
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
-    init(number: Int, socket: Socket, core: ServerCore) {
+    init(number: Int, socket: Socket, accepted: Duration, core: ServerCore) {
         self.number = number
         self.socket = socket
+        self.accepted = accepted
         self.core = core
+        let configuration = core.configuration
+        parser = RequestParser(headLimit: configuration.headLimit, bodyLimit: configuration.bodyLimit ?? .max)
     }
 
     /// How many bytes that came too early are kept before the client has to wait.
@@ -26,9 +33,15 @@ struct Connection {
 
     /// Answers requests until one side ends the connection; the caller closes the socket.
     mutating func run() {
+        var left = max(1, core.configuration.requestsPerConnection ?? .max)
         while let (request, response) = nextAnswer() {
-            guard perform(response.steps(for: request)) else { return }
-            guard response.keepsAlive, request.keepsAlive else { return finish() }
+            left -= 1
+            sentByteCount = 0
+            let isDone = perform(response.steps(for: request, isLast: left == 0))
+            let time = isDone ? core.age : nil
+            core.state.withLock { $0.noteAnswer(to: request.index, sentByteCount: sentByteCount, at: time) }
+            guard isDone else { return }
+            guard left > 0, response.keepsAlive, request.keepsAlive else { return finish() }
         }
     }
 
@@ -36,9 +49,11 @@ struct Connection {
         while true {
             switch parser.next() {
             case .request(let message):
-                return core.respond(to: message, on: number)
+                return core.respond(to: message, on: number, times(bodyRead: core.age))
             case .head(let head, let expectsContinue):
-                if let early = core.respondEarly(to: parser.partialMessage(head), on: number) { return early }
+                headRead = core.age
+                let early = core.respondEarly(to: parser.partialMessage(head), on: number, times(bodyRead: nil))
+                if let early { return early }
                 guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
             case .malformed(let status, let reason):
@@ -50,13 +65,25 @@ struct Connection {
         }
     }
 
+    private func times(bodyRead: Duration?) -> RequestTimes {
+        RequestTimes(accepted: accepted, headRead: headRead, bodyRead: bodyRead)
+    }
+
     /// Whether more bytes came, which are then in the parser.
     private mutating func receive() -> Bool {
+        let deadline = core.configuration.idleTimeout.map { ContinuousClock.now + $0 }
         while true {
             switch read() {
             case .moved: return true
             case .ended: return false
-            case .blocked: guard wait(for: POLLIN) == .ready else { return false }
+            case .blocked:
+                switch wait(for: POLLIN, until: deadline) {
+                case .ready: continue
+                case .stopped: return false
+                case .passed:
+                    finish()
+                    return false
+                }
             }
         }
     }
@@ -98,12 +125,14 @@ struct Connection {
     }
 
     /// Whether all bytes could be sent.
-    private func send(_ data: Data) -> Bool {
+    private mutating func send(_ data: Data) -> Bool {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
                 switch socket.send(UnsafeRawBufferPointer(rebasing: rest)) {
-                case .moved(let count): rest = rest.dropFirst(count)
+                case .moved(let count):
+                    rest = rest.dropFirst(count)
+                    sentByteCount += count
                 case .ended: return false
                 case .blocked: guard wait(for: POLLOUT) == .ready else { return false }
                 }

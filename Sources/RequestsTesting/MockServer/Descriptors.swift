@@ -77,6 +77,12 @@ func writeByte(to descriptor: Int32) {
     _ = write(descriptor, &byte, 1)
 }
 
+/// Whether there was a byte to read.
+func readByte(from descriptor: Int32) -> Bool {
+    var byte: UInt8 = 0
+    return read(descriptor, &byte, 1) == 1
+}
+
 /// Waits until one of the descriptors is ready, or until the deadline.
 ///
 /// - Returns: Whether one is ready; the array says which.

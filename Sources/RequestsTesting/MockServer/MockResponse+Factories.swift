@@ -75,6 +75,26 @@ extension MockResponse {
         return .message(ResponseHead(status: status, headers: fields, length: nil), body: pieces)
     }
 
+    /// A body in chunks of a size, the last of which may be smaller, with fields behind the last.
+    ///
+    /// - Parameters:
+    ///   - body: The content.
+    ///   - chunkSize: How many bytes a chunk has; less than 1 counts as 1.
+    ///   - trailers: The fields behind the last chunk; none by default.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields, besides `Transfer-Encoding`.
+    public static func chunked(
+        _ body: Data,
+        chunkSize: Int,
+        trailers: HTTPHeaders = [:],
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = [:]
+    ) -> MockResponse {
+        let size = max(1, chunkSize)
+        let chunks = stride(from: 0, to: body.count, by: size).map { Data(body.dropFirst($0).prefix(size)) }
+        return .chunked(chunks, trailers: trailers, status: status, headers: headers)
+    }
+
     /// What was received, as JSON: `method`, `target`, `headers` (repeated fields joined) and `body` (as text).
     public static var echo: MockResponse {
         MockResponse { request, closes in

@@ -52,6 +52,28 @@ extension MockResponse {
         response.dripping(chunkSize: chunkSize, every: interval)
     }
 
+    /// The response at a speed, head included: never faster, and slower by what a busy machine adds.
+    ///
+    /// The bytes come in small pieces, 20 in a second, with pauses between them.
+    public func throttled(to speed: StubSpeed) -> MockResponse {
+        changingSteps { steps in
+            let pieceSize = max(1, speed.bytesPerSecond / 20)
+            var pause: Duration?
+            return steps.flatMap { step -> [Step] in
+                guard case .send(var rest) = step else { return [step] }
+                var result: [Step] = []
+                while !rest.isEmpty {
+                    let piece = Data(rest.prefix(pieceSize))
+                    if let pause { result.append(.pause(pause)) }
+                    result.append(.send(piece))
+                    pause = speed.duration(of: piece.count)
+                    rest = rest.dropFirst(pieceSize)
+                }
+                return result
+            }
+        }
+    }
+
     /// So many bytes of the response, counted from the status line, then the end of the connection.
     public func truncated(after bytes: Int) -> MockResponse {
         changingSteps { $0.split(after: bytes).front + [.close] }

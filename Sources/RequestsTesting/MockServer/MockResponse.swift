@@ -56,7 +56,12 @@ public struct MockResponse: Sendable {
 
     /// The steps with which a server answers the request.
     public func steps(for request: RecordedRequest) -> [Step] {
-        render(request, !keepsAlive || !request.keepsAlive)
+        steps(for: request, isLast: false)
+    }
+
+    /// The steps with which a server answers the request, which may be the last that its connection carries.
+    func steps(for request: RecordedRequest, isLast: Bool) -> [Step] {
+        render(request, isLast || !keepsAlive || !request.keepsAlive)
     }
 
     /// Makes a response with other steps: `change` gets those of this one.

@@ -10,20 +10,57 @@ extension MockServer {
     /// let request = try await server.awaitRequest()
     /// ```
     ///
+    /// - Parameters:
+    ///   - count: How many requests; less than 1 counts as 1.
+    ///   - timeout: How long to wait at most; 30 seconds by default.
+    ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
     /// - Returns: The last of them: the request with the index `count - 1`.
-    /// - Throws: `CancellationError` where the task is cancelled, ``MockServerError/stopped`` where the server stops.
+    /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
+    ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
     @discardableResult
-    public func awaitRequest(count: Int = 1) async throws -> RecordedRequest {
+    public func awaitRequest(
+        count: Int = 1,
+        within timeout: Duration = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws -> RecordedRequest {
         let needed = max(1, count)
-        try await core.wait { $0.requests.count >= needed }
+        let requests = try await awaitRequests(needed, within: timeout, clock: clock)
         return requests[needed - 1]
+    }
+
+    /// Waits until so many requests were received since the start; at once where they were.
+    ///
+    /// - Parameters:
+    ///   - count: How many requests; less than 1 waits for nothing.
+    ///   - timeout: How long to wait at most; 30 seconds by default.
+    ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
+    /// - Returns: The first `count` requests, in the order in which they were complete.
+    /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
+    ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    @discardableResult
+    public func awaitRequests(
+        _ count: Int,
+        within timeout: Duration = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws -> [RecordedRequest] {
+        try await core.wait(for: "\(count) requests", within: timeout, clock: clock) { $0.requests.count >= count }
+        return Array(requests.prefix(max(0, count)))
     }
 
     /// Waits until just so many connections are open: 0 to see that a client has left, or that all is closed.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled, ``MockServerError/stopped`` where the server stops.
-    public func awaitConnections(open count: Int) async throws {
-        try await core.wait { $0.open == count }
+    /// - Parameters:
+    ///   - count: How many connections.
+    ///   - timeout: How long to wait at most; 30 seconds by default.
+    ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
+    /// - Throws: ``MockServerError/timeout(after:awaited:)`` where it doesn't happen in time,
+    ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    public func awaitConnections(
+        open count: Int,
+        within timeout: Duration = .seconds(30),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws {
+        try await core.wait(for: "\(count) open connections", within: timeout, clock: clock) { $0.open == count }
     }
 }
 
@@ -34,8 +71,31 @@ struct ServerWaiter: Sendable {
 }
 
 extension ServerCore {
+    /// Suspends the task until the condition is true, or the time is up.
+    func wait(
+        for what: String,
+        within timeout: Duration,
+        clock: any Clock<Duration>,
+        until condition: @escaping @Sendable (State) -> Bool
+    ) async throws {
+        if state.withLock({ condition($0) }) { return }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await self.wait(until: condition) }
+            group.addTask {
+                try await clock.sleep(for: timeout)
+                let (requests, open) = self.state.withLock { ($0.requests.count, $0.open) }
+                throw MockServerError.timeout(
+                    after: timeout,
+                    awaited: "\(what); the server has \(requests) requests and \(open) open connections"
+                )
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
+    }
+
     /// Suspends the task until the condition is true, without looking more often than the state changes.
-    func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
+    private func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
         let id = state.withLock { $0.makeWaiterIdentifier() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in

@@ -26,6 +26,8 @@ import Requests
 /// Unlike a stub, it is a real peer behind a real socket: use it for whatever depends on bytes, connections or time.
 /// Every byte and every pause is under control; ``MockResponse`` lists the faults.
 ///
+/// ``Configuration`` has what isn't about answers: limits, and how long a connection lives. ``log`` has the times.
+///
 /// All members may be used from any thread. A handler runs on the thread of its connection, several at a time.
 public final class MockServer: Sendable {
     /// Decides what is answered to a request; an error that it throws is answered with 500.
@@ -39,12 +41,14 @@ public final class MockServer: Sendable {
     // The threads hold the core and never the server, whose last reference is thus the user's.
     let core: ServerCore
 
-    /// Starts a server on a free port.
+    /// Starts a server, by default on a free port and without limits.
     ///
-    /// - Parameter handler: Decides about each request that neither the queue nor a route answers; without one, 404.
-    /// - Throws: ``MockServerError`` where the system gives no socket.
-    public init(_ handler: Handler? = nil) throws {
-        core = try ServerCore(handler)
+    /// - Parameters:
+    ///   - configuration: What the server does with its connections.
+    ///   - handler: Decides about each request that neither the queue nor a route answers; without one, 404.
+    /// - Throws: ``MockServerError`` where the system gives no socket, or the port is taken.
+    public init(configuration: Configuration = Configuration(), _ handler: Handler? = nil) throws {
+        core = try ServerCore(configuration, handler)
         port = core.port
         guard let url = URL(string: "http://127.0.0.1:\(port)") else {
             core.stop()

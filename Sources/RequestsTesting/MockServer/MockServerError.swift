@@ -9,12 +9,15 @@ public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible 
     case system(call: String, code: Int32)
     /// The server was stopped while something was awaited.
     case stopped
+    /// What was awaited didn't come in time: how long it was waited for, and what for.
+    case timeout(after: Duration, awaited: String)
 
     /// What went wrong, in a sentence.
     public var description: String {
         switch self {
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (\(code))"
         case .stopped: "the server was stopped"
+        case .timeout(let timeout, let awaited): "waited for \(timeout) for \(awaited)"
         }
     }
 }

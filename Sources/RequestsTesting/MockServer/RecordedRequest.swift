@@ -27,6 +27,14 @@ public struct RecordedRequest: Sendable, Hashable {
     public var connection: Int
     /// Which request of the server this is, counted from 0 in the order in which they were complete.
     public var index: Int
+    /// The values that the URI template of the route found in the target; none without a template.
+    public var variables: [String: URITemplate.Value] = [:]
+
+    /// The value of a variable of the route's URI template; nil where the target leaves it out.
+    public subscript(variable: String) -> String? {
+        guard case .string(let value)? = variables[variable] else { return nil }
+        return value
+    }
 
     /// The target up to the query, percent-encoded as it was sent.
     public var path: String {

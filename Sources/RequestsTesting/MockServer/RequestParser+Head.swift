@@ -49,6 +49,7 @@ extension RequestParser {
         while cursor + 1 < buffer.count, buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
             (cursor, searched) = (cursor + 2, cursor + 2)
         }
+        guard cursor - start <= headLimit else { throw headTooLarge }
         guard let lines = try takeLines() else { return nil }
         guard let first = lines.first else { throw Malformation("no request line") }
         let parts = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -123,18 +124,18 @@ extension RequestParser {
         while position <= last {
             guard let candidate = buffer[position...].firstIndex(of: .carriageReturn), candidate <= last else { break }
             if buffer[candidate..<candidate + pattern.count].elementsEqual(pattern) {
-                guard candidate - cursor <= Self.headLimit else { throw Self.tooLarge }
+                guard candidate - cursor <= headLimit else { throw headTooLarge }
                 return candidate
             }
             position = candidate + 1
         }
         // The pattern may have begun in the last bytes: these are looked at again.
         searched = max(cursor, buffer.count - pattern.count + 1)
-        guard buffer.count - cursor <= Self.headLimit else { throw Self.tooLarge }
+        guard buffer.count - cursor <= headLimit else { throw headTooLarge }
         return nil
     }
 
-    private static var tooLarge: Malformation {
+    private var headTooLarge: Malformation {
         Malformation("more than \(headLimit) bytes of head", status: .requestHeaderFieldsTooLarge)
     }
 

@@ -42,7 +42,9 @@ struct RequestParser: Sendable {
     }
 
     /// How large a head, a chunk's line or the trailers may be.
-    static let headLimit = 1 << 20
+    var headLimit = MockServer.Configuration().headLimit
+    /// How large the content may be.
+    var bodyLimit = Int.max
 
     enum State: Sendable, Equatable {
         case head
@@ -54,8 +56,11 @@ struct RequestParser: Sendable {
     }
 
     var state = State.head
-    /// The bytes of the current request, then those of the ones behind it.
+    /// The bytes of requests that are over, as long as they aren't worth moving the rest, then those of the current
+    /// one, then those of the ones behind it.
     var buffer: [UInt8] = []
+    /// Where the current request begins in the buffer.
+    var start = 0
     /// The position of what comes next in the buffer.
     var cursor = 0
     /// How far behind the cursor the end of a line, or of the head, was already looked for in vain.
@@ -65,19 +70,26 @@ struct RequestParser: Sendable {
 
     /// Adds bytes that came in.
     mutating func feed(_ bytes: some Sequence<UInt8>) {
+        if start > buffer.count / 2 { dropOldBytes() }
         buffer.append(contentsOf: bytes)
+    }
+
+    /// Forgets the requests that are over; done so rarely that a byte is moved once on average.
+    private mutating func dropOldBytes() {
+        buffer.removeFirst(start)
+        (cursor, searched, start) = (cursor - start, max(0, searched - start), 0)
     }
 
     /// A request of which no more than the head is used, with all bytes so far.
     func partialMessage(_ head: Head) -> Message {
-        Message(head: head, body: Data(), trailers: [], rawBytes: Data(buffer))
+        Message(head: head, body: Data(), trailers: [], rawBytes: Data(buffer[start...]))
     }
 
     /// How many bytes wait to be made part of an event.
-    var pendingCount: Int { buffer.count }
+    var pendingCount: Int { buffer.count - start }
 
     /// Whether the bytes so far end with a complete request: the connection may close without a loss.
-    var isBetweenRequests: Bool { state == .head && buffer.isEmpty }
+    var isBetweenRequests: Bool { state == .head && pendingCount == 0 }
 
     /// The next event, or nil where more bytes are needed.
     mutating func next() -> Event? {
@@ -85,7 +97,7 @@ struct RequestParser: Sendable {
             return try step()
         } catch {
             state = .malformed
-            buffer = []
+            (buffer, start, cursor, searched) = ([], 0, 0, 0)
             return .malformed(error.status, error.reason)
         }
     }
@@ -98,6 +110,7 @@ struct RequestParser: Sendable {
             case .head:
                 guard let head = try takeHead() else { return nil }
                 let framing = try Framing(head)
+                if case .length(let length) = framing, length > bodyLimit { throw contentTooLarge }
                 switch framing {
                 case .chunked: state = .chunkLine(head)
                 case .length(let length): state = .fixedBody(head, length: length)
@@ -114,6 +127,7 @@ struct RequestParser: Sendable {
             case .chunkLine(let head):
                 guard let line = try takeLine() else { return nil }
                 let length = try Self.chunkLength(line)
+                guard length <= bodyLimit - chunks.count else { throw contentTooLarge }
                 state = length == 0 ? .trailers(head) : .chunk(head, length: length)
             case .chunk(let head, let length):
                 // Compared without adding: the length is the client's, and may be as large as a number gets.
@@ -132,14 +146,17 @@ struct RequestParser: Sendable {
         }
     }
 
+    private var contentTooLarge: Malformation {
+        Malformation("more than \(bodyLimit) bytes of content", status: .contentTooLarge)
+    }
+
     private mutating func finish(_ head: Head, body: Data, trailers: HTTPHeaders = []) -> Event {
-        let message = Message(head: head, body: body, trailers: trailers, rawBytes: Data(buffer[..<cursor]))
+        let message = Message(head: head, body: body, trailers: trailers, rawBytes: Data(buffer[start..<cursor]))
         if cursor == buffer.count {
             buffer.removeAll(keepingCapacity: cursor <= 1 << 16)
-        } else {
-            buffer.removeFirst(cursor)
+            cursor = 0
         }
-        (state, cursor, searched, chunks) = (.head, 0, 0, Data())
+        (state, start, searched, chunks) = (.head, cursor, cursor, Data())
         return .request(message)
     }
 }

@@ -9,11 +9,15 @@ import Requests
 final class ServerCore: Sendable {
     struct State: Sendable {
         var handler: MockServer.Handler?
-        var routes: [Route: Answer] = [:]
+        var routes = RouteTable()
         var queue: [MockResponse] = []
         /// Whether an answer may be due before the body; otherwise nobody need look at each head.
         var mayAnswerEarly = false
         var requests: [RecordedRequest] = []
+        /// An entry for each of the requests.
+        var log: [MockServer.LogEntry] = []
+        var recordLimit = Int.max
+        var requestCount = 0
         var accepted = 0
         var open = 0
         var isStopped = false
@@ -22,22 +26,32 @@ final class ServerCore: Sendable {
     }
 
     let state: Locked<State>
+    let configuration: MockServer.Configuration
     let port: Int
     /// Becomes readable when the server stops; part of every `poll`.
     let stopSignal: Wakeup
     /// Opens when the server stops; ends the waits of handlers.
     let stopGate = Gate()
     private let listener: Socket
+    /// Becomes readable when a connection ends, where there is a limit to them.
+    private let departures: Wakeup?
+    private let startTime = ContinuousClock.now
     /// Every thread is a member, as long as it runs.
     private let threads = DispatchGroup()
 
-    init(_ handler: MockServer.Handler?) throws(MockServerError) {
+    init(_ configuration: MockServer.Configuration, _ handler: MockServer.Handler?) throws(MockServerError) {
+        self.configuration = configuration
+        guard let port = UInt16(exactly: configuration.port) else { throw .system(call: "bind", code: EINVAL) }
         stopSignal = try Wakeup()
-        (listener, port) = try Socket.listener(backlog: 1024)
-        state = Locked(State(handler: handler))
+        departures = configuration.connectionLimit == nil ? nil : try Wakeup()
+        (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
+        state = Locked(State(handler: handler, recordLimit: max(0, configuration.recordLimit)))
         // Entered here, so that a stop before the start has the thread to wait for that closes the listener.
         threads.enter()
     }
+
+    /// How long the server has been there.
+    var age: Duration { startTime.duration(to: .now) }
 
     /// Starts to accept connections; called once.
     func start() {
@@ -66,6 +80,7 @@ final class ServerCore: Sendable {
             pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0), stopSignal.pollDescriptor,
         ]
         while awaitReadiness(&descriptors), descriptors[1].revents == 0 {
+            guard waitForRoom() else { return }
             switch listener.acceptConnection() {
             case .accepted(let socket):
                 begin(socket)
@@ -79,7 +94,20 @@ final class ServerCore: Sendable {
         }
     }
 
+    /// Waits until there may be one more connection; false where the server stops meanwhile.
+    private func waitForRoom() -> Bool {
+        guard let departures, let limit = configuration.connectionLimit else { return true }
+        var descriptors = [departures.pollDescriptor, stopSignal.pollDescriptor]
+        while true {
+            // Cleared before the look: a connection that ends after it wakes the wait.
+            departures.clear()
+            if state.withLock({ $0.open }) < max(1, limit) { return true }
+            guard awaitReadiness(&descriptors), descriptors[1].revents == 0 else { return false }
+        }
+    }
+
     private func begin(_ socket: Socket) {
+        let accepted = age
         let number = state.withLock { state in
             defer {
                 state.accepted += 1
@@ -91,11 +119,12 @@ final class ServerCore: Sendable {
         threads.enter()
         startThread("connection \(number)") { [self] in
             Gate.$ending.withValue(stopGate) {
-                var connection = Connection(number: number, socket: socket, core: self)
+                var connection = Connection(number: number, socket: socket, accepted: accepted, core: self)
                 connection.run()
             }
             socket.dispose()
             state.withLock { $0.open -= 1 }
+            departures?.signal()
             notify()
             threads.leave()
         }
@@ -104,17 +133,17 @@ final class ServerCore: Sendable {
     /// Records a request whose head is there and says what to answer, where that doesn't wait for the body.
     func respondEarly(
         to message: @autoclosure () -> RequestParser.Message,
-        on connection: Int
+        on connection: Int,
+        _ times: RequestTimes
     ) -> (RecordedRequest, MockResponse)? {
         guard state.withLock({ $0.mayAnswerEarly }) else { return nil }
         let message = message()
         let (early, waiters) = state.withLock { state in
-            let request = RecordedRequest(message, connection: connection, index: state.requests.count)
-            guard case .fixed(let response) = state.answer(to: request), response.isEarly else {
-                return ((RecordedRequest, MockResponse)?.none, [CheckedContinuation<Void, any Error>]())
-            }
-            _ = state.takeAnswer(to: request)
-            state.requests.append(request)
+            var request = RecordedRequest(message, connection: connection, index: state.requestCount)
+            guard state.answersEarly(request), case .scripted(let responses) = state.takeAnswer(to: &request),
+                let response = responses.first
+            else { return ((RecordedRequest, MockResponse)?.none, [CheckedContinuation<Void, any Error>]()) }
+            state.record(request, times)
             return ((request, response), state.takeSatisfiedWaiters())
         }
         for waiter in waiters { waiter.resume() }
@@ -122,16 +151,21 @@ final class ServerCore: Sendable {
     }
 
     /// Records a complete request and says what to answer.
-    func respond(to message: RequestParser.Message, on connection: Int) -> (RecordedRequest, MockResponse) {
+    func respond(
+        to message: RequestParser.Message,
+        on connection: Int,
+        _ times: RequestTimes
+    ) -> (RecordedRequest, MockResponse) {
         let (request, answer, waiters) = state.withLock { state in
-            let request = RecordedRequest(message, connection: connection, index: state.requests.count)
-            state.requests.append(request)
-            return (request, state.takeAnswer(to: request), state.takeSatisfiedWaiters())
+            var request = RecordedRequest(message, connection: connection, index: state.requestCount)
+            let answer = state.takeAnswer(to: &request)
+            state.record(request, times)
+            return (request, answer, state.takeSatisfiedWaiters())
         }
         for waiter in waiters { waiter.resume() }
         switch answer {
-        case .fixed(let response):
-            return (request, response)
+        case .scripted(let responses):
+            return (request, responses.first ?? State.notFound)
         case .made(let handler):
             do {
                 return (request, try handler(request))

@@ -35,8 +35,8 @@ struct Socket: Sendable {
         case exhausted
     }
 
-    /// Opens a listener on an ephemeral port of 127.0.0.1.
-    static func listener(backlog: Int32) throws(MockServerError) -> (socket: Socket, port: Int) {
+    /// Opens a listener on a port of 127.0.0.1; 0 takes one that is free.
+    static func listener(port: UInt16 = 0, backlog: Int32) throws(MockServerError) -> (socket: Socket, port: Int) {
         let descriptor = makeStreamSocket()
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
         let socket = Socket(descriptor: descriptor)
@@ -46,6 +46,9 @@ struct Socket: Sendable {
         address.sin_len = UInt8(length)
         #endif
         address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        // A port that is asked for may have connections of the server before in TIME_WAIT; one that isn't never has.
+        if port != 0 { socket.set(SO_REUSEADDR, of: SOL_SOCKET, to: Int32(1)) }
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let failure: MockServerError? = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in

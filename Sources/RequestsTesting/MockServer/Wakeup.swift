@@ -9,7 +9,7 @@ import Glibc
 import Musl
 #endif
 
-/// A one-shot signal that a thread in `poll` hears: a pipe that becomes readable and stays so.
+/// A signal that a thread in `poll` hears: a pipe that becomes readable, and stays so until it is cleared.
 ///
 /// The descriptors live as long as the object. A signal that comes late, from a gate that is just being opened, holds
 /// the object, and so never writes into a descriptor that belongs to someone else by then.
@@ -31,6 +31,11 @@ final class Wakeup: Sendable {
     /// Wakes whoever polls, now and later.
     func signal() {
         writeByte(to: writing)
+    }
+
+    /// Takes back every signal so far; for the one thread that listens.
+    func clear() {
+        while readByte(from: reading) {}
     }
 
     /// What a thread adds to its `poll`.

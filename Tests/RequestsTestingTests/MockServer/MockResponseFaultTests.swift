@@ -130,6 +130,39 @@ import Testing
         server.stop()
     }
 
+    @Test func throttledIsNeverFasterThanItsSpeed() throws {
+        let size = Self.plain.utf8.count
+        let start = ContinuousClock.now
+        let (client, server) = try ask(.text("hello").throttled(to: StubSpeed(bytesPerSecond: size * 10)))
+
+        #expect(client.read(size) == Self.plain)
+        // A tenth of a second, but for the pause behind the last piece.
+        #expect(ContinuousClock.now - start >= .milliseconds(45))
+        server.stop()
+    }
+
+    @Test(arguments: [1, 5, 20, 4000])
+    func throttledSendsTwentyPiecesASecond(bytesPerSecond: Int) {
+        let request = RecordedRequest(
+            method: .get, target: "/", version: "HTTP/1.1", headers: [], body: Data(), trailers: [], rawBytes: Data(),
+            connection: 0, index: 0
+        )
+        let steps = MockResponse.raw("0123456789").throttled(to: StubSpeed(bytesPerSecond: bytesPerSecond))
+            .steps(for: request)
+
+        var (sent, time) = ("", Duration.zero)
+        for step in steps {
+            switch step {
+            case .send(let data): sent += String(decoding: data, as: UTF8.self)
+            case .pause(let pause): time += pause
+            default: Issue.record("\(step)")
+            }
+        }
+        let piece = max(1, bytesPerSecond / 20)
+        #expect(sent == "0123456789")
+        #expect(time == StubSpeed(bytesPerSecond: bytesPerSecond).duration(of: (10 - 1) / piece * piece))
+    }
+
     @Test func faultsCombine() throws {
         let response = MockResponse.chunked([Data("one".utf8), Data("two".utf8)])
             .dripping(chunkSize: 7, every: .milliseconds(1)).truncated(after: 60).delayed(by: .milliseconds(1))

@@ -100,6 +100,39 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
+    #if os(Linux)
+    /// The numbers by which the system knows the sockets of a port of the loopback.
+    private func sockets(ofPort port: Int) throws -> Set<String> {
+        let digits = String(port, radix: 16, uppercase: true)
+        let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
+        let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
+        var sockets: Set<String> = []
+        for line in table.split(separator: "\n") {
+            let columns = line.split(separator: " ").map(String.init)
+            guard columns.count > 9, columns[1] == address, columns[9] != "0" else { continue }
+            sockets.insert(columns[9])
+        }
+        return sockets
+    }
+
+    @Test func noDescriptorOutlivesTheStop() async throws {
+        let server = try MockServer { _ in .stalled }
+        let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
+        for client in clients { client.get("/") }
+        try await server.awaitRequests(8)
+        let sockets = try sockets(ofPort: server.port)
+        #expect(sockets.count == 9)
+
+        server.stop()
+
+        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(sockets.filter { open.contains("socket:[\($0)]") } == [])
+        withExtendedLifetime(clients) {}
+    }
+    #endif
+
     @Test func serversThatComeAndGoLeaveNoDescriptorsBehind() throws {
         for _ in 0..<2000 {
             let server = try MockServer()

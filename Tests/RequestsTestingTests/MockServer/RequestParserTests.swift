@@ -103,7 +103,7 @@ import Testing
     }
 
     @Test func aHeadBeyondTheLimitIsRefused() {
-        let filler = String(repeating: "a", count: RequestParser.headLimit)
+        let filler = String(repeating: "a", count: RequestParser().headLimit)
 
         for end in ["", "\r\n\r\n"] {
             let events = Self.events([Array("GET / HTTP/1.1\r\nHost: a\r\nX: \(filler)\(end)".utf8)])

@@ -1,0 +1,61 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MockServerLogTests {
+    @Test func theTimesOfARequestFollowEachOther() async throws {
+        let gate = Gate()
+        let server = try MockServer { .text($0.text).held(by: gate) }
+        let client = try RawClient(port: server.port)
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 4\r\n\r\n")
+        client.send("text")
+        try await server.awaitRequest()
+        #expect(server.log[0].answered == nil)
+        #expect(server.log[0].sentByteCount == 0)
+        gate.open()
+
+        let answer = client.readToEnd()
+        try await server.awaitConnections(open: 0)
+
+        let entry = server.log[0]
+        let bodyRead = try #require(entry.bodyRead)
+        let answered = try #require(entry.answered)
+        #expect(.zero <= entry.accepted && entry.accepted <= entry.headRead)
+        #expect(entry.headRead <= bodyRead && bodyRead <= answered)
+        #expect(entry.sentByteCount == answer.utf8.count)
+        #expect(entry.request == server.requests[0])
+    }
+
+    @Test func aFaultIsNoAnswer() async throws {
+        let server = try MockServer()
+        server.route(.post, "/", .text("hello").truncated(after: 20).early)
+        let client = try RawClient(port: server.port)
+
+        client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")
+        _ = client.readToEnd()
+        client.finishSending()
+        try await server.awaitConnections(open: 0)
+
+        #expect(server.log[0].bodyRead == nil)
+        #expect(server.log[0].answered == nil)
+        #expect(server.log[0].sentByteCount == 20)
+    }
+
+    @Test func everyRequestHasTheNumberOfItsConnection() throws {
+        let server = try MockServer { _ in .noContent }
+        for _ in 0..<2 {
+            let client = try RawClient(port: server.port)
+            client.get("/a")
+            client.get("/b", fields: "Connection: close\r\n")
+            _ = client.readToEnd()
+        }
+
+        #expect(server.log.map(\.request.connection) == [0, 0, 1, 1])
+        #expect(server.log[0].accepted == server.log[1].accepted)
+        #expect(server.log[1].accepted < server.log[2].accepted)
+    }
+}

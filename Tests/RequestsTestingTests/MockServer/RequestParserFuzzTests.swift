@@ -1,0 +1,84 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+@Suite(.timeLimit(.minutes(10))) struct RequestParserFuzzTests {
+    static let pieces = [
+        "GET ", "POST ", "/", "/a?b=c", " HTTP/1.1\r\n", " HTTP/1.0\r\n", "GET / HTTP/1.1\r\nHost: h\r\n", "Host: h\r\n",
+        "POST / HTTP/1.1\r\nHost: h\r\n", "Content-Length: 3\r\n", "Content-Length: ", "Transfer-Encoding: chunked\r\n",
+        "Expect: 100-continue\r\n", "X: y\r\n", "\r\n", "\r\n\r\n", "\r", "\n", "3\r\nabc\r\n", "0\r\n\r\n", "0\r\n", "ff",
+        ";ext=\"1\"\r\n", "abc", ":", " ", "\t", "99999999999999999999",
+        "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nT: u\r\n\r\n",
+        "POST /d HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",
+    ]
+
+    static func events(_ pieces: [some Collection<UInt8>]) -> [RequestParser.Event] {
+        var parser = RequestParser(headLimit: 200, bodyLimit: 100)
+        var events: [RequestParser.Event] = []
+        for piece in pieces {
+            parser.feed(piece)
+            while let event = parser.next() { events.append(event) }
+        }
+        return events
+    }
+
+    /// A head that is too large may be found so before a fault in it: how it is refused depends on what came when.
+    static func withoutReasons(_ events: [RequestParser.Event]) -> [RequestParser.Event] {
+        events.map { if case .malformed = $0 { .malformed(.badRequest, "") } else { $0 } }
+    }
+
+    @Test func whateverComesTheSplitMakesNoDifference() {
+        var fuzz = Fuzz()
+        for _ in 0..<Fuzz.cases / 4 {
+            let bytes = Array(fuzz.text(of: Self.pieces).utf8)
+            let whole = Self.events([bytes])
+            let position = Int.random(in: 0...bytes.count, using: &fuzz)
+
+            let split = Self.events([bytes[..<position], bytes[position...]])
+
+            #expect(Self.withoutReasons(split) == Self.withoutReasons(whole), "\(String(decoding: bytes, as: UTF8.self))")
+            let requests = whole.compactMap { if case .request(let message) = $0 { message } else { nil } }
+            let read = requests.map(\.rawBytes).reduce(Data(), +)
+            #expect(read.elementsEqual(bytes.prefix(read.count)))
+            #expect(requests.allSatisfy { $0.body.count <= 100 })
+        }
+    }
+
+    @Test func splitAtEveryOffsetTheResultIsTheSame() {
+        var fuzz = Fuzz()
+        for _ in 0..<Fuzz.cases / 500 {
+            let bytes = Array(fuzz.text(of: Self.pieces).utf8)
+            let whole = Self.withoutReasons(Self.events([bytes]))
+
+            for position in bytes.indices {
+                #expect(Self.withoutReasons(Self.events([bytes[..<position], bytes[position...]])) == whole)
+            }
+            #expect(Self.withoutReasons(Self.events(bytes.map { CollectionOfOne($0) })) == whole)
+        }
+    }
+
+    /// What is pipelined is moved once on average, not once for each request in front of it.
+    @Test func manyPipelinedRequestsAreReadInTheirOrder() {
+        let count = 20_000
+        let bytes = Array((0..<count).map { "GET /\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined().utf8)
+        var parser = RequestParser()
+        var next = 0
+
+        for start in stride(from: 0, to: bytes.count, by: 100_000) {
+            parser.feed(bytes[start..<min(start + 100_000, bytes.count)])
+            while let event = parser.next() {
+                guard case .request(let message) = event else { continue }
+                #expect(message.head.target == "/\(next)")
+                next += 1
+            }
+        }
+
+        #expect(next == count)
+        #expect(parser.isBetweenRequests)
+    }
+}
