@@ -101,18 +101,23 @@ import Testing
     }
 
     #if os(Linux)
-    /// The numbers by which the system knows the sockets of a port of the loopback.
-    private func sockets(ofPort port: Int) throws -> Set<String> {
-        let digits = String(port, radix: 16, uppercase: true)
-        let address = "0100007F:" + String(repeating: "0", count: 4 - digits.count) + digits
-        let table = try String(contentsOfFile: "/proc/net/tcp", encoding: .utf8)
-        var sockets: Set<String> = []
-        for line in table.split(separator: "\n") {
-            let columns = line.split(separator: " ").map(String.init)
-            guard columns.count > 9, columns[1] == address, columns[9] != "0" else { continue }
-            sockets.insert(columns[9])
+    /// The sockets of this process, `socket:[4711]`, with their descriptors.
+    private func sockets() throws -> [String: Int32] {
+        var sockets: [String: Int32] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
+            let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)")
+            if let link, link.hasPrefix("socket:"), let descriptor = Int32(name) { sockets[link] = descriptor }
         }
         return sockets
+    }
+
+    private func port(of descriptor: Int32) -> Int {
+        var address = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            _ = pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     @Test func noDescriptorOutlivesTheStop() async throws {
@@ -120,15 +125,12 @@ import Testing
         let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
         for client in clients { client.get("/") }
         try await server.awaitRequests(8)
-        let sockets = try sockets(ofPort: server.port)
-        #expect(sockets.count == 9)
+        let own = Set(try sockets().filter { port(of: $0.value) == server.port }.keys)
+        #expect(own.count == 9)
 
         server.stop()
 
-        let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-        }
-        #expect(sockets.filter { open.contains("socket:[\($0)]") } == [])
+        #expect(own.intersection(try sockets().keys) == [])
         withExtendedLifetime(clients) {}
     }
     #endif

@@ -9,9 +9,11 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10))) struct RequestParserFuzzTests {
     static let pieces = [
-        "GET ", "POST ", "/", "/a?b=c", " HTTP/1.1\r\n", " HTTP/1.0\r\n", "GET / HTTP/1.1\r\nHost: h\r\n", "Host: h\r\n",
+        "GET ", "POST ", "/", "/a?b=c", " HTTP/1.1\r\n", " HTTP/1.0\r\n", "GET / HTTP/1.1\r\nHost: h\r\n",
+        "Host: h\r\n",
         "POST / HTTP/1.1\r\nHost: h\r\n", "Content-Length: 3\r\n", "Content-Length: ", "Transfer-Encoding: chunked\r\n",
-        "Expect: 100-continue\r\n", "X: y\r\n", "\r\n", "\r\n\r\n", "\r", "\n", "3\r\nabc\r\n", "0\r\n\r\n", "0\r\n", "ff",
+        "Expect: 100-continue\r\n", "X: y\r\n", "\r\n", "\r\n\r\n", "\r", "\n", "3\r\nabc\r\n", "0\r\n\r\n", "0\r\n",
+        "ff",
         ";ext=\"1\"\r\n", "abc", ":", " ", "\t", "99999999999999999999",
         "PUT /c HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\nT: u\r\n\r\n",
         "POST /d HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello",
@@ -41,7 +43,10 @@ import Testing
 
             let split = Self.events([bytes[..<position], bytes[position...]])
 
-            #expect(Self.withoutReasons(split) == Self.withoutReasons(whole), "\(String(decoding: bytes, as: UTF8.self))")
+            #expect(
+                Self.withoutReasons(split) == Self.withoutReasons(whole),
+                "\(String(decoding: bytes, as: UTF8.self))"
+            )
             let requests = whole.compactMap { if case .request(let message) = $0 { message } else { nil } }
             let read = requests.map(\.rawBytes).reduce(Data(), +)
             #expect(read.elementsEqual(bytes.prefix(read.count)))

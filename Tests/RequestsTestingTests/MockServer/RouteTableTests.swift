@@ -36,8 +36,15 @@ import Testing
         server.route(.get, "/recipes/new", .text("new"))
 
         let bodies = try bodies(
-            of: server, "/recipes/7?x=1", "/recipes/a%20b%2F", "/recipes/new", "/menus/7?page=2", "/menus/7", "/x/y",
-            "/x/y", "/x"
+            of: server,
+            "/recipes/7?x=1",
+            "/recipes/a%20b%2F",
+            "/recipes/new",
+            "/menus/7?page=2",
+            "/menus/7",
+            "/x/y",
+            "/x/y",
+            "/x"
         )
 
         #expect(

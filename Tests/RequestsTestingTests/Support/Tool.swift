@@ -26,6 +26,11 @@ struct Tool {
 
     /// Runs the tool to its end; the output goes through files, which take any amount without being read meanwhile.
     func callAsFunction(_ arguments: String...) async throws -> Result {
+        try await self(arguments: arguments)
+    }
+
+    /// Runs the tool to its end with a list of arguments.
+    func callAsFunction(arguments: [String]) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

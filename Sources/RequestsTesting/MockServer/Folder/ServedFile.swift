@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A file that is served: what it is, and what is answered to whoever has it already, or wants a part of it.
+struct ServedFile: Sendable {
+    var content: Data
+    var type: String
+    var tag: EntityTag
+    var modified: HTTPDate
+
+    /// Reads a file; nil where that isn't possible.
+    init?(path: String) {
+        // Looked at before it is read: a change between the two makes the tag an old one, which is asked for again.
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let date = attributes[.modificationDate] as? Date,
+            // Not mapped: a file that becomes shorter meanwhile would end the process.
+            let content = try? Data(contentsOf: URL(fileURLWithPath: path))
+        else { return nil }
+        self.init(content: content, name: path, modified: date)
+    }
+
+    init(content: Data, name: String, modified: Date) {
+        self.content = content
+        self.modified = HTTPDate(modified)
+        let microseconds = Int64(exactly: (modified.timeIntervalSince1970 * 1_000_000).rounded()) ?? 0
+        tag = EntityTag("\(String(content.count, radix: 16))-\(String(microseconds, radix: 16))")
+        let known = MediaType(fileExtension: URL(fileURLWithPath: name).pathExtension)
+        type = known?.description ?? "application/octet-stream"
+        // Whoever writes a test writes its files in UTF-8.
+        if type.hasPrefix("text/"), !type.contains(";") { type += "; charset=utf-8" }
+    }
+
+    /// The answer to a `GET` or a `HEAD` (RFC 9110, 13.2.2 and 14.2).
+    func answer(to request: RecordedRequest) -> MockResponse {
+        let validators: HTTPHeaders = [.eTag: tag.rawValue, .lastModified: modified.rawValue]
+        if let status = verdict(on: request.headers) { return .status(status, headers: validators) }
+        var headers = validators.merging([.acceptRanges: "bytes"])
+        guard request.method == .get, let range = request.headers[.range], isCurrent(request.headers[.ifRange]) else {
+            return .data(content, type: type, headers: headers)
+        }
+        switch RequestedRange(range, of: content.count) {
+        case .whole:
+            return .data(content, type: type, headers: headers)
+        case .part(let part):
+            headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(content.count)"
+            let bytes = Data(content.dropFirst(part.lowerBound).prefix(part.count))
+            return .data(bytes, type: type, status: .partialContent, headers: headers)
+        case .unsatisfiable:
+            headers[.contentRange] = "bytes */\(content.count)"
+            return .text("there are no such bytes\n", status: .rangeNotSatisfiable, headers: headers)
+        }
+    }
+
+    /// What the preconditions make of the request; nil where they let it through.
+    private func verdict(on headers: HTTPHeaders) -> HTTPStatus? {
+        if let tags = Self.tags(headers, .ifMatch) {
+            guard tags.isAny || tags.list.contains(where: tag.isStronglyEqual) else { return .preconditionFailed }
+        } else if let date = Self.date(headers, .ifUnmodifiedSince), modified > date {
+            return .preconditionFailed
+        }
+        if let tags = Self.tags(headers, .ifNoneMatch) {
+            return tags.isAny || tags.list.contains(where: tag.isWeaklyEqual) ? .notModified : nil
+        }
+        guard let date = Self.date(headers, .ifModifiedSince), modified <= date else { return nil }
+        return .notModified
+    }
+
+    /// Whether a part may be given to whoever has the rest under the validator (RFC 9110, 13.1.5).
+    private func isCurrent(_ validator: String?) -> Bool {
+        guard let validator else { return true }
+        if let other = EntityTag(parsing: validator) { return tag.isStronglyEqual(to: other) }
+        return HTTPDate(parsing: validator) == modified
+    }
+
+    private static func tags(_ headers: HTTPHeaders, _ name: HTTPField.Name) -> (isAny: Bool, list: [EntityTag])? {
+        let values = headers[values: name]
+        guard !values.isEmpty else { return nil }
+        return (values == ["*"], values.flatMap(EntityTag.list))
+    }
+
+    private static func date(_ headers: HTTPHeaders, _ name: HTTPField.Name) -> HTTPDate? {
+        headers[name].flatMap { HTTPDate(parsing: $0) }
+    }
+}
