@@ -11,6 +11,7 @@ let package = Package(
         .library(name: "Requests", targets: ["Requests"]),
         .library(name: "RequestsTesting", targets: ["RequestsTesting"]),
         .executable(name: "requests-demo", targets: ["requests-demo"]),
+        .executable(name: "requests-mock-server", targets: ["requests-mock-server"]),
     ],
     dependencies: [],
     targets: [
@@ -23,8 +24,17 @@ let package = Package(
             dependencies: ["Requests", "RequestsTesting"],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "requests-mock-server",
+            dependencies: ["RequestsTesting"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "RequestsTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
-        .testTarget(name: "RequestsTestingTests", dependencies: ["RequestsTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RequestsTestingTests",
+            dependencies: ["RequestsTesting", "requests-mock-server"],
+            swiftSettings: settings
+        ),
         .testTarget(name: "IntegrationTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.
         .testTarget(name: "DocumentationTests", dependencies: ["Requests", "RequestsTesting"]),

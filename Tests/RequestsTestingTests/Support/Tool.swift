@@ -22,6 +22,10 @@ struct Tool {
         path = folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
+    init(url: URL) {
+        path = url.path
+    }
+
     var exists: Bool { path != nil }
 
     /// Runs the tool to its end; the output goes through files, which take any amount without being read meanwhile.
