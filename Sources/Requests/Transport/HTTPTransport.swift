@@ -32,8 +32,8 @@
 ///
 /// ### Test a transport
 ///
-/// Send requests to a scripted server that answers, stalls, drips, and hangs up at every point, and check the rules
-/// above: above all that there is exactly one `end`, also when a cancel races with it.
+/// Put it to `TransportConformance` of `RequestsTesting`: the rules above as named checks, each against a scripted server
+/// that answers, stalls, drips, and hangs up at every point. <doc:TestingYourRequests> shows the few lines that it takes.
 public protocol HTTPTransport: AnyObject, Sendable {
     /// What the transport can and can't do.
     var capabilities: TransportCapabilities { get }

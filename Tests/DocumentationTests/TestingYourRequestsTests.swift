@@ -1,0 +1,140 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct TestingYourRequestsTests {
+    @Test func inMemory() async throws {
+        let transport = InMemoryTransport { request in
+            request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)
+        }
+        let recipe = try await OperationQueue().fetch(RecipeRequest(recipeID: 1), session: transport)
+
+        #expect(recipe.name == "Pancakes")
+        #expect(transport.requests.map(\.url.path) == ["/recipes/1"])
+    }
+
+    @Test func stubs() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.get, "/recipes/{id}") { request in
+            .json(#"{"name": "Recipe \#(request["id"] ?? "")", "authorID": 7}"#)
+        }
+        .called(times: 1)
+        let client = HTTPClient(baseURL: api, transport: stubber)
+
+        let recipe = try await client.fetch(Get<Recipe>("recipes", "1"))
+
+        #expect(recipe.name == "Recipe 1")
+        try stubber.verify()  // all that was expected has come
+    }
+
+    @Test func stubsOfASession() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.get, "/recipes/{id}") { _ in .text("hello") }
+
+        let configuration = URLSessionConfiguration.ephemeral
+        stubber.install(in: configuration)
+        let session = URLSession(configuration: configuration)
+
+        let (data, _) = try await session.data(from: api.appending(path: "recipes/1"))
+        #expect(data == Data("hello".utf8))
+    }
+
+    @Test func server() async throws {
+        let server = try MockServer()
+        server.route(.get, "/recipes/{id}") { request in .json(#"{"name": "\#(request["id"] ?? "")", "authorID": 7}"#) }
+        server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))
+        server.route(.get, "/torn", .json(#"{"name": "Soup"}"#).truncated(after: 60))
+        server.route(.post, "/photos", .status(.contentTooLarge).early)
+        let client = HTTPClient(baseURL: server.url) { $0.retry = RetryPolicy(backoff: .constant(.zero)) }
+
+        let menu = try await client.fetch(Get<Recipe>("menu"))  // the second answer, after a retry
+
+        #expect(menu.name == "Soup")
+        #expect(server.requests.map(\.path) == ["/menu", "/menu"])
+        #expect(server.log[0].headRead < server.log[1].headRead)
+
+        let torn = await #expect(throws: RequestError.self) {
+            try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("torn"))
+        }
+        #expect(torn?.code == .connectionLost)
+        let recipe = try await client.fetch(Get<Recipe>("recipes", "9"))
+        #expect(recipe.name == "9")
+    }
+
+    @Test func awaiting() async throws {
+        let server = try MockServer { _ in .stalled }
+
+        let fetching = Task { try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("recipes", "1")) }
+        try await server.awaitRequest()  // not before it is on its way
+        fetching.cancel()
+        try await server.awaitConnections(open: 0)  // and it has let go of the connection
+
+        await #expect(throws: RequestError.self) { try await fetching.value }
+    }
+
+    @Test func configuration() async throws {
+        var configuration = MockServer.Configuration()
+        configuration.requestsPerConnection = 1
+        configuration.bodyLimit = 1_000_000
+        let server = try MockServer(configuration: configuration) { _ in .noContent }
+
+        #expect(server.requestCount == 0)
+    }
+
+    @Test func folder() async throws {
+        let fixtures = FileManager.default.temporaryDirectory
+
+        let server = try MockServer(MockServer.folder(fixtures))
+
+        let error = await #expect(throws: RequestError.self) {
+            try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("none", "at", "all"))
+        }
+        #expect(error?.response?.status == .notFound)
+    }
+
+    @Test func timeStandsStill() async throws {
+        let clock = ManualClock()
+        let server = try MockServer()
+        server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))
+        let client = HTTPClient(baseURL: server.url) {
+            $0.clock = clock
+            $0.random = RandomSource { .max }  // the longest wait that the jitter allows
+            $0.retry = RetryPolicy(backoff: .exponential())
+        }
+
+        async let menu = client.fetch(Get<Recipe>("menu"))
+        try await clock.waitForSleepers()  // the retry waits
+        clock.advance(by: .seconds(1))  // and nobody else
+
+        #expect(try await menu.name == "Soup")
+    }
+
+    #if os(Linux)
+    private typealias MyTransport = CurlTransport
+
+    @Test(arguments: TransportConformance.checks)
+    func myTransportConforms(_ check: TransportConformance.Check) async throws {
+        try await check.run(on: { MyTransport() })
+    }
+    #endif
+
+    /// The codes that the table of Troubleshooting begins its rows with.
+    @Test func troubleshootingNamesCodesThatExist() throws {
+        let url = SnippetTests.root.appending(path: "Sources/Requests/Requests.docc/Articles/Troubleshooting.md")
+        let text = try String(contentsOf: url, encoding: .utf8)
+        let codes = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in
+            row.split(separator: "|")[0].split(separator: "`").map(String.init).filter { $0.allSatisfy(\.isLetter) }
+        }
+        let known = try String(
+            contentsOf: SnippetTests.root.appending(path: "Sources/Requests/Exchange/RequestError+Code.swift"),
+            encoding: .utf8
+        )
+
+        #expect(codes.count > 20)
+        for code in codes { #expect(known.contains("Code(\"\(code)\")"), "\(code)") }
+    }
+}
