@@ -125,7 +125,8 @@ import Testing
     /// The codes that the table of Troubleshooting begins its rows with.
     @Test func troubleshootingNamesCodesThatExist() throws {
         let url = SnippetTests.root.appending(path: "Sources/Requests/Requests.docc/Articles/Troubleshooting.md")
-        let text = try String(contentsOf: url, encoding: .utf8)
+        let sections = try String(contentsOf: url, encoding: .utf8).components(separatedBy: "\n## ")
+        let text = try #require(sections.first { $0.hasPrefix("By code") })
         let codes = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.flatMap { row in
             row.split(separator: "|")[0].split(separator: "`").map(String.init).filter { $0.allSatisfy(\.isLetter) }
         }
