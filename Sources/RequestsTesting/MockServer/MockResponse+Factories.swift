@@ -83,6 +83,7 @@ extension MockResponse {
     ///   - trailers: The fields behind the last chunk; none by default.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields, besides `Transfer-Encoding`.
+    /// - Returns: The response; without content it is the last chunk alone.
     public static func chunked(
         _ body: Data,
         chunkSize: Int,

@@ -19,6 +19,7 @@ extension MockServer {
     /// name begins with a dot, and what isn't a plain file. The folder is looked at for every request.
     ///
     /// - Parameter url: The folder, a file URL.
+    /// - Returns: The handler, for a server or for one of its routes.
     public static func folder(_ url: URL) -> Handler {
         let folder = ServedFolder(root: url.path)
         return { request in folder.answer(to: request) }
