@@ -51,7 +51,7 @@ import Testing
 
     @Test func aSeedGivesTheSameWaitsAgain() {
         func waits() -> [Duration] {
-            let random = RandomSource(Fuzz(seed: 7))
+            let random = RandomSource.seeded(7)
             return (1...10).map { Backoff.exponential().delay(before: $0, random: random) }
         }
 

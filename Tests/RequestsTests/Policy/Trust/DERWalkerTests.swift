@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTesting
 import Testing
 
 @testable import Requests
@@ -52,7 +53,7 @@ import Testing
     /// Certificates with some bytes changed, removed or doubled: each is one still, or refused; what counts is that the
     /// test is alive at its end.
     @Test func hundredThousandDamagedCertificatesDoNoHarm() throws {
-        var random = SplitMix(state: 0x5EED)
+        var random = SeededRandom(0x5EED)
         let originals = try CertificateSample.all.map { [UInt8](try Certificate(pem: $0.pem).der) }
         var accepted = 0
         for _ in 0..<100_000 {
@@ -78,7 +79,7 @@ import Testing
     }
 
     @Test func noiseDoesNoHarm() {
-        var random = SplitMix(state: 0xDE5)
+        var random = SeededRandom(0xDE5)
         for _ in 0..<20_000 {
             let count = Int.random(in: 0...48, using: &random)
             let bytes = [0x30] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
@@ -87,18 +88,5 @@ import Testing
             _ = try? Certificate(Data(bytes))
             _ = try? ClientIdentity(pkcs12: Data(bytes))
         }
-    }
-}
-
-/// SplitMix64: the same numbers in every run.
-private struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ z >> 30) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ z >> 27) &* 0x94D0_49BB_1331_11EB
-        return z ^ z >> 31
     }
 }
