@@ -11,11 +11,22 @@ extension JSONValue {
     /// - Complexity: O(n log n) in the number of members.
     var serialized: Data {
         var output: [UInt8] = []
-        write(to: &output)
+        write(to: &output, indentation: nil)
         return Data(output)
     }
 
-    private func write(to output: inout [UInt8]) {
+    /// The value as JSON text for people and version control: as ``serialized``, with a line for each member and
+    /// element.
+    ///
+    /// - Complexity: O(n log n) in the number of members.
+    package var indented: Data {
+        var output: [UInt8] = []
+        write(to: &output, indentation: 0)
+        output.append(UInt8(ascii: "\n"))
+        return Data(output)
+    }
+
+    private func write(to output: inout [UInt8], indentation: Int?) {
         switch self {
         case .null: output += "null".utf8
         case .bool(let value): output += (value ? "true" : "false").utf8
@@ -23,22 +34,40 @@ extension JSONValue {
         case .double(let value): output += (value.isFinite ? value.description : "null").utf8
         case .string(let value): Self.write(value, to: &output)
         case .array(let elements):
-            output.append(UInt8(ascii: "["))
-            for (index, element) in elements.enumerated() {
-                if index > 0 { output.append(UInt8(ascii: ",")) }
-                element.write(to: &output)
+            Self.write(elements, in: "[]", to: &output, indentation) { element, output, inner in
+                element.write(to: &output, indentation: inner)
             }
-            output.append(UInt8(ascii: "]"))
         case .object(let members):
-            output.append(UInt8(ascii: "{"))
-            for (index, member) in members.sorted(by: { $0.key < $1.key }).enumerated() {
-                if index > 0 { output.append(UInt8(ascii: ",")) }
+            let sorted = members.sorted { $0.key < $1.key }
+            Self.write(sorted, in: "{}", to: &output, indentation) { member, output, inner in
                 Self.write(member.key, to: &output)
-                output.append(UInt8(ascii: ":"))
-                member.value.write(to: &output)
+                output += (inner == nil ? ":" : ": ").utf8
+                member.value.write(to: &output, indentation: inner)
             }
-            output.append(UInt8(ascii: "}"))
         }
+    }
+
+    private static func write<Item>(
+        _ items: [Item],
+        in brackets: String,
+        to output: inout [UInt8],
+        _ indentation: Int?,
+        _ write: (Item, inout [UInt8], Int?) -> Void
+    ) {
+        let inner = indentation.map { $0 + 2 }
+        func breakLine(_ count: Int?) {
+            guard let count, !items.isEmpty else { return }
+            output.append(UInt8(ascii: "\n"))
+            output += repeatElement(UInt8(ascii: " "), count: count)
+        }
+        output += brackets.utf8.prefix(1)
+        for (index, item) in items.enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            breakLine(inner)
+            write(item, &output, inner)
+        }
+        breakLine(indentation)
+        output += brackets.utf8.suffix(1)
     }
 
     private static func write(_ text: String, to output: inout [UInt8]) {

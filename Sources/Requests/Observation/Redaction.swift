@@ -4,13 +4,13 @@
 import Foundation
 
 /// What stands in the place of secrets wherever the library shows what it sends and receives.
-enum Redaction {
+package enum Redaction {
     /// The value of a field, as far as it is no secret: the scheme of credentials is shown, an address without those of
     /// its parts that are secrets.
     ///
     /// Besides the fields that are known for secrets, those are taken for some whose name says so, such as
     /// `X-Vault-Token`: what is shown can't be taken back.
-    static func value(of field: HTTPField) -> String {
+    package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSecret: "<redacted>"
@@ -25,7 +25,7 @@ enum Redaction {
     /// are.
     ///
     /// - Complexity: O(n).
-    static func address(_ address: String) -> String {
+    package static func address(_ address: String) -> String {
         // Bytes, not characters: a combining character behind a delimiter would hide it.
         let bytes = address.utf8
         let fragmentStart = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
@@ -46,7 +46,7 @@ enum Redaction {
     }
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.
-    static func pairs(_ text: Substring, separatedBy separators: String) -> String {
+    package static func pairs(_ text: Substring, separatedBy separators: String) -> String {
         var result = ""
         var rest = text.utf8
         while !rest.isEmpty {
@@ -71,7 +71,7 @@ enum Redaction {
     }
 
     /// Whether what has that name is most likely a secret.
-    static func namesSecret(_ name: some StringProtocol) -> Bool {
+    package static func namesSecret(_ name: some StringProtocol) -> Bool {
         let decoded = name.contains("%") ? name.removingPercentEncoding ?? String(name) : String(name)
         let letters = decoded.lowercased().filter(\.isLetter)
         return secretNames.contains(letters) || secretEndings.contains { letters.hasSuffix($0) }

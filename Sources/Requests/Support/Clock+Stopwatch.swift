@@ -3,7 +3,7 @@
 
 extension Clock where Duration == Swift.Duration {
     /// Tells how much time has passed since now, for logic that counts in durations and knows no clock.
-    func stopwatch() -> @Sendable () -> Duration {
+    package func stopwatch() -> @Sendable () -> Duration {
         let start = now
         return { start.duration(to: now) }
     }

@@ -43,7 +43,11 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     /// Answers the first request with the first response, the second with the second, and so on; the last response is
     /// also that of all later requests.
     @discardableResult
-    public func respond(with responses: StubResponse...) -> HTTPStub {
+    public func respond(with responses: StubResponse...) -> HTTPStub { respond(with: responses) }
+
+    /// Answers the first request with the first response, and so on, as the form with separate arguments does.
+    @discardableResult
+    public func respond(with responses: [StubResponse]) -> HTTPStub {
         usage.withLock { usage in usage.responders = responses.map { response in { _ in response } } }
         return self
     }

@@ -92,7 +92,7 @@ extension HTTPStubber {
         guard complaints.isEmpty else { throw UnmetExpectations(complaints: complaints) }
     }
 
-    private func add(_ stub: HTTPStub) -> HTTPStub {
+    func add(_ stub: HTTPStub) -> HTTPStub {
         state.withLock { $0.stubs.append(stub) }
         return stub
     }

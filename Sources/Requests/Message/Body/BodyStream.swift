@@ -39,7 +39,11 @@ public struct BodyStream: Sendable {
     }
 
     /// Makes a body that opens a stream each time that it is sent, which may work only once.
-    init(length: Int64? = nil, isReplayable: Bool, opening open: @escaping @Sendable () throws -> sending InputStream) {
+    package init(
+        length: Int64? = nil,
+        isReplayable: Bool,
+        opening open: @escaping @Sendable () throws -> sending InputStream
+    ) {
         self.length = length
         self.isReplayable = isReplayable
         makeStream = open

@@ -1,0 +1,181 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One exchange in the form of the HTTP archive, HAR 1.2: what is the same whoever recorded it.
+package struct ArchiveEntry: Sendable {
+    /// When it began, such as `2026-11-21T10:00:00.000Z`.
+    package var started: String
+    package var method: HTTPMethod
+    package var url: String
+    package var requestHeaders: HTTPHeaders
+    /// What was sent; nil where that wasn't recorded.
+    package var requestBody: Data?
+    /// How many bytes of content the request has; nil where that isn't known.
+    package var requestBodySize: Int64?
+    /// The head of the response; nil where none came.
+    package var response: HTTPResponseHead?
+    /// The content of the response, decoded; nil where it wasn't recorded.
+    package var responseBody: Data?
+    /// How many bytes the content has, decoded; nil where that isn't known.
+    package var responseBodySize: Int64?
+    package var error: RequestError.Code?
+    /// What the exchange took, where that is known.
+    package var metrics: Metrics?
+    /// What the standard has no place for, by names that begin with `_`.
+    package var extras: [String: JSONValue] = [:]
+    package var comment: String?
+    var timings: ArchiveTimings
+
+    /// Makes an entry without content.
+    package init(
+        started: String,
+        method: HTTPMethod,
+        url: String,
+        headers: HTTPHeaders,
+        metrics: Metrics?,
+        failed: Bool
+    ) {
+        let segments = metrics?.segments(failed: failed) ?? []
+        self.init(started: started, method: method, url: url, headers: headers, metrics: metrics, segments: segments)
+    }
+
+    init(
+        started: String,
+        method: HTTPMethod,
+        url: String,
+        headers: HTTPHeaders,
+        metrics: Metrics?,
+        segments: [RequestTimeline.Span.Segment]
+    ) {
+        self.started = started
+        self.method = method
+        self.url = url
+        self.requestHeaders = headers
+        self.metrics = metrics
+        timings = ArchiveTimings(segments)
+    }
+
+    /// An archive of entries, in their order.
+    package static func log(_ entries: [ArchiveEntry], redacts: Bool) -> JSONValue {
+        [
+            "log": [
+                "version": "1.2",
+                "creator": ["name": "Requests", "version": "1"],
+                "entries": .array(entries.map { $0.json(redacts: redacts) }),
+            ]
+        ]
+    }
+
+    /// The entry as JSON; with `redacts`, without what is a secret by its place or its name.
+    func json(redacts: Bool) -> JSONValue {
+        let address = redacts ? Redaction.address(url) : url
+        var members: [String: JSONValue] = [
+            "startedDateTime": .string(started),
+            "time": timings.total,
+            "request": request(String(address.prefix { $0 != "#" }), redacts),
+            "response": response(redacts),
+            "cache": [:],
+            "timings": timings.value,
+        ]
+        if let comment { members["comment"] = .string(comment) }
+        return .object(members.merging(extras) { first, _ in first })
+    }
+
+    private func request(_ address: String, _ redacts: Bool) -> JSONValue {
+        var members: [String: JSONValue] = [
+            "method": .string(method.rawValue),
+            "url": .string(address),
+            "httpVersion": version,
+            "cookies": [],
+            "headers": json(requestHeaders, redacts),
+            "queryString": query(address),
+            "headersSize": size(metrics?.requestHeadSize),
+            "bodySize": size(requestBodySize ?? metrics?.requestBodySize),
+        ]
+        if let body = requestBody, !body.isEmpty {
+            let type = requestHeaders[.contentType]
+            let body = redacts ? Redaction.content(body, type: type) : body
+            var content = ArchiveContent(body, type: type).members
+            // The standard has no base64 here; that of the response goes by this name.
+            content["_encoding"] = content.removeValue(forKey: "encoding")
+            content["_missing"] = missing(of: requestBodySize, from: requestBody).map(JSONValue.integer)
+            members["postData"] = .object(content.merging(["mimeType": .string(type ?? "")]) { $1 })
+        }
+        return .object(members)
+    }
+
+    private func response(_ redacts: Bool) -> JSONValue {
+        let headers = response?.headers ?? []
+        let type = headers[.contentType]
+        let length = metrics?.responseBodySize
+        var content: [String: JSONValue] = [
+            "size": size(responseBodySize ?? length),
+            "mimeType": .string(type ?? "x-unknown"),
+        ]
+        if let body = responseBody, response != nil {
+            let body = redacts ? Redaction.content(body, type: type) : body
+            content.merge(ArchiveContent(body, type: type).members) { $1 }
+            let missing = missing(of: responseBodySize, from: responseBody)
+            content["_missing"] = missing.map(JSONValue.integer)
+            content["size"] = .integer(Int64(body.count) + (missing ?? 0))
+        }
+        var members: [String: JSONValue] = [
+            "status": .integer(Int64(response?.status.code ?? 0)),
+            "statusText": .string(response?.status.name ?? ""),
+            "httpVersion": version,
+            "cookies": [],
+            "headers": json(headers, redacts),
+            "content": .object(content),
+            "redirectURL": .string(headers[fields: .location].first.map { value(of: $0, redacts) } ?? ""),
+            "headersSize": size(metrics?.responseHeadSize),
+            "bodySize": size(length),
+        ]
+        if let error { members["_error"] = .string(error.name) }
+        return .object(members)
+    }
+
+    private func json(_ headers: HTTPHeaders, _ redacts: Bool) -> JSONValue {
+        .array(headers.map { ["name": .string($0.name.rawValue), "value": .string(value(of: $0, redacts))] })
+    }
+
+    private func value(of field: HTTPField, _ redacts: Bool) -> String {
+        redacts ? Redaction.value(of: field) : field.value
+    }
+
+    private func query(_ address: String) -> JSONValue {
+        let pairs = AddressParts(address)?.query?.split(separator: "&") ?? []
+        return .array(
+            pairs.map { pair in
+                let name = pair.prefix { $0 != "=" }
+                return ["name": text(name), "value": text(pair.dropFirst(name.count + 1))]
+            }
+        )
+    }
+
+    private func text(_ encoded: Substring) -> JSONValue {
+        .string(encoded.removingPercentEncoding ?? String(encoded))
+    }
+
+    /// How many bytes there were behind those that were recorded; nil where that is all.
+    private func missing(of size: Int64?, from body: Data?) -> Int64? {
+        let missing = (size ?? 0) - Int64(body?.count ?? 0)
+        return missing > 0 ? missing : nil
+    }
+
+    private func size(_ bytes: Int64?) -> JSONValue {
+        .integer(bytes ?? -1)
+    }
+
+    /// The version as it stands in a request line, where that of ALPN isn't already.
+    private var version: JSONValue {
+        switch metrics?.networkProtocol {
+        case "http/1.0": "HTTP/1.0"
+        case "http/1.1": "HTTP/1.1"
+        case "h2": "HTTP/2"
+        case "h3": "HTTP/3"
+        case let name: .string(name ?? "")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension Redaction {
+    /// Content of a type without the texts in it that are credentials by their name, where it is JSON or a form; what
+    /// has none is given back byte for byte.
+    ///
+    /// Fewer names count than elsewhere: what is recorded is to be replayed, and a `code` or a `key` in content is next
+    /// to never a secret.
+    ///
+    /// - Complexity: O(n).
+    package static func content(_ content: Data, type: String?) -> Data {
+        guard let type = type.flatMap({ try? MediaType(parsing: $0) }) else { return content }
+        if type.essence == MediaType.urlEncodedForm.essence {
+            return Data(pairs(Substring(decoding: content, as: UTF8.self), separatedBy: "&").utf8)
+        }
+        guard type.essence == MediaType.json.essence || type.suffix == "json",
+            let value = try? JSONDecoder().decode(JSONValue.self, from: content), let redacted = credentials(value)
+        else { return content }
+        return redacted.serialized
+    }
+
+    /// The value without credentials; nil where there are none.
+    private static func credentials(_ value: JSONValue) -> JSONValue? {
+        switch value {
+        case .array(var elements):
+            var isChanged = false
+            for index in elements.indices {
+                guard let element = credentials(elements[index]) else { continue }
+                elements[index] = element
+                isChanged = true
+            }
+            return isChanged ? .array(elements) : nil
+        case .object(var members):
+            var isChanged = false
+            for (name, member) in members {
+                // A number stays one, so that it is still decoded: none of these names is that of a number.
+                if case .string(let text) = member, text != "REDACTED", namesCredential(name) {
+                    members[name] = "REDACTED"
+                } else if let inner = credentials(member) {
+                    members[name] = inner
+                } else {
+                    continue
+                }
+                isChanged = true
+            }
+            return isChanged ? .object(members) : nil
+        default: return nil
+        }
+    }
+
+    private static func namesCredential(_ name: String) -> Bool {
+        let letters = name.lowercased().filter(\.isLetter)
+        return ["token", "secret", "password", "passwd", "passphrase", "jwt"].contains { letters.hasSuffix($0) }
+    }
+}

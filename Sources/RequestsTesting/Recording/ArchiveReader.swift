@@ -1,0 +1,222 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Reads one entry of an archive, whoever wrote it.
+struct ArchiveReader {
+    private let entry: JSONValue
+    private let index: Int
+    private let request: JSONValue
+    private let response: JSONValue
+
+    init(_ entry: JSONValue, index: Int) throws(ArchiveError) {
+        (self.entry, self.index) = (entry, index)
+        guard let request = entry["request"] else {
+            throw ArchiveError(entry: index, field: "request", reason: "is missing")
+        }
+        self.request = request
+        // Proxies leave it out where there was none.
+        response = entry["response"] ?? ["status": 0]
+    }
+
+    func exchange() throws(ArchiveError) -> RecordedExchange {
+        var exchange = RecordedExchange(request: try readRequest(), metrics: metrics)
+        exchange.requestBodySize += missing(in: request["postData"]) ?? 0
+        exchange.response = try readResponse()
+        exchange.error = error(hasResponse: exchange.response != nil)
+        return exchange
+    }
+
+    // MARK: Request
+
+    private func readRequest() throws(ArchiveError) -> StubbedRequest {
+        let method = try text(request["method"], "request.method")
+        guard method.isToken else { throw fault("request.method", "isn't a method") }
+        let address = try text(request["url"], "request.url")
+        guard let url = URL(string: address) else { throw fault("request.url", "isn't an address") }
+        let headers = headers(of: request)
+        return StubbedRequest(url: url, method: HTTPMethod(method), headers: headers, body: try requestBody(headers))
+    }
+
+    private func requestBody(_ headers: HTTPHeaders) throws(ArchiveError) -> Data {
+        guard let content = request["postData"], content != .null else { return Data() }
+        if case .string(let text)? = content["text"], !text.isEmpty {
+            let encoding = content["_encoding"] ?? content["encoding"]
+            let type = headers[.contentType] ?? content["mimeType"]?.text
+            return try decode(text, encoding, type, "request.postData.text")
+        }
+        guard case .array(let parameters)? = content["params"] else { return Data() }
+        let items = parameters.map { Query.Item($0["name"]?.text ?? "", value: $0["value"]?.text) }
+        return Query(items, spaces: .plus).formEncoded
+    }
+
+    // MARK: Response
+
+    private func readResponse() throws(ArchiveError) -> RecordedResponse? {
+        guard let status = response["status"] else { throw fault("response.status", "is missing") }
+        guard case .integer(let code) = status, (0...999).contains(code) else {
+            throw fault("response.status", "isn't a status")
+        }
+        guard code > 0 else { return nil }
+        let headers = headers(of: response)
+        var result = RecordedResponse(status: HTTPStatus(Int(code)), headers: headers)
+        let content = response["content"]
+        if case .string(let text)? = content?["text"] {
+            let type = headers[.contentType] ?? content?["mimeType"]?.text
+            result.body = try decode(text, content?["encoding"], type, "response.content.text")
+            result.bodySize = Int64(result.body.count) + (missing(in: content) ?? 0)
+        } else {
+            result.bodySize = missing(in: content) ?? max(0, content?["size"]?.wholeNumber ?? 0)
+        }
+        return result
+    }
+
+    private func error(hasResponse: Bool) -> RequestError? {
+        guard let name = (response["_error"] ?? entry["_error"])?.text, !name.isEmpty else {
+            return hasResponse ? nil : RequestError(.connectionLost, phase: .sending, reason: "no response was recorded")
+        }
+        // Browsers keep their own names of errors here, also beside a response that is complete.
+        let code = RequestError.Code.recordable.first { $0.name == name }
+        guard code != nil || !hasResponse else { return nil }
+        let reason = code == nil ? name.shortened() : nil
+        return RequestError(code ?? .connectionLost, phase: hasResponse ? .receiving : .sending, reason: reason)
+    }
+
+    // MARK: Pieces
+
+    /// The fields; those of HTTP/2 that stand for the request line aren't any (RFC 9113, 8.3), and browsers write
+    /// several of one name as lines of one value.
+    private func headers(of message: JSONValue) -> HTTPHeaders {
+        guard case .array(let fields)? = message["headers"] else { return [] }
+        var headers = HTTPHeaders()
+        for field in fields {
+            guard let name = field["name"]?.text, !name.isEmpty, !name.hasPrefix(":") else { continue }
+            let value = field["value"]?.text ?? ""
+            for line in value.split(separator: "\n", omittingEmptySubsequences: false) {
+                headers.add(String(line), for: HTTPField.Name(name))
+            }
+        }
+        return headers
+    }
+
+    /// - Throws: ``ArchiveError`` where base64 isn't any.
+    private func decode(
+        _ text: String,
+        _ encoding: JSONValue?,
+        _ type: String?,
+        _ field: String
+    ) throws(ArchiveError) -> Data {
+        if case .string(let name)? = encoding, name.equalsIgnoringASCIICase("base64") {
+            guard let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters) else {
+                throw fault(field, "isn't base64")
+            }
+            return data
+        }
+        // The text was decoded by its type, by which whoever gets the response will decode it, too.
+        let charset = type.flatMap { try? MediaType(parsing: $0) }?.encoding ?? .utf8
+        return charset == .utf8 ? Data(text.utf8) : text.data(using: charset) ?? Data(text.utf8)
+    }
+
+    private func missing(in content: JSONValue?) -> Int64? {
+        content?["_missing"]?.wholeNumber.map { max(0, $0) }
+    }
+
+    private func text(_ value: JSONValue?, _ field: String) throws(ArchiveError) -> String {
+        guard let value else { throw fault(field, "is missing") }
+        guard let text = value.text else { throw fault(field, "isn't a text") }
+        return text
+    }
+
+    private func fault(_ field: String, _ reason: String) -> ArchiveError {
+        let address = request["url"]?.text.map(Redaction.address)
+        let words = [request["method"]?.text?.shortened(to: 16), address?.shortened(to: 128)].compactMap { $0 }
+        let label = words.joined(separator: " ")
+        return ArchiveError(entry: index, request: label.isEmpty ? nil : label, field: field, reason: reason)
+    }
+
+    // MARK: Times
+
+    private var metrics: Metrics {
+        let start = entry["startedDateTime"]?.text.flatMap(Date.init(timestamp:)) ?? Date(timeIntervalSince1970: 0)
+        var metrics = Metrics(start: start)
+        metrics.networkProtocol = (response["httpVersion"] ?? request["httpVersion"])?.text.flatMap(Self.name)
+        metrics.requestHeadSize = size(request["headersSize"])
+        metrics.requestBodySize = size(request["bodySize"])
+        metrics.responseHeadSize = size(response["headersSize"])
+        metrics.responseBodySize = size(response["bodySize"])
+        addPhases(to: &metrics)
+        return metrics
+    }
+
+    private func addPhases(to metrics: inout Metrics) {
+        var time = Duration.zero
+        func pass(_ name: String, less part: Duration = .zero) -> Duration? {
+            guard let length = length(of: name) else { return nil }
+            time += max(.zero, length - part)
+            return time
+        }
+        let secure = length(of: "ssl")
+        metrics.dispatched = pass("blocked")
+        metrics.nameResolved = pass("dns")
+        metrics.connected = pass("connect", less: secure ?? .zero)
+        // The standard counts it as a part of the connection.
+        if metrics.connected != nil { metrics.secured = pass("ssl") }
+        metrics.sent = pass("send")
+        let firstByte = pass("wait")
+        if response["status"]?.wholeNumber ?? 0 > 0 { metrics.firstByte = firstByte }
+        metrics.end = pass("receive") ?? time
+    }
+
+    /// To the microsecond, and of at most a year: so many can be added up without a thought.
+    private func length(of phase: String) -> Duration? {
+        guard let milliseconds = entry["timings"]?[phase]?.number, milliseconds >= 0 else { return nil }
+        return .microseconds(Int64((min(milliseconds, 3.2e10) * 1000).rounded()))
+    }
+
+    private func size(_ value: JSONValue?) -> Int64? {
+        value?.wholeNumber.flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    /// The version by its ALPN name.
+    private static func name(of version: String) -> String? {
+        switch version.lowercased() {
+        case "", "unknown": nil
+        case "http/2", "http/2.0": "h2"
+        case "http/3", "http/3.0": "h3"
+        case "http/1.1": "http/1.1"
+        case "http/1.0": "http/1.0"
+        default: version
+        }
+    }
+}
+
+extension JSONValue {
+    fileprivate var text: String? {
+        guard case .string(let text) = self else { return nil }
+        return text
+    }
+
+    fileprivate var wholeNumber: Int64? {
+        guard case .integer(let number) = self else { return nil }
+        return number
+    }
+
+    fileprivate var number: Double? {
+        switch self {
+        case .integer(let number): Double(number)
+        case .double(let number) where number.isFinite: number
+        default: nil
+        }
+    }
+}
+
+extension RequestError.Code {
+    /// What a transfer may end with.
+    fileprivate static let recordable: [RequestError.Code] = [
+        .cancelled, .timedOut, .deadlineExceeded, .offline, .cannotConnect, .connectionLost, .badResponse, .untrusted,
+        .headTooLarge, .bodyTooLarge, .bufferFull, .bodyNotReplayable, .invalidRequest, .encoding, .closed,
+        .unsupported, .other,
+    ]
+}

@@ -1,0 +1,88 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A transport that records what goes over another one: to be asserted on, or stored and replayed.
+///
+/// ```swift
+/// let recorder = ExchangeRecorder()
+/// let client = HTTPClient(baseURL: url, transport: recorder)
+/// // … run what is to be recorded
+/// try recorder.archive.write(to: file)
+/// ```
+///
+/// Every exchange on the wire is recorded, each redirect and each retry, with its content in whatever form that came: a
+/// stream is recorded as it is read. Nothing changes for those who send: events are handed on as they come, with the
+/// recording of an exchange done before its end is told.
+///
+/// To record where there is no file yet, and to replay it where there is one, take an ``ArchiveTransport``. Safe from any
+/// thread; every recorder is for itself.
+public final class ExchangeRecorder: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let maximumBodySize: Int
+    private let clock: any Clock<Duration>
+    private let now: @Sendable () -> Date
+    private let ledger = Locked(ExchangeLedger())
+
+    /// Makes a recorder.
+    ///
+    /// - Parameters:
+    ///   - transport: What sends the requests; by default the best that the platform has.
+    ///   - maximumBodySize: How many bytes of each content are kept, in each direction: 10 MiB by default. What has more
+    ///     is sent and received whole, and recorded as incomplete.
+    ///   - clock: On what the times of those exchanges pass whose transport doesn't measure them.
+    ///   - now: Tells when an exchange began.
+    public init(
+        _ transport: any HTTPTransport = DefaultTransport.shared,
+        maximumBodySize: Int = 10 * 1024 * 1024,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.transport = transport
+        self.maximumBodySize = maximumBodySize
+        self.clock = clock
+        self.now = now
+    }
+
+    /// The exchanges that are over, in the order in which they were sent.
+    public var exchanges: [RecordedExchange] { ledger.withLock { $0.exchanges } }
+
+    /// The exchanges that are over, to be stored.
+    public var archive: HTTPArchive { HTTPArchive(exchanges) }
+
+    /// Forgets every exchange, those that aren't over as well.
+    public func reset() {
+        ledger.withLock { $0.reset() }
+    }
+
+    /// What the transport can do that sends the requests.
+    public var capabilities: TransportCapabilities { transport.capabilities }
+
+    /// Sends the request over the transport, and records what comes of it.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        let number = ledger.withLock { $0.begin() }
+        let sent = Locked(CapturedBody(limit: maximumBodySize))
+        let recorded = StubbedRequest(url: request.url, method: request.method, headers: request.headers)
+        let builder = Locked(ExchangeBuilder(recorded, start: now(), limit: maximumBodySize))
+        let elapsed = clock.stopwatch()
+        return transport.send(request.capturingBody(into: sent, limit: maximumBodySize)) { [ledger] event in
+            let time = elapsed()
+            let body = event.isEnd ? sent.withLock { $0 } : nil
+            if let exchange = builder.withLock({ $0.receive(event, at: time, sent: body) }) {
+                ledger.withLock { $0.end(number, exchange) }
+            }
+            receive(event)
+        }
+    }
+}
+
+extension TransferEvent {
+    fileprivate var isEnd: Bool {
+        if case .end = self { true } else { false }
+    }
+}

@@ -1,0 +1,109 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Exchanges in a file that people, browsers and version control can read: HAR 1.2.
+///
+/// Written by an ``ExchangeRecorder``, a browser ("Save all as HAR") or a proxy; replayed by
+/// ``HTTPStubber/replay(_:matchingBodies:ignoring:repeatingLast:)``.
+///
+/// ```swift
+/// try recorder.archive.write(to: file)
+/// let stubber = try HTTPStubber(replaying: file)
+/// ```
+///
+/// ### Secrets
+///
+/// What is written has no secrets, unless they are asked for: credentials and cookies, fields and parameters whose name
+/// says that they are secret, and in JSON and forms the texts of members such as `access_token` and `password`. In their
+/// place stands `REDACTED`, or `<redacted>` in a field; a replay knows that. Content of other types, and what is secret
+/// without being named so, is written as it is: look at a file before it is shared, or change ``exchanges`` before it is
+/// written.
+public struct HTTPArchive: Sendable {
+    /// The exchanges, in their order.
+    public var exchanges: [RecordedExchange]
+
+    /// Makes an archive of exchanges, in their order.
+    public init(_ exchanges: [RecordedExchange] = []) {
+        self.exchanges = exchanges
+    }
+
+    /// Reads an archive.
+    ///
+    /// Methods, addresses and the status of responses must be there; everything else that is missing counts as unknown,
+    /// and what the standard doesn't know is passed over. An entry of status 0, as browsers write it, has no response.
+    ///
+    /// - Throws: ``ArchiveError``, which names the entry and the field. Content that was left out is no error here, but
+    ///   one of the request that it would be replayed for.
+    /// - Complexity: O(n).
+    public init(data: Data) throws(ArchiveError) {
+        // Windows' programs put a mark at the beginning.
+        let data = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
+        let root: JSONValue
+        do {
+            root = try JSONDecoder().decode(JSONValue.self, from: Data(data))
+        } catch {
+            throw ArchiveError(field: "the file", reason: "isn't JSON")
+        }
+        try self.init(json: root)
+    }
+
+    /// Reads an archive from a file.
+    ///
+    /// - Throws: ``ArchiveError``, or what the reading of the file throws.
+    public init(contentsOf file: URL) throws {
+        try self.init(data: try Data(contentsOf: file))
+    }
+
+    init(json root: JSONValue) throws(ArchiveError) {
+        guard case .array(let entries)? = root["log"]?["entries"] else {
+            throw ArchiveError(field: "log.entries", reason: root["log"] == nil ? "is missing" : "isn't a list")
+        }
+        exchanges = []
+        exchanges.reserveCapacity(entries.count)
+        for (index, entry) in entries.enumerated() {
+            exchanges.append(try ArchiveReader(entry, index: index).exchange())
+        }
+    }
+
+    /// The archive as JSON in UTF-8, a line for each member, always in the same order.
+    ///
+    /// - Parameter revealsSecrets: Whether credentials, cookies and the like are written; false by default.
+    /// - Returns: The text of a file.
+    /// - Complexity: O(n log n).
+    public func data(revealingSecrets revealsSecrets: Bool = false) -> Data {
+        ArchiveEntry.log(exchanges.map(\.archiveEntry), redacts: !revealsSecrets).indented
+    }
+
+    /// Writes the archive to a file, at once: no reader ever sees half of it, and what was there stays until then.
+    ///
+    /// - Parameters:
+    ///   - file: Where it is put; its folder must be there.
+    ///   - revealsSecrets: Whether credentials, cookies and the like are written; false by default.
+    /// - Throws: What the writing throws.
+    public func write(to file: URL, revealingSecrets revealsSecrets: Bool = false) throws {
+        try data(revealingSecrets: revealsSecrets).write(to: file, options: .atomic)
+    }
+}
+
+extension RecordedExchange {
+    fileprivate var archiveEntry: ArchiveEntry {
+        var entry = ArchiveEntry(
+            started: metrics.start.timestamp(),
+            method: request.method,
+            url: request.url.absoluteString,
+            headers: request.headers,
+            metrics: metrics,
+            failed: error != nil && metrics.firstByte == nil
+        )
+        entry.requestBody = request.body
+        entry.requestBodySize = requestBodySize
+        entry.response = response.map { HTTPResponseHead(status: $0.status, headers: $0.headers) }
+        entry.responseBody = response?.body
+        entry.responseBodySize = response?.bodySize
+        entry.error = error?.code
+        return entry
+    }
+}

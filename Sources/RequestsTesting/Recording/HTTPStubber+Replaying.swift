@@ -1,0 +1,113 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension HTTPStubber {
+    /// Makes a stubber that replays an archive from a file; other requests are refused.
+    ///
+    /// - Parameters:
+    ///   - file: An archive, HAR 1.2, whoever wrote it.
+    ///   - matchingBodies: Whether the content of a request has to be the recorded one too; false by default.
+    ///   - ignored: What of an address may be another one, such as the host; nothing by default.
+    ///   - repeatsLast: Whether the last answer is also that of all later requests; true by default.
+    /// - Throws: ``ArchiveError``, or what the reading of the file throws.
+    public convenience init(
+        replaying file: URL,
+        matchingBodies: Bool = false,
+        ignoring ignored: StubCondition.AddressParts = [],
+        repeatingLast repeatsLast: Bool = true
+    ) throws {
+        let archive = try HTTPArchive(contentsOf: file)
+        self.init()
+        replay(archive, matchingBodies: matchingBodies, ignoring: ignored, repeatingLast: repeatsLast)
+    }
+
+    /// Adds a stub for each request of an archive; requests that are the same become one stub, which answers in turn.
+    ///
+    /// Two requests are the same where method and address are, by the rules of ``StubCondition/url(_:ignoring:)-(URL,_)``;
+    /// the values of secret parameters, which a file doesn't have, make no difference, nor do header fields. JSON is
+    /// compared by what it says, a multipart form without its boundary.
+    ///
+    /// What was recorded of the connection isn't replayed: content comes decoded and whole, at once, with the length that
+    /// it has. An exchange that failed fails again, after as much as came of it. One whose content the file lacks fails
+    /// with an ``ArchiveError`` that says so.
+    ///
+    /// - Parameters:
+    ///   - archive: What to replay.
+    ///   - matchingBodies: Whether the content of a request has to be the recorded one too; false by default.
+    ///   - ignored: What of an address may be another one, such as the host; nothing by default.
+    ///   - repeatsLast: Whether the last answer is also that of all later requests; true by default. If not, they are
+    ///     refused.
+    /// - Returns: The stubs, in the order in which their requests first appear.
+    /// - Complexity: O(n) in the number of exchanges.
+    @discardableResult
+    public func replay(
+        _ archive: HTTPArchive,
+        matchingBodies: Bool = false,
+        ignoring ignored: StubCondition.AddressParts = [],
+        repeatingLast repeatsLast: Bool = true
+    ) -> [HTTPStub] {
+        var order: [ReplayKey] = []
+        var groups: [ReplayKey: [(index: Int, exchange: RecordedExchange)]] = [:]
+        for (index, exchange) in archive.exchanges.enumerated() {
+            let key = ReplayKey(exchange, matchingBodies: matchingBodies, ignoring: ignored)
+            if groups[key] == nil { order.append(key) }
+            groups[key, default: []].append((index, exchange))
+        }
+        return order.compactMap { key in
+            guard let group = groups[key], let first = group.first?.exchange.request else { return nil }
+            var conditions: [StubCondition] = [.method(key.method), .recorded(first.url, ignoring: ignored)]
+            if matchingBodies { conditions.append(.recordedBody(key, beginning: first.body)) }
+            let stub = HTTPStub(conditions)
+            stub.respond(with: group.map { StubResponse($0.exchange, entry: $0.index) })
+            if !repeatsLast { stub.times(group.count) }
+            return add(stub)
+        }
+    }
+}
+
+extension StubResponse {
+    /// What was recorded, as it is replayed.
+    init(_ exchange: RecordedExchange, entry: Int) {
+        guard let response = exchange.response else {
+            let reason = "no response was recorded"
+            self = .failure(exchange.error ?? RequestError(.connectionLost, phase: .sending, reason: reason))
+            return
+        }
+        guard response.isComplete || exchange.request.method == .head || exchange.error != nil else {
+            let error = ArchiveError(
+                entry: entry,
+                request: "\(exchange.request)",
+                field: "response.content.text",
+                reason: "has \(response.body.count) of \(response.bodySize) bytes"
+            )
+            self = .failure(
+                RequestError(.unsupported, phase: .sending, reason: error.description, underlying: error)
+            )
+            return
+        }
+        self = .status(response.status, headers: exchange.replayedHeaders(of: response), body: response.body)
+        if let error = exchange.error { ending = .failure(error) }
+    }
+}
+
+extension RecordedExchange {
+    /// The fields without those that are no more true, those that can't be any, and cookies that were secrets.
+    fileprivate func replayedHeaders(of response: RecordedResponse) -> HTTPHeaders {
+        // Of content that isn't there, the length is still told.
+        let keepsLength = request.method == .head || response.status == 304 || error != nil
+        var headers = response.headers
+        headers.removeAll { field in
+            switch field.name {
+            case .transferEncoding: true
+            case .contentEncoding: !response.body.isEmpty
+            case .contentLength: !keepsLength && field.value != String(response.body.count)
+            case .setCookie: field.value == Redaction.value(of: HTTPField(.setCookie, ""))
+            default: !field.name.rawValue.isToken || !field.hasValidValue
+            }
+        }
+        return headers
+    }
+}

@@ -1,0 +1,51 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// What was sent, and what came of it: one request on the wire with its response or its error.
+///
+/// A redirect that is followed and a retry are exchanges of their own, as they are on the wire. An ``ExchangeRecorder``
+/// makes them, an ``HTTPArchive`` stores them, and a test asserts on them:
+///
+/// ```swift
+/// try recorder.exchanges.expect(.post, path: "/users", json: ["name": "Ada"])
+/// ```
+public struct RecordedExchange: Sendable {
+    /// What was sent, with its content as far as that was kept.
+    public var request: StubbedRequest
+    /// How many bytes of content were sent; more than the request has here where not all of it was kept.
+    public var requestBodySize: Int64
+    /// What came back; nil where nothing did.
+    public var response: RecordedResponse?
+    /// Why the exchange failed; nil where it didn't. With a response too where it failed in the middle of that.
+    public var error: RequestError?
+    /// When it began, and what its phases took.
+    public var metrics: Metrics
+
+    /// Makes an exchange.
+    ///
+    /// - Parameters:
+    ///   - request: What was sent.
+    ///   - response: What came back; nil, the default, where nothing did.
+    ///   - error: Why it failed; nil by default.
+    ///   - metrics: When it began, and what its phases took; by default it begins now.
+    public init(
+        request: StubbedRequest,
+        response: RecordedResponse? = nil,
+        error: RequestError? = nil,
+        metrics: Metrics = Metrics()
+    ) {
+        (self.request, self.response, self.error, self.metrics) = (request, response, error, metrics)
+        requestBodySize = Int64(request.body.count)
+    }
+}
+
+extension RecordedExchange: CustomStringConvertible {
+    /// The request and what came of it, such as `GET https://example.com/users: 200 OK`; without secrets.
+    public var description: String {
+        let outcome = [response.map { "\($0.status)" }, error?.code.name].compactMap { $0 }.joined(separator: ", ")
+        return "\(request): \(outcome.isEmpty ? "nothing" : outcome)"
+    }
+}

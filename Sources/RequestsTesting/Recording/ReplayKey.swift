@@ -1,0 +1,67 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// What requests have in common that a replay takes for the same: those are answered in turn.
+struct ReplayKey: Hashable, Sendable {
+    let method: HTTPMethod
+    /// The address without secrets; of what is ignored, nothing.
+    let address: String
+    let content: ReplayedContent?
+    /// How much the content has, where not all of it is known.
+    let contentSize: Int64?
+
+    init(_ exchange: RecordedExchange, matchingBodies: Bool, ignoring ignored: StubCondition.AddressParts) {
+        let request = exchange.request
+        method = request.method
+        var pieces = AddressPieces(request.url.withoutSecrets)
+        // Parameters of different names may come in any order.
+        let items = (pieces.query ?? "").split(separator: "&").enumerated().sorted {
+            ($0.element.prefix { $0 != "=" }, $0.offset) < ($1.element.prefix { $0 != "=" }, $1.offset)
+        }
+        pieces.query = ignored.contains(.query) ? nil : items.map(\.element).joined(separator: "&")
+        if ignored.contains(.scheme) { pieces.scheme = "" }
+        if ignored.contains(.host) { pieces.host = "" }
+        if ignored.contains(.port) { pieces.port = nil }
+        if ignored.contains(.path) { pieces.path = "" }
+        address = pieces.text
+        content = matchingBodies ? ReplayedContent(request.body, type: request.headers[.contentType]) : nil
+        contentSize =
+            matchingBodies && exchange.requestBodySize > Int64(request.body.count) ? exchange.requestBodySize : nil
+    }
+}
+
+extension StubCondition {
+    /// The address is the recorded one; parameters that are secrets may have any value.
+    static func recorded(_ url: URL, ignoring ignored: AddressParts) -> StubCondition {
+        let url = url.withoutSecrets
+        let expected = AddressPieces(url)
+        return StubCondition("URL \(StubbedRequest(url: url).address)") { request in
+            AddressPieces(request.url.withoutSecrets).difference(from: expected, ignoring: ignored)
+        }
+    }
+
+    /// The content is the recorded one, as far as that is known.
+    static func recordedBody(_ key: ReplayKey, beginning: Data) -> StubCondition {
+        StubCondition("recorded body") { request in
+            if let size = key.contentSize {
+                let isSame = Int64(request.body.count) == size && request.body.starts(with: beginning)
+                return isSame ? nil : "the content differs from the recorded one"
+            }
+            let content = ReplayedContent(request.body, type: request.headers[.contentType])
+            guard let expected = key.content, content != expected else { return nil }
+            if case .json(let value) = content, case .json(let recorded) = expected {
+                return value.mismatch(with: recorded, isWhole: true).map { "the JSON \($0)" }
+            }
+            return "the content differs from the recorded one"
+        }
+    }
+}
+
+extension URL {
+    fileprivate var withoutSecrets: URL {
+        URL(string: Redaction.address(absoluteString)) ?? self
+    }
+}
