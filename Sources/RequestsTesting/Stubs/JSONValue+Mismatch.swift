@@ -42,7 +42,7 @@ extension JSONValue {
     }
 
     /// JSON has one kind of number: a literal `1.0` is what is read as `1`.
-    private func isSame(as other: JSONValue) -> Bool {
+    func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)):
             Double(integer) == double

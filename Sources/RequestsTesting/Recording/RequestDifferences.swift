@@ -1,0 +1,114 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Finds the places where a request isn't as expected, up to a number that people read.
+struct RequestDifferences {
+    static let limit = 20
+    private(set) var all: [RequestDifference] = []
+
+    mutating func add(_ place: String, expected: String?, actual: String?) {
+        guard all.count < Self.limit else { return }
+        all.append(
+            RequestDifference(
+                place: place.shortened(to: 128),
+                expected: expected?.shortened(to: 128),
+                actual: actual?.shortened(to: 128)
+            )
+        )
+    }
+
+    mutating func compare(_ place: String, _ expected: String, _ actual: String) {
+        if expected != actual { add(place, expected: expected, actual: actual) }
+    }
+
+    mutating func compare(_ expected: AddressPieces, _ actual: AddressPieces) {
+        compare("scheme", expected.scheme, actual.scheme)
+        compare("host", expected.host, actual.host)
+        if expected.port != actual.port {
+            add("port", expected: expected.port.map(String.init), actual: actual.port.map(String.init))
+        }
+        compare("path", expected.path, actual.path)
+        let query = Query(percentEncoded: actual.query ?? "")
+        compare("query", Query(percentEncoded: expected.query ?? ""), query)
+    }
+
+    /// Items of one name count in their order, those of different names in any.
+    mutating func compare(_ place: String, _ expected: Query, _ actual: Query) {
+        var names: [String] = []
+        for item in Array(expected) + Array(actual) where !names.contains(item.name) { names.append(item.name) }
+        for name in names {
+            let wanted = expected.filter { $0.name == name }.map(\.value)
+            let values = actual.filter { $0.name == name }.map(\.value)
+            guard wanted != values else { continue }
+            let isSecret = Redaction.namesSecret(name)
+            add("\(place) \(name)", expected: Self.text(wanted, isSecret), actual: Self.text(values, isSecret))
+        }
+    }
+
+    private static func text(_ values: [String?], _ isSecret: Bool) -> String? {
+        guard !values.isEmpty else { return nil }
+        return values.map { value in isSecret ? "<redacted>" : value.map { "\"\($0)\"" } ?? "no value" }
+            .joined(separator: ", ")
+    }
+
+    mutating func compare(_ expected: HTTPHeaders, _ actual: HTTPHeaders) {
+        for name in expected.names {
+            let wanted = expected[fields: name]
+            let fields = actual[fields: name]
+            guard wanted.map(\.value) != fields.map(\.value) else { continue }
+            add("header \(name)", expected: Self.text(wanted), actual: Self.text(fields))
+        }
+    }
+
+    private static func text(_ fields: [HTTPField]) -> String? {
+        fields.isEmpty ? nil : fields.map(Redaction.value).joined(separator: ", ")
+    }
+
+    mutating func compare(_ expected: ExpectedRequest.Content, _ request: StubbedRequest) {
+        guard !request.isBodyHidden else {
+            return add("body", expected: "content", actual: "content that this platform doesn't show")
+        }
+        switch expected {
+        case .json(let value): compare(value, request, isWhole: true)
+        case .jsonContaining(let value): compare(value, request, isWhole: false)
+        case .form(let form): compare("form", form, request.form)
+        case .text(let text): compare(Data(text.utf8), request.body)
+        case .data(let data): compare(data, request.body)
+        }
+    }
+
+    private mutating func compare(_ expected: JSONValue, _ request: StubbedRequest, isWhole: Bool) {
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: request.body) else {
+            let actual = request.body.isEmpty ? nil : "\"\(request.text.shortened())\", which isn't JSON"
+            return add("body", expected: "JSON", actual: actual)
+        }
+        for difference in value.differences(from: expected, isWhole: isWhole, limit: Self.limit) {
+            add("body\(difference.path)", expected: difference.expected, actual: difference.actual)
+        }
+    }
+
+    mutating func compare(_ expected: Data, _ actual: Data) {
+        guard expected != actual else { return }
+        guard !actual.isEmpty else { return add("body", expected: "\(expected.count) bytes", actual: nil) }
+        guard !expected.isEmpty else { return add("body", expected: nil, actual: "\(actual.count) bytes") }
+        let index = zip(expected, actual).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+        let place = index ?? min(expected.count, actual.count)
+        add("body[\(place)]", expected: expected.excerpt(around: place), actual: actual.excerpt(around: place))
+    }
+}
+
+extension Data {
+    /// Some bytes around a place, as digits and as text, and how many there are in all.
+    fileprivate func excerpt(around place: Int) -> String {
+        let piece = dropFirst(Swift.max(0, place - 6)).prefix(14)
+        let digits = piece.map { byte in
+            let text = String(byte, radix: 16)
+            return text.count < 2 ? "0\(text)" : text
+        }
+        let text = String(decoding: piece.map { (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
+        return "\(digits.joined(separator: " ")) “\(text)” of \(count) bytes"
+    }
+}

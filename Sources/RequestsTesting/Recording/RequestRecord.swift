@@ -1,0 +1,118 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// What knows of a request that was made: a test asserts on all that do in the same words.
+///
+/// What an ``HTTPStubber``, a ``MockServer`` and an ``ExchangeRecorder`` kept:
+///
+/// ```swift
+/// try stubber.requests.expect(.post, path: "/users", json: ["name": "Ada"])
+/// try server.requests[0].expect(.get, path: "/users", query: ["page": "2"])
+/// try recorder.exchanges.expect(ExpectedRequest(.delete, url: url))
+/// ```
+public protocol RequestRecord: Sendable {
+    /// The request.
+    var request: StubbedRequest { get }
+}
+
+extension StubbedRequest: RequestRecord {
+    /// The request itself.
+    public var request: StubbedRequest { self }
+}
+
+extension RecordedExchange: RequestRecord {}
+
+extension RecordedRequest: RequestRecord {
+    /// The request, at the address that its target and its `Host` make.
+    public var request: StubbedRequest {
+        let address = target.hasPrefix("/") ? "http://\(headers[.host] ?? "localhost")\(target)" : target
+        let url = URL(string: address) ?? URL(fileURLWithPath: target)
+        return StubbedRequest(url: url, method: method, headers: headers, body: body)
+    }
+}
+
+extension RequestRecord {
+    /// Where the request isn't as expected; empty where it is.
+    ///
+    /// - Complexity: O(n) in the size of the request.
+    public func differences(from expected: ExpectedRequest) -> [RequestDifference] {
+        expected.differences(of: request)
+    }
+
+    /// Checks that the request is as expected.
+    ///
+    /// - Throws: ``ExpectationFailure``, with all that isn't.
+    public func expect(_ expected: ExpectedRequest) throws(ExpectationFailure) {
+        let differences = differences(from: expected)
+        guard differences.isEmpty else {
+            throw ExpectationFailure(expected: expected, nearest: request, differences: differences, count: 1)
+        }
+    }
+
+    /// Checks that the request is as expected; what isn't given may be anything.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path, as ``ExpectedRequest/path``.
+    ///   - query: All parameters of the address.
+    ///   - headers: Fields that must be there, and maybe others.
+    ///   - json: The content.
+    /// - Throws: ``ExpectationFailure``, with all that isn't.
+    public func expect(
+        _ method: HTTPMethod,
+        path: String? = nil,
+        query: Query? = nil,
+        headers: HTTPHeaders = [],
+        json: JSONValue? = nil
+    ) throws(ExpectationFailure) {
+        try expect(ExpectedRequest(method, path: path, query: query, headers: headers, body: json.map { .json($0) }))
+    }
+}
+
+extension Sequence where Element: RequestRecord {
+    /// Checks that at least one of the requests is as expected.
+    ///
+    /// - Returns: The first that is.
+    /// - Throws: ``ExpectationFailure``, with what differs in the one that comes nearest.
+    @discardableResult
+    public func expect(_ expected: ExpectedRequest) throws(ExpectationFailure) -> Element {
+        var nearest: (request: StubbedRequest, differences: [RequestDifference])?
+        var count = 0
+        for element in self {
+            let differences = element.differences(from: expected)
+            if differences.isEmpty { return element }
+            count += 1
+            if differences.count < nearest?.differences.count ?? .max { nearest = (element.request, differences) }
+        }
+        throw ExpectationFailure(
+            expected: expected,
+            nearest: nearest?.request,
+            differences: nearest?.differences ?? [],
+            count: count
+        )
+    }
+
+    /// Checks that at least one of the requests is as expected; what isn't given may be anything.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - path: The path, as ``ExpectedRequest/path``.
+    ///   - query: All parameters of the address.
+    ///   - headers: Fields that must be there, and maybe others.
+    ///   - json: The content.
+    /// - Returns: The first that is.
+    /// - Throws: ``ExpectationFailure``, with what differs in the one that comes nearest.
+    @discardableResult
+    public func expect(
+        _ method: HTTPMethod,
+        path: String? = nil,
+        query: Query? = nil,
+        headers: HTTPHeaders = [],
+        json: JSONValue? = nil
+    ) throws(ExpectationFailure) -> Element {
+        try expect(ExpectedRequest(method, path: path, query: query, headers: headers, body: json.map { .json($0) }))
+    }
+}
