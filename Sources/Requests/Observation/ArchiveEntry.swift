@@ -119,7 +119,8 @@ package struct ArchiveEntry: Sendable {
             content.merge(ArchiveContent(body, type: type).members) { $1 }
             let missing = missing(of: responseBodySize, from: responseBody)
             content["_missing"] = missing.map(JSONValue.integer)
-            content["size"] = .integer(Int64(body.count) + (missing ?? 0))
+            let (size, isTooLarge) = Int64(body.count).addingReportingOverflow(missing ?? 0)
+            content["size"] = .integer(isTooLarge ? .max : size)
         }
         var members: [String: JSONValue] = [
             "status": .integer(Int64(response?.status.code ?? 0)),
@@ -160,7 +161,7 @@ package struct ArchiveEntry: Sendable {
 
     /// How many bytes there were behind those that were recorded; nil where that is all.
     private func missing(of size: Int64?, from body: Data?) -> Int64? {
-        let missing = (size ?? 0) - Int64(body?.count ?? 0)
+        let missing = max(0, size ?? 0) - Int64(body?.count ?? 0)
         return missing > 0 ? missing : nil
     }
 

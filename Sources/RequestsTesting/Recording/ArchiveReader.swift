@@ -23,7 +23,9 @@ struct ArchiveReader {
 
     func exchange() throws(ArchiveError) -> RecordedExchange {
         var exchange = RecordedExchange(request: try readRequest(), metrics: metrics)
-        exchange.requestBodySize += missing(in: request["postData"]) ?? 0
+        // Browsers leave out what is large or in files, and tell its size.
+        let told = exchange.request.body.isEmpty ? size(request["bodySize"]).map(Self.clamped) : nil
+        exchange.requestBodySize += missing(in: request["postData"]) ?? told ?? 0
         exchange.response = try readResponse()
         exchange.error = error(hasResponse: exchange.response != nil)
         return exchange
@@ -68,7 +70,7 @@ struct ArchiveReader {
             result.body = try decode(text, content?["encoding"], type, "response.content.text")
             result.bodySize = Int64(result.body.count) + (missing(in: content) ?? 0)
         } else {
-            result.bodySize = missing(in: content) ?? max(0, content?["size"]?.wholeNumber ?? 0)
+            result.bodySize = missing(in: content) ?? content?["size"]?.wholeNumber.map(Self.clamped) ?? 0
         }
         return result
     }
@@ -120,7 +122,12 @@ struct ArchiveReader {
     }
 
     private func missing(in content: JSONValue?) -> Int64? {
-        content?["_missing"]?.wholeNumber.map { max(0, $0) }
+        content?["_missing"]?.wholeNumber.map(Self.clamped)
+    }
+
+    /// A number of bytes that others can be added to.
+    private static func clamped(_ size: Int64) -> Int64 {
+        min(max(0, size), 1 << 53)
     }
 
     private func text(_ value: JSONValue?, _ field: String) throws(ArchiveError) -> String {

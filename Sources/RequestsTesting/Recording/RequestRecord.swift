@@ -85,7 +85,9 @@ extension Sequence where Element: RequestRecord {
             let differences = element.differences(from: expected)
             if differences.isEmpty { return element }
             count += 1
-            if differences.count < nearest?.differences.count ?? .max { nearest = (element.request, differences) }
+            if nearest.map({ differences.isNearer(than: $0.differences) }) ?? true {
+                nearest = (element.request, differences)
+            }
         }
         throw ExpectationFailure(
             expected: expected,
@@ -114,5 +116,17 @@ extension Sequence where Element: RequestRecord {
         json: JSONValue? = nil
     ) throws(ExpectationFailure) -> Element {
         try expect(ExpectedRequest(method, path: path, query: query, headers: headers, body: json.map { .json($0) }))
+    }
+}
+
+extension [RequestDifference] {
+    /// Content counts once, however much of it differs: one of another method isn't near because it has none.
+    fileprivate func isNearer(than other: [RequestDifference]) -> Bool {
+        (pieceCount, count) < (other.pieceCount, other.count)
+    }
+
+    private var pieceCount: Int {
+        let isOfContent = map { $0.place.hasPrefix("body") || $0.place.hasPrefix("form") }
+        return isOfContent.count { !$0 } + (isOfContent.contains(true) ? 1 : 0)
     }
 }

@@ -1,0 +1,37 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ExchangeRecorderRaceTests {
+    @Test func anEndAndACancelGiveOneExchange() async {
+        for round in 0..<1000 {
+            let gate = Gate()
+            let network = InMemoryTransport { _ in .json("[1]").held(by: gate) }
+            let recorder = ExchangeRecorder(network)
+            let ended = Gate()
+            let request = HTTPRequest(url: URL(string: "https://a/\(round)")!)
+            let transfer = recorder.send(TransportRequest(request)) { event in
+                guard case .end = event else { return }
+                // By its end, an exchange has been recorded.
+                #expect(recorder.exchanges.count == 1)
+                ended.open()
+            }
+
+            await withTaskGroup { group in
+                group.addTask { gate.open() }
+                group.addTask { transfer.cancel() }
+                group.addTask { _ = recorder.exchanges }
+            }
+            await ended.wait()
+
+            let exchange = recorder.exchanges.first
+            #expect((exchange?.response == nil) == (exchange?.error?.code == .cancelled))
+            recorder.reset()
+            #expect(recorder.exchanges.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ExchangeRecorderTests {
+    private let url = URL(string: "https://api.example.com/items")!
+
+    private func client(_ transport: any HTTPTransport) -> HTTPClient {
+        HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: transport)
+    }
+
+    private func post(_ body: HTTPBody) -> HTTPRequest {
+        HTTPRequest(url: url, method: .post, body: body)
+    }
+
+    @Test func contentIsRecordedWhateverFormItCameIn() async throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+        try Data("from a file".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let network = HTTPStubber()
+        network.stub(.any).respond(with: .echo)
+        let recorder = ExchangeRecorder(network)
+        let bodies: [HTTPBody] = [
+            .none, .data(Data("bytes".utf8)), .json(["a": 1]), .form(["b": "2"]), .file(file),
+            .stream(BodyStream { InputStream(data: Data("opened anew".utf8)) }),
+            .stream(BodyStream(InputStream(data: Data("read once".utf8)), length: 9)),
+        ]
+
+        for body in bodies { _ = try await post(body).fetch(on: client(recorder)) }
+
+        let texts = ["", "bytes", #"{"a":1}"#, "b=2", "from a file", "opened anew", "read once"]
+        #expect(recorder.exchanges.map(\.request.text) == texts)
+        #expect(recorder.exchanges.map(\.response?.text) == texts)
+        #expect(network.requests.map(\.text) == texts)
+        #expect(recorder.exchanges.allSatisfy { $0.response?.status == .ok && $0.error == nil })
+        #expect(recorder.exchanges.allSatisfy { $0.requestBodySize == Int64($0.request.body.count) })
+    }
+
+    @Test func onlyTheBeginningOfLargeContentIsKept() async throws {
+        let network = HTTPStubber()
+        network.stub(.any).respond(with: .echo)
+        let recorder = ExchangeRecorder(network, maximumBodySize: 4)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).txt")
+        try Data("0123456789".utf8).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+
+        for body in [.data(Data("0123456789".utf8)), .file(file), .stream(BodyStream(InputStream(fileAtPath: file.path)!))] as [HTTPBody] {
+            let content = try await post(body).fetch(on: client(recorder))
+            #expect(content == Data("0123456789".utf8))
+        }
+
+        for exchange in recorder.exchanges {
+            #expect(exchange.request.text == "0123" && exchange.requestBodySize == 10)
+            #expect(exchange.response?.text == "0123" && exchange.response?.bodySize == 10)
+            #expect(exchange.response?.isComplete == false)
+        }
+    }
+
+    @Test func exchangesStandInTheOrderOfTheirSending() async throws {
+        let first = Gate()
+        let network = InMemoryTransport { $0.url.path == "/1" ? .json("1").held(by: first) : .json("2") }
+        let recorder = ExchangeRecorder(network)
+        let one = Task { try await HTTPRequest("/1").fetch(on: client(recorder)) }
+        while network.requests.isEmpty { await Task.yield() }
+
+        _ = try await HTTPRequest("/2").fetch(on: client(recorder))
+        #expect(recorder.exchanges.map(\.request.path) == ["/2"])
+        first.open()
+        _ = try await one.value
+
+        #expect(recorder.exchanges.map(\.request.path) == ["/1", "/2"])
+    }
+
+    @Test func redirectsAndFailuresAreExchanges() async throws {
+        let network = HTTPStubber()
+        network.stub(.path("/old")).respond(with: .redirect(to: "/new"))
+        network.stub(.path("/new")).respond(with: .text("here"))
+        network.stub(.path("/cut")).respond(with: .text("0123456789").dropped(after: 3))
+        network.stub(.path("/off")).respond(with: .offline)
+        let recorder = ExchangeRecorder(network)
+
+        _ = try await HTTPRequest("/old").fetch(on: client(recorder))
+        for path in ["/cut", "/off"] {
+            await #expect(throws: RequestError.self) {
+                try await HTTPRequest { $0.path = path }.fetch(on: client(recorder))
+            }
+        }
+
+        #expect(
+            recorder.exchanges.map(\.description) == [
+                "GET https://api.example.com/old: 302 Found",
+                "GET https://api.example.com/new: 200 OK",
+                "GET https://api.example.com/cut: 200 OK, connectionLost",
+                "GET https://api.example.com/off: offline",
+            ]
+        )
+        #expect(recorder.exchanges[2].response?.text == "012")
+    }
+
+    @Test func timesAreThoseOfTheClockWhereTheTransportHasNone() async throws {
+        let clock = ManualClock()
+        let gate = Gate()
+        let network = InMemoryTransport { _ in .json("1").held(by: gate) }
+        let start = Date(timeIntervalSince1970: 1_000_000)
+        let recorder = ExchangeRecorder(network, clock: clock, now: { start })
+        let fetch = Task { try await HTTPRequest("/").fetch(on: client(recorder)) }
+        while network.requests.isEmpty { await Task.yield() }
+
+        clock.advance(by: .milliseconds(1500))
+        gate.open()
+        _ = try await fetch.value
+
+        let metrics = try #require(recorder.exchanges.first?.metrics)
+        #expect(metrics.start == start && metrics.end == .milliseconds(1500))
+        let text = String(decoding: recorder.archive.data(), as: UTF8.self)
+        #expect(text.contains(#""startedDateTime": "1970-01-12T13:46:40.000Z""#))
+        #expect(text.contains(#""time": 1500.0"#))
+    }
+
+    @Test func whatIsForgottenStaysSo() async throws {
+        let gate = Gate()
+        let network = InMemoryTransport { $0.url.path == "/late" ? .json("1").held(by: gate) : .json("2") }
+        let recorder = ExchangeRecorder(network)
+        let late = Task { try await HTTPRequest("/late").fetch(on: client(recorder)) }
+        while network.requests.isEmpty { await Task.yield() }
+
+        recorder.reset()
+        _ = try await HTTPRequest("/next").fetch(on: client(recorder))
+        gate.open()
+        _ = try await late.value
+
+        #expect(recorder.exchanges.map(\.request.path) == ["/next"])
+    }
+
+    @Test func recordersInParallelDoNotMix() async throws {
+        let server = try MockServer { .text($0.path) }
+        try await withThrowingTaskGroup(of: [String?].self) { group in
+            for number in 0..<8 {
+                group.addTask {
+                    let recorder = ExchangeRecorder()
+                    let client = HTTPClient(baseURL: server.url, transport: recorder)
+                    for step in 0..<10 {
+                        _ = try await HTTPRequest { $0.path = "/\(number)/\(step)" }.fetch(on: client)
+                    }
+                    let expected = (0..<10).map { "/\(number)/\($0)" }
+                    #expect(recorder.exchanges.map(\.request.path) == expected)
+                    return recorder.exchanges.map(\.response?.text)
+                }
+            }
+            for try await texts in group { #expect(Set(texts).count == 10) }
+        }
+    }
+}
