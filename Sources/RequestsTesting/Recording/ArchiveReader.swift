@@ -77,7 +77,8 @@ struct ArchiveReader {
 
     private func error(hasResponse: Bool) -> RequestError? {
         guard let name = (response["_error"] ?? entry["_error"])?.text, !name.isEmpty else {
-            return hasResponse ? nil : RequestError(.connectionLost, phase: .sending, reason: "no response was recorded")
+            let reason = "no response was recorded"
+            return hasResponse ? nil : RequestError(.connectionLost, phase: .sending, reason: reason)
         }
         // Browsers keep their own names of errors here, also beside a response that is complete.
         let code = RequestError.Code.recordable.first { $0.name == name }

@@ -26,9 +26,9 @@ extension HTTPStubber {
 
     /// Adds a stub for each request of an archive; requests that are the same become one stub, which answers in turn.
     ///
-    /// Two requests are the same where method and address are, by the rules of ``StubCondition/url(_:ignoring:)-(URL,_)``;
-    /// the values of secret parameters, which a file doesn't have, make no difference, nor do header fields. JSON is
-    /// compared by what it says, a multipart form without its boundary.
+    /// Two requests are the same where method and address are, as RFC 3986, 6.2.2 says; the order of parameters with
+    /// different names, the values of secret ones, which a file doesn't have, and header fields make no difference. JSON
+    /// is compared by what it says, a multipart form without its boundary.
     ///
     /// What was recorded of the connection isn't replayed: content comes decoded and whole, at once, with the length that
     /// it has. An exchange that failed fails again, after as much as came of it. One whose content the file lacks fails

@@ -19,7 +19,9 @@ public struct RecordedExchange: Sendable {
     public var requestBodySize: Int64
     /// What came back; nil where nothing did.
     public var response: RecordedResponse?
-    /// Why the exchange failed; nil where it didn't. With a response too where it failed in the middle of that.
+    /// Why the exchange failed; nil where it didn't.
+    ///
+    /// With a response too, where it failed in the middle of that.
     public var error: RequestError?
     /// When it began, and what its phases took.
     public var metrics: Metrics

@@ -175,7 +175,8 @@ import Testing
         exchange.response?.bodySize += 10
         exchange.requestBodySize += 5
 
-        let read = try #require(try HTTPArchive(data: HTTPArchive([exchange]).data(revealingSecrets: true)).exchanges.first)
+        let written = HTTPArchive([exchange]).data(revealingSecrets: true)
+        let read = try #require(try HTTPArchive(data: written).exchanges.first)
 
         #expect(read.response?.isComplete == false && read.response?.bodySize == exchange.response?.bodySize)
         #expect(read.requestBodySize == exchange.requestBodySize)

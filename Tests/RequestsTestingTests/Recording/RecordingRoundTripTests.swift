@@ -23,13 +23,18 @@ struct RecordingRoundTripTests {
         defer { try? FileManager.default.removeItem(at: file) }
         func run(over transport: any HTTPTransport) async throws -> [RecordedExchange] {
             let recorder = ExchangeRecorder(transport)
-            let client = HTTPClient(baseURL: server.url, transport: recorder) { $0.headers[.authorization] = "Bearer hush" }
+            let client = HTTPClient(baseURL: server.url, transport: recorder) {
+                $0.headers[.authorization] = "Bearer hush"
+            }
             _ = try await HTTPRequest("/json?token=hush").fetch(on: client)
             _ = try await HTTPRequest("/bytes").fetch(on: client)
             for text in ["one", "two"] {
                 _ = try await HTTPRequest { ($0.path, $0.method, $0.body) = ("/echo", .post, .text(text)) }
                     .fetch(on: client)
             }
+            let stream = BodyStream(InputStream(data: Data("streamed".utf8)))
+            _ = try await HTTPRequest { ($0.path, $0.method, $0.body) = ("/echo", .post, .stream(stream)) }
+                .fetch(on: client)
             await #expect(throws: RequestError.self) { try await HTTPRequest("/gone").fetch(on: client) }
             if transport is HTTPStubber { return recorder.exchanges }
             try recorder.archive.write(to: file)
@@ -62,6 +67,7 @@ struct RecordingRoundTripTests {
                 GET 200 256 base64 \n\
                 POST 200 3 text one
                 POST 200 3 text two
+                POST 200 8 text streamed
                 GET 410 0 text \n
                 """
         )

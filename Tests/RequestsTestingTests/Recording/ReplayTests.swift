@@ -35,9 +35,12 @@ import Testing
         return String(decoding: try await request.fetch(on: HTTPClient(transport: stubber)), as: UTF8.self)
     }
 
-    private func refuses(_ url: String, _ method: HTTPMethod = .get, body: HTTPBody = .none, on stubber: HTTPStubber)
-        async -> String?
-    {
+    private func refuses(
+        _ url: String,
+        _ method: HTTPMethod = .get,
+        body: HTTPBody = .none,
+        on stubber: HTTPStubber
+    ) async -> String? {
         let error = await #expect(throws: RequestError.self) {
             try await fetch(url, method, body: body, on: stubber)
         }
@@ -111,7 +114,8 @@ import Testing
 
     @Test func anotherServerMayBeMeant() async throws {
         let stubber = HTTPStubber()
-        stubber.replay(HTTPArchive([recorded("https://live.example.com/x?a=1", "1")]), ignoring: [.scheme, .host, .port])
+        let archive = HTTPArchive([recorded("https://live.example.com/x?a=1", "1")])
+        stubber.replay(archive, ignoring: [.scheme, .host, .port])
 
         #expect(try await fetch("http://127.0.0.1:8080/x?a=1", on: stubber) == "1")
         _ = await refuses("http://127.0.0.1:8080/y?a=1", on: stubber)
