@@ -4,9 +4,10 @@ import PackageDescription
 // A package of its own, so that what the library is measured against never becomes a dependency of it.
 let package = Package(
     name: "Benchmarks",
-    platforms: [.macOS(.v13)],
+    platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "Requests", path: "../.."),
+        .package(path: "../Interop"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.21.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.81.0"),
     ],
@@ -18,6 +19,7 @@ let package = Package(
                 "CLoop",
                 .product(name: "Requests", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
+                .product(name: "AsyncHTTPClientTransport", package: "Interop"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),

@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import AsyncHTTPClientTransport
 import CLoop
 import Foundation
 import Requests
@@ -133,6 +134,9 @@ struct Measurement: Sendable {
             },
             Measurement(name: "async-http-client-\(width)") {
                 try BareAsyncHTTPClient.measure(width: width, count: 20_000)
+            },
+            Measurement(name: "recipe-requests-\(width)") {
+                try Load(width: width, count: 20_000).measure(requests(width, AsyncHTTPClientTransport()))
             },
             Measurement(name: "c-loop-\(width)") {
                 let server = try LoopbackServer()

@@ -71,6 +71,16 @@ struct Report {
                 try rate("width \(width): a C loop over libcurl, no decoding", ours, "c-loop-\(width)", atLeast: limit)
             }
         }
+        try section(
+            "recipe",
+            "JSON answers over a socket, through an OperationQueue: the transport over AsyncHTTPClient"
+        ) {
+            for width in [1, 8, 64] {
+                let recipe = "recipe-requests-\(width)"
+                try rate("width \(width): against bare AsyncHTTPClient", recipe, "async-http-client-\(width)")
+                try rate("width \(width): against the default transport", recipe, "default-requests-\(width)")
+            }
+        }
     }
 
     func printVocabulary() throws {

@@ -43,9 +43,11 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .enabled(limit: .none)
+        configuration.connectionPool.retryConnectionEstablishment = false
         // A request has a timeout of its own, which the transport measures.
         configuration.timeout.read = nil
         configuration.timeout.write = nil
+        configuration.guardStatus()
         client = Client(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -121,7 +123,7 @@ private final class Exchange: Transfer {
             }
         }
         let watch = Task { [self] in
-            while let due = state.withLock({ $0.hasEnded ? nil : $0.lastSign + timeout }) {
+            while let due = state.withLock({ $0.due(after: timeout) }) {
                 guard due > .now else { return stop(.timedOut) }
                 guard (try? await Task.sleep(until: due, clock: .continuous)) != nil else { return }
             }
@@ -141,7 +143,6 @@ private final class Exchange: Transfer {
     func report(_ event: TransferEvent) {
         state.withLock { state in
             guard !state.hasEnded else { return }
-            // Nothing but the pause itself is silent in a pause.
             state.lastSign = .now
             state.note(event)
             state.outbox.append(event)
@@ -217,6 +218,11 @@ private final class Exchange: Transfer {
 
 extension Exchange.State {
     var phase: RequestError.Phase { hasHead ? .receiving : .sending }
+
+    /// When silence has lasted too long, as far as is known; nil at the end. A pause is no silence of the peer's.
+    func due(after timeout: Duration) -> ContinuousClock.Instant? {
+        hasEnded ? nil : (isPaused ? .now : lastSign) + timeout
+    }
 
     mutating func note(_ event: TransferEvent) {
         switch event {
@@ -335,6 +341,7 @@ extension RequestError {
             switch error {
             case let error as RequestError: error.code
             case is NIOConnectionError: .cannotConnect
+            case let error as IOError where error.isRefusal: .cannotConnect
             case is NIOSSLError, is BoringSSLError: .untrusted
             case is HTTPParserError, is NIOHTTPDecompression.DecompressionError: .badResponse
             case is NIOHTTPDecompression.ExtraDecompressionError: .badResponse
@@ -344,6 +351,11 @@ extension RequestError {
             }
         self.init(code, phase: hasHead ? .receiving : .sending, underlying: error)
     }
+}
+
+extension IOError {
+    /// Whether there was no connection to begin with.
+    fileprivate var isRefusal: Bool { [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(errnoCode) }
 }
 
 extension RequestError.Code {

@@ -62,11 +62,16 @@ import Testing
             #expect(answer.text == "\(number)" + String(repeating: "x", count: 20_000))
             #expect(answer.networkProtocol == expecting)
         }
+
+        // A status that ends the process in the client alone, and then a sign that it didn't.
+        #expect(try await Answer(over: transport, "\(base)/unfit").error?.code == .badResponse)
+        #expect(try await Answer(over: transport, "\(base)/text").text == "text")
     }
 
     private func withServer(_ server: HTTPServerBuilder, _ body: (Int) async throws -> Void) async throws {
         let router = Router()
         router.get("/text") { _, _ in "text" }
+        router.get("/unfit") { _, _ in Response(status: .init(code: 99)) }
         router.post("/echo") { request, _ in Response(status: .ok, body: .init(asyncSequence: request.body)) }
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
