@@ -6,13 +6,10 @@ import Requests
 import RequestsTesting
 import Testing
 
-/// The recipe keeps the rules of a transport, but for what its client doesn't tell or leaves to chance.
+/// The recipe keeps the rules of a transport, but for what its client doesn't tell.
 @Suite(.serialized, .timeLimit(.minutes(1))) struct AsyncHTTPClientTransportTests {
     private static let faults: [String: TransportConformance.KnownFault] = [
-        "a head that drips is no silence": .fails("the client tells nothing of a head before it is whole"),
-        "content beyond its length isn't the content": .mayFail(
-            "the connection may be given to the next request before the client sees what is wrong with it"
-        ),
+        "a head that drips is no silence": .fails("the client tells nothing of a head before it is whole")
     ]
 
     @Test(arguments: TransportConformance.checks)
