@@ -19,6 +19,7 @@ import Testing
         try await withServer(.http1()) { port in
             let transport = AsyncHTTPClientTransport()
             try await exchange(over: transport, "http://localhost:\(port)", expecting: "http/1.1")
+            try await control(over: transport, "http://localhost:\(port)")
         }
     }
 
@@ -30,6 +31,7 @@ import Testing
             configuration.tlsConfiguration = identity.ofClient
             let transport = AsyncHTTPClientTransport(configuration: configuration)
             try await exchange(over: transport, "https://localhost:\(port)", expecting: "h2")
+            try await control(over: transport, "https://localhost:\(port)")
         }
     }
 
@@ -68,9 +70,49 @@ import Testing
         #expect(try await Answer(over: transport, "\(base)/text").text == "text")
     }
 
+    /// An answer that doesn't come, and one that comes too fast.
+    private func control(over transport: AsyncHTTPClientTransport, _ base: String) async throws {
+        let late = try Call(over: transport, "\(base)/stalled", timeout: .milliseconds(200))
+        #expect(await late.answer().error?.code == .timedOut)
+        let unwanted = try Call(over: transport, "\(base)/stalled")
+        unwanted.transfer.cancel()
+        #expect(await unwanted.answer().error?.code == .cancelled)
+
+        let flood = try Call(over: transport, "\(base)/flood")
+        flood.transfer.pause()
+        // Other transfers go on, and while they do, the flood would have come to its end.
+        for _ in 0..<64 { #expect(try await Answer(over: transport, "\(base)/text").text == "text") }
+        #expect(flood.size < Self.floodSize / 2)
+        flood.transfer.resume()
+        #expect(await flood.answer().error == nil)
+        #expect(flood.size == Self.floodSize)
+
+        let dammed = try Call(over: transport, "\(base)/flood")
+        dammed.transfer.pause()
+        dammed.transfer.cancel()
+        #expect(await dammed.answer().error?.code == .cancelled)
+        #expect(try await Answer(over: transport, "\(base)/text").text == "text")
+    }
+
+    private static let floodSize = 64 << 20
+
     private func withServer(_ server: HTTPServerBuilder, _ body: (Int) async throws -> Void) async throws {
         let router = Router()
         router.get("/text") { _, _ in "text" }
+        router.get("/stalled") { _, _ in
+            for await _ in AsyncStream<Never>.makeStream().stream {}
+            return ""
+        }
+        router.get("/flood") { _, _ in
+            let piece = ByteBuffer(repeating: 0x78, count: 1 << 16)
+            return Response(
+                status: .ok,
+                body: .init { writer in
+                    for _ in 0..<(Self.floodSize / piece.readableBytes) { try await writer.write(piece) }
+                    try await writer.finish(nil)
+                }
+            )
+        }
         router.get("/unfit") { _, _ in Response(status: .init(code: 99)) }
         router.post("/echo") { request, _ in Response(status: .ok, body: .init(asyncSequence: request.body)) }
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
@@ -87,11 +129,49 @@ import Testing
     }
 }
 
+/// One request on its way.
+private final class Call: Sendable {
+    let transfer: any Transfer
+    private let log: Log
+
+    private final class Log: Sendable {
+        let answer = Mutex(Answer())
+        let end = AsyncStream.makeStream(of: Answer.self)
+    }
+
+    init(
+        over transport: any HTTPTransport,
+        _ url: String,
+        _ method: HTTPMethod = .get,
+        body: HTTPBody = .none,
+        timeout: Duration? = nil
+    ) throws {
+        let request = Requests.HTTPRequest(url: try #require(URL(string: url)), method: method, body: body)
+        let log = Log()
+        self.log = log
+        transfer = transport.send(TransportRequest(request, timeout: timeout)) { event in
+            log.answer.withLock { $0.note(event) }
+            if case .end = event { log.end.continuation.yield(log.answer.withLock { $0 }) }
+        }
+    }
+
+    /// How much has come.
+    var size: Int { log.answer.withLock { $0.content.count } }
+
+    func answer() async -> Answer {
+        await log.end.stream.first { _ in true } ?? Answer()
+    }
+}
+
 /// What came of one request.
 private struct Answer: Sendable {
-    var text = ""
+    var content = Data()
     var error: RequestError?
     var networkProtocol: String?
+
+    var text: String { String(decoding: content, as: UTF8.self) }
+
+    init() {}
 
     init(
         over transport: any HTTPTransport,
@@ -99,28 +179,16 @@ private struct Answer: Sendable {
         _ method: HTTPMethod = .get,
         body: HTTPBody = .none
     ) async throws {
-        let request = Requests.HTTPRequest(url: try #require(URL(string: url)), method: method, body: body)
-        self = await withCheckedContinuation { continuation in
-            let answer = Mutex(Answer())
-            _ = transport.send(TransportRequest(request)) { event in
-                let isDone = answer.withLock { $0.note(event) }
-                if isDone { continuation.resume(returning: answer.withLock { $0 }) }
-            }
-        }
+        self = try await Call(over: transport, url, method, body: body).answer()
     }
 
-    private init() {}
-
-    private mutating func note(_ event: TransferEvent) -> Bool {
+    mutating func note(_ event: TransferEvent) {
         switch event {
-        case .data(let data): text += String(decoding: data, as: UTF8.self)
+        case .data(let data): content += data
         case .metrics(let metrics): networkProtocol = metrics.networkProtocol
-        case .end(let error):
-            self.error = error
-            return true
+        case .end(let error): self.error = error
         case .informational, .sent, .head: break
         }
-        return false
     }
 }
 
