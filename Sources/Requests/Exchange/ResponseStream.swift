@@ -46,7 +46,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in core.whenOver { continuation.resume() } }
         } onCancel: {
-            core.abandon()
+            core.cancel()
         }
     }
 

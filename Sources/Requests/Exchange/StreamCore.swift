@@ -55,6 +55,12 @@ final class StreamCore: Sendable {
         close()
     }
 
+    /// Says that the operation is over: nothing more comes, and what came before the transfer ended is there for whoever
+    /// consumes it.
+    func cancel() {
+        if !state.withLock({ $0.buffer.hasEnded }) { abandon() }
+    }
+
     /// Calls `body` when the stream has been consumed to its end, or nobody wants the rest; at once, where that is so.
     func whenOver(_ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in

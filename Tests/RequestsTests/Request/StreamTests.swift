@@ -98,6 +98,28 @@ import Testing
         for operation in queue.operations { await operation.end() }
     }
 
+    @Test func whatCameBeforeAFailureIsGivenBeforeIt() async throws {
+        let steps = StepTransport()
+        let queue = TestQueue(steps)
+        let waiting = Task { try await queue.stream(HTTPRequest(url: home)) }
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        let stream = try await waiting.value
+        let operations = queue.operations
+        for piece in Self.pieces { transfer.receive(.data(piece)) }
+        transfer.receive(.end(RequestError(.connectionLost, phase: .receiving)))
+        for operation in operations { await operation.end() }
+
+        var text = ""
+        await #expect {
+            for try await chunk in stream { text += String(decoding: chunk, as: UTF8.self) }
+        } throws: { error in
+            (error as? RequestError)?.code == .connectionLost
+        }
+
+        #expect(text == "abc")
+    }
+
     @Test func lettingGoOfAStreamCancelsTheTransfer() async throws {
         let steps = StepTransport()
         let queue = TestQueue(steps)
