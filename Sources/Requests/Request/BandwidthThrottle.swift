@@ -33,6 +33,11 @@ final class BandwidthThrottle: Sendable {
         self.flow = flow
     }
 
+    /// The transfer begins: what others owe, it waits for.
+    func begin() {
+        if let pause = limiter.owed { hold(for: pause) }
+    }
+
     /// Counts what came or went in one event of the transfer.
     func note(_ event: TransferEvent) {
         switch event {
@@ -44,7 +49,11 @@ final class BandwidthThrottle: Sendable {
     }
 
     private func take(_ bytes: Int) {
-        guard let pause = limiter.take(bytes), state.withLock({ $0.wait() }) else { return }
+        if let pause = limiter.take(bytes) { hold(for: pause) }
+    }
+
+    private func hold(for pause: Duration) {
+        guard state.withLock({ $0.wait() }) else { return }
         flow.set(.bandwidth, true)
         wait(pause)
     }

@@ -99,6 +99,7 @@ extension NetworkOperation {
         if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
         outgoing.hasLeftOrigin = hasLeftOrigin
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
+        throttle?.begin()
         let sink = EventSink { [self] event in
             throttle?.note(event)
             if case .end = event {

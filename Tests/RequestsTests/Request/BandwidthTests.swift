@@ -1,0 +1,118 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct BandwidthTests {
+    private let clock = TestClock()
+
+    /// A transfer that says when it is to pause and to go on.
+    private final class Paused: Transfer {
+        let states = Recorder<Bool>()
+        func cancel() {}
+        func pause() { states.record(true) }
+        func resume() { states.record(false) }
+    }
+
+    private func throttle(_ limiter: BandwidthLimiter) -> (BandwidthThrottle, Paused) {
+        let (flow, transfer) = (FlowControl(), Paused())
+        flow.attach(transfer)
+        return (BandwidthThrottle(limiter, flow), transfer)
+    }
+
+    private func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
+
+    @Test func aTransferPausesForAsLongAsItOwes() async {
+        let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 100, clock: clock))
+
+        throttle.note(data(99))
+        #expect(transfer.states.count == 0)
+        throttle.note(data(1000))
+        #expect(await clock.sleeps.first(1) == [.seconds(1)])
+        #expect(transfer.states.elements == [true])
+        clock.advance(by: .seconds(1))
+
+        #expect(await transfer.states.first(2) == [true, false])
+    }
+
+    @Test func whatComesInAPauseMakesItLonger() async {
+        let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock))
+        throttle.note(data(500))
+        _ = await clock.sleeps.first(1)
+        throttle.note(data(500))
+
+        clock.advance(by: .milliseconds(500))
+        #expect(await clock.sleeps.first(2).last == .milliseconds(500))
+        #expect(transfer.states.elements == [true])
+        clock.advance(by: .milliseconds(500))
+
+        #expect(await transfer.states.first(2) == [true, false])
+    }
+
+    @Test func aNewTransferWaitsForWhatOthersOwe() async {
+        let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
+        _ = limiter.take(500)
+        let (throttle, transfer) = throttle(limiter)
+
+        throttle.begin()
+        #expect(await clock.sleeps.first(1) == [.milliseconds(500)])
+        #expect(transfer.states.elements == [true])
+        clock.advance(by: .milliseconds(500))
+
+        #expect(await transfer.states.first(2) == [true, false])
+    }
+
+    @Test func whatIsSentCountsOnce() async {
+        let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock))
+
+        throttle.note(.sent(400, of: 1000))
+        #expect(await clock.sleeps.first(1) == [.milliseconds(400)])
+        clock.advance(by: .milliseconds(400))
+        await transfer.states.first(2)
+        throttle.note(.sent(1000, of: 1000))
+
+        #expect(await clock.sleeps.first(2).last == .milliseconds(600))
+    }
+
+    @Test func theEndOfATransferEndsItsWait() async {
+        let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1, burst: 1, clock: clock))
+        throttle.note(data(1000))
+        _ = await clock.sleeps.first(1)
+
+        throttle.note(.end(nil))
+
+        await clock.cancellations.first(1)
+        #expect(transfer.states.elements == [true])
+    }
+
+    @Test func aRateIsKeptExactlyOverALongTransfer() async {
+        let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 10_000, burst: 1, clock: clock))
+        for round in 1...100 {
+            throttle.note(data(1000))
+            let pause = await clock.sleeps.first(round)[round - 1]
+            clock.advance(by: pause)
+            await transfer.states.first(2 * round)
+        }
+
+        #expect(clock.now.offset == .seconds(10))
+    }
+
+    @Test func theEnvironmentsLimiterIsThatOfEveryTransfer() async {
+        let steps = StepTransport()
+        let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
+        let operation = TestQueue(steps) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
+        let transfer = await steps.transfers.first(1)[0]
+
+        transfer.receive(.head(HTTPResponseHead(status: .ok, headers: [], url: home)))
+        transfer.receive(data(700))
+        #expect(await clock.sleeps.first(1) == [.milliseconds(700)])
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(operation.result?.value?.utf8.count == 700)
+    }
+}
