@@ -34,6 +34,7 @@ extension NetworkOperation {
     /// Who is slow gets the newest and misses those before it, never the last. Each call makes a sequence of its own.
     ///
     /// - Parameter direction: Which bytes: by default those that are received.
+    /// - Returns: The sequence, for one consumer.
     public final func progressUpdates(_ direction: TransferDirection = .download) -> AsyncStream<TransferProgress> {
         let feed = progressFeeds[direction]
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

@@ -1,0 +1,291 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
+    private let steps = StepTransport()
+    private let clock = TestClock()
+
+    private func queue(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> TestQueue {
+        TestQueue(steps) { environment in
+            environment.clock = clock
+            environment.retry = RetryPolicy(limit: 5, backoff: .none)
+            configure(&environment)
+        }
+    }
+
+    private func head(_ status: HTTPStatus = .ok, _ headers: HTTPHeaders = [:]) -> TransferEvent {
+        .head(HTTPResponseHead(status: status, headers: headers, url: home))
+    }
+
+    private func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
+
+    private func progress(_ completed: Int64, of total: Int64? = nil) -> TransferProgress {
+        TransferProgress(completed: completed, total: total)
+    }
+
+    /// Everything that is told, in its order.
+    private func record(
+        _ operation: NetworkOperation<some NetworkRequest>,
+        _ direction: TransferDirection = .download
+    ) -> Recorder<TransferProgress> {
+        let recorder = Recorder<TransferProgress>()
+        operation.onProgress(direction, on: DispatchQueue(label: "told")) { recorder.record($0) }
+        return recorder
+    }
+
+    private let lost = TransferEvent.end(RequestError(.connectionLost, phase: .receiving))
+
+    // MARK: What is told
+
+    @Test func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async {
+        let operation = queue().addRequest(TextRequest())
+        let told = record(operation)
+        let transfer = await steps.transfers.first(1)[0]
+
+        transfer.receive(head(.ok, [.contentLength: "100"]))
+        for _ in 1...3 { transfer.receive(data(10)) }
+        _ = await clock.sleeps.first(1)
+        clock.advance(by: .milliseconds(100))
+        await told.first(2)
+        for _ in 4...10 { transfer.receive(data(10)) }
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(await told.first(3) == [progress(0, of: 100), progress(30, of: 100), progress(100, of: 100)])
+    }
+
+    @Test func aRetryNeverGoesBackAndTheEndIsExact() async {
+        let operation = queue().addRequest(TextRequest())
+        let told = record(operation)
+        for (number, count) in [60, 20, 80].enumerated() {
+            let transfer = await steps.transfers.first(number + 1)[number]
+            transfer.receive(head(.ok, [.contentLength: "80"]))
+            transfer.receive(data(count))
+            clock.advance(by: .milliseconds(100))
+            transfer.receive(number == 2 ? .end(nil) : lost)
+        }
+        await operation.end()
+
+        let all = await told.first(2)
+        #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
+        #expect(all.last == progress(80, of: 80))
+    }
+
+    @Test func redirectsAndErrorsDoNotCount() async {
+        let operation = queue().addRequest(TextRequest())
+        let told = record(operation)
+        let first = await steps.transfers.first(1)[0]
+        first.receive(head(.found, [.location: "/other", .contentLength: "500"]))
+        first.receive(data(500))
+        first.receive(.end(nil))
+        let second = await steps.transfers.first(2)[1]
+        second.receive(head(.serviceUnavailable, [.contentLength: "700"]))
+        second.receive(data(700))
+        second.receive(.end(nil))
+        let third = await steps.transfers.first(3)[2]
+        third.receive(head(.ok))
+        third.receive(data(3))
+        third.receive(.end(nil))
+        await operation.end()
+
+        #expect(await told.first(2) == [progress(0), progress(3, of: 3)])
+    }
+
+    @Test func encodedContentIsCountedDecodedAndItsLengthIsNotKnown() async {
+        let operation = queue().addRequest(TextRequest())
+        let told = record(operation)
+        let transfer = await steps.transfers.first(1)[0]
+
+        transfer.receive(head(.ok, [.contentLength: "10", .contentEncoding: "gzip"]))
+        transfer.receive(data(1000))
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(await told.first(2) == [progress(0), progress(1000, of: 1000)])
+    }
+
+    @Test func whatIsSentIsToldApart() async {
+        let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
+        let operation = queue().addRequest(request)
+        let (sent, received) = (record(operation, .upload), record(operation))
+        let transfer = await steps.transfers.first(1)[0]
+
+        transfer.receive(.sent(40, of: 100))
+        clock.advance(by: .milliseconds(100))
+        transfer.receive(.sent(100, of: 100))
+        transfer.receive(head())
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(await sent.first(2).last == progress(100, of: 100))
+        #expect(await received.first(1).last == progress(0, of: 0) || received.elements.first == progress(0))
+    }
+
+    @Test func aDownloadBeginsWithWhatIsThere() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Progress.\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let operation = queue().addRequest(Film(destination: .file(folder.appendingPathComponent("film"))))
+        let told = record(operation)
+        let first = await steps.transfers.first(1)[0]
+        first.receive(head(.ok, [.contentLength: "100", .eTag: "\"a\""]))
+        first.receive(data(60))
+        first.receive(lost)
+        let second = await steps.transfers.first(2)[1]
+        #expect(second.request.headers[.range] == "bytes=60-")
+        second.receive(
+            head(.partialContent, [.contentLength: "40", .contentRange: "bytes 60-99/100", .eTag: "\"a\""])
+        )
+        clock.advance(by: .milliseconds(100))
+        second.receive(data(40))
+        second.receive(.end(nil))
+        await operation.end()
+
+        #expect(operation.result?.value != nil)
+        let all = await told.first(2)
+        #expect(all.first == progress(0, of: 100) && all.last == progress(100, of: 100))
+        #expect(all.allSatisfy { $0.total == 100 })
+    }
+
+    @Test func aStreamIsCountedAsItComes() async {
+        let operation = queue().addRequest(Drain())
+        let updates = operation.progressUpdates()
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(head(.ok, [.contentLength: "20"]))
+        transfer.receive(data(20))
+        transfer.receive(.end(nil))
+
+        var last: TransferProgress?
+        for await progress in updates { last = progress }
+
+        #expect(last == progress(20, of: 20) && operation.result?.value == 20)
+    }
+
+    // MARK: When one asks
+
+    @Test func whoAsksLateHearsWhatWas() async {
+        let operation = queue().addRequest(TextRequest())
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(head(.ok, [.contentLength: "100"]))
+        transfer.receive(data(40))
+
+        #expect(await record(operation).first(1) == [progress(40, of: 100)])
+        transfer.receive(data(60))
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(await record(operation).first(1) == [progress(100, of: 100)])
+    }
+
+    @Test func theSequenceEndsWithTheOperationHoweverThatEnds() async {
+        let operation = queue { $0.retry = .never }.addRequest(TextRequest())
+        let updates = operation.progressUpdates()
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(head(.ok, [.contentLength: "100"]))
+        transfer.receive(data(40))
+        transfer.receive(lost)
+
+        var all: [TransferProgress] = []
+        for await progress in updates { all.append(progress) }
+
+        #expect(all.last == progress(40, of: 100))
+        #expect(await operation.progressUpdates().reduce(0) { count, _ in count + 1 } == 1)
+    }
+
+    @Test func nothingIsMadeUnlessSomebodyAsks() async {
+        let operation = queue().addRequest(TextRequest())
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(head())
+        transfer.receive(data(10))
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(operation.run.withLock { $0.progress == nil } && clock.sleeps.count == 0)
+    }
+
+    // MARK: Foundation's Progress
+
+    @Test func aProgressCountsBytesAndIsAChildOfOthers() async {
+        let operation = queue().addRequest(TextRequest())
+        let whole = Progress(totalUnitCount: 2)
+        #expect(operation.progress === operation.progress && operation.progress.isIndeterminate)
+        #expect(operation.progress !== operation.uploadProgress)
+        whole.addChild(operation.progress, withPendingUnitCount: 1)
+        let transfer = await steps.transfers.first(1)[0]
+
+        transfer.receive(head(.ok, [.contentLength: "100"]))
+        clock.advance(by: .milliseconds(100))
+        transfer.receive(data(50))
+        #expect(whole.fractionCompleted == 0.25)
+        transfer.receive(data(50))
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(operation.progress.isFinished && whole.fractionCompleted == 0.5)
+        #expect(operation.progress.completedUnitCount == 100)
+    }
+
+    @Test func aResponseWithoutContentIsCompleteToo() async {
+        let operation = queue().addRequest(TextRequest())
+        let progress = operation.progress
+        let transfer = await steps.transfers.first(1)[0]
+        transfer.receive(head())
+        transfer.receive(.end(nil))
+        await operation.end()
+
+        #expect(progress.isFinished && progress.fractionCompleted == 1)
+    }
+
+    @Test func cancellingTheProgressCancelsTheOperation() async {
+        let operation = queue().addRequest(TextRequest())
+        let whole = Progress(totalUnitCount: 1)
+        whole.addChild(operation.progress, withPendingUnitCount: 1)
+        let transfer = await steps.transfers.first(1)[0]
+
+        whole.cancel()
+
+        await transfer.cancels.first(1)
+        transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
+        await operation.end()
+        #expect(operation.result?.error?.code == .cancelled)
+    }
+
+    @Test func pausingTheProgressPausesTheOperation() async {
+        let operation = queue().addRequest(TextRequest())
+        let transfer = await steps.transfers.first(1)[0]
+
+        // The handlers are called on a thread of Foundation's.
+        operation.progress.pause()
+        while !operation.run.withLock({ $0.isPaused }) { await Task.yield() }
+        operation.progress.resume()
+        while operation.run.withLock({ $0.isPaused }) { await Task.yield() }
+
+        transfer.receive(head())
+        transfer.receive(.end(nil))
+        await operation.end()
+    }
+
+    // MARK: Samples
+
+    private struct Film: DownloadRequest {
+        typealias Success = DownloadedFile
+        typealias Failure = RequestError
+        var identifier: String { "film" }
+        var destination: DownloadDestination
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+    }
+
+    private struct Drain: StreamRequest {
+        typealias Success = Int
+        typealias Failure = RequestError
+        var identifier: String { "drain" }
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+        func process(_ stream: ResponseStream) async throws -> Int { try await stream.reduce(0) { $0 + $1.count } }
+    }
+}
