@@ -1,0 +1,131 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+extension OverLoopback {
+    /// Progress, bandwidth and reconnection, where the wire matters.
+    @Suite struct TransferLimitTests {
+        private static let content = Data(count: 400_000)
+
+        @Test(arguments: TransportUnderTest.all)
+        func whatIsReceivedAndSentIsToldExactly(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .data(Self.content) }
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let operation = queue.addRequest(
+                Call(server.url("/"), method: .put, body: .data(Data(count: 300_000))),
+                session: transport.makeSession()
+            )
+            let (sent, received) = (operation.progressUpdates(.upload), operation.progressUpdates())
+            queue.isSuspended = false
+            _ = try await operation.value()
+
+            #expect(await received.reduce(nil) { $1 } == TransferProgress(completed: 400_000, total: 400_000))
+            #expect(await sent.reduce(nil) { $1 } == TransferProgress(completed: 300_000, total: 300_000))
+        }
+
+        // Measured from below alone: a loaded machine is only slower.
+        @Test(arguments: [true, false]) func aLimitHoldsBothWays(isUpload: Bool) async throws {
+            let content = Data(count: 60_000)
+            let server = try MockServer { _ in isUpload ? .noContent : .data(content) }
+            let client = HTTPClient { $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 120_000, burst: 20_000) }
+            let large = isUpload ? Call(server.url("/"), method: .put, body: .data(content)) : Call(server.url("/"))
+            let start = ContinuousClock.now
+
+            _ = try await client.fetch(large)
+            // What the first owes, the second waits for.
+            _ = try await client.fetch(Call(server.url("/"), method: .put, body: .data(Data(count: 60_000))))
+            _ = try await client.fetch(Call(server.url("/"), method: .put, body: .data(Data(count: 60_000))))
+
+            #expect(start.duration(to: .now) > .milliseconds(500))
+            #expect(server.requests.map(\.body.count).suffix(2) == [60_000, 60_000])
+        }
+
+        @Test(arguments: [TransportUnderTest.standard])
+        func anUploadThatIsPausedGoesOn(_ transport: TransportUnderTest) async throws {
+            let server = try MockServer { _ in .noContent }
+            let content = Data((0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
+            let operation = OperationQueue().makeOperation(
+                for: Call(server.url("/"), method: .put, body: .data(content)),
+                session: transport.makeSession()
+            )
+            operation.pause()
+            OperationQueue().addOperation(operation)
+            let sent = operation.progressUpdates(.upload)
+            operation.resume()
+            var isHeld = false
+            for await progress in sent where progress.completed > 0 && !isHeld {
+                isHeld = true
+                operation.pause()
+                operation.resume()
+            }
+
+            _ = try await operation.value()
+            #expect(server.requests[0].body == content)
+        }
+
+        @Test func eventsGoOnOverConnectionsThatBreak() async throws {
+            let (clock, isRead) = (ManualClock(), Gate())
+            let server = try MockServer { request in
+                switch request.headers[.lastEventID] {
+                case nil: .raw("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\nid: 1\ndata: a\n\n")
+                case "1":
+                    .script([
+                        .send(
+                            Data(
+                                """
+                                HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 1000\r\n\r
+                                retry: 10\nid: 2\ndata: b\n\ndata: lost
+                                """.utf8
+                            )
+                        ), .waitFor(isRead), .close,
+                    ])
+                default: .noContent
+                }
+            }
+            let client = HTTPClient { $0.clock = clock }
+            let collector = Task {
+                var events: [String] = []
+                for try await event in client.events(HTTPRequest(url: server.url("/"))) {
+                    events.append(event.data)
+                    if event.data == "b" { isRead.open() }
+                }
+                return events
+            }
+            for _ in 1...2 {
+                try await clock.waitForSleepers()
+                clock.advance(by: .seconds(3))
+            }
+
+            #expect(try await collector.value == ["a", "b"])
+            #expect(server.requests.map { $0.headers[.lastEventID] } == [nil, "1", "2"])
+        }
+
+        @Test func aServerOfTinyPartsIsGivenUp() async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Tiny.\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let server = try MockServer { request in
+                guard let range = request.headers[.range], let start = Int(range.dropFirst(6).dropLast()) else {
+                    return .status(.ok, headers: [.eTag: "\"a\""], body: Data(count: 100_000)).truncated(after: 1000)
+                }
+                let headers: HTTPHeaders = [.eTag: "\"a\"", .contentRange: "bytes \(start)-\(start)/100000"]
+                return .status(.partialContent, headers: headers, body: Data(count: 1))
+            }
+            var request = DownloadTests.Fetch(
+                url: server.url("/"),
+                destination: .file(folder.appendingPathComponent("film"))
+            )
+            request.options.retry = RetryPolicy(limit: 1, backoff: .none)
+
+            let operation = OperationQueue().addRequest(request)
+
+            await #expect { try await operation.value() } throws: { ($0 as? RequestError)?.code == .badResponse }
+            #expect(server.requests.count < 30)
+        }
+    }
+}
