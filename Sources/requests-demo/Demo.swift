@@ -9,7 +9,12 @@ import Requests
 struct Demo {
     static func main() async {
         do {
-            let arguments = try Arguments(CommandLine.arguments.dropFirst())
+            let words = CommandLine.arguments.dropFirst()
+            if words.first == "download" {
+                try await Download(words.dropFirst()).run()
+                exit(0)
+            }
+            let arguments = try Arguments(words)
             let kitchen = try Kitchen(url: arguments.url)
             print("Requests demo, against \(kitchen.title)\n")
             let passed = await Tour(kitchen: kitchen).run()
@@ -50,10 +55,12 @@ struct Arguments {
         }
     }
 
-    private static let usage = """
+    static let usage = """
         usage: requests-demo [--url URL]
+               requests-demo download URL FILE
 
           --url URL   talk to a real API that serves GET /recipes/1, /recipes/1/author and /authors/{id},
                       DELETE /recipes/1, and 404 for /recipes/0; without it, a server on this machine is started
+          download    download a file, going on with what an interrupted download left
         """
 }

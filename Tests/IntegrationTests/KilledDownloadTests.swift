@@ -1,0 +1,85 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux) || os(macOS)
+import Foundation
+import Requests
+import RequestsTesting
+import Testing
+
+/// The program that downloads, built beside the tests.
+private enum DemoProgram {
+    static let url: URL? = {
+        let places = [Bundle.main.bundleURL, Bundle.main.executableURL].compactMap { $0 }
+        return (places + Bundle.allBundles.map(\.bundleURL))
+            .flatMap { [$0, $0.deletingLastPathComponent()] }
+            .map { $0.appendingPathComponent("requests-demo") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+}
+
+extension OverLoopback {
+    /// A download outlives the process that began it.
+    @Suite(.enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
+        private func start(_ url: URL, _ file: URL) throws -> Process {
+            let process = Process()
+            process.executableURL = DemoProgram.url
+            process.arguments = ["download", url.absoluteString, file.path]
+            process.standardOutput = FileHandle.nullDevice
+            process.standardError = FileHandle.nullDevice
+            try process.run()
+            return process
+        }
+
+        private func end(of process: Process) async {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    process.waitUntilExit()
+                    continuation.resume()
+                }
+            }
+        }
+
+        @Test func aNewProcessGoesOnWhereOneWasKilled() async throws {
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Killed.\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let content = DownloadTests.content
+            let files = DownloadTests.FileServer(content)
+            // The first response stalls behind two thirds; what comes later is whole.
+            let server = try MockServer { request in
+                let response = files.answer(request)
+                return request.headers.contains(.range) ? response : response.stalled(after: 200_000)
+            }
+            let file = folder.appendingPathComponent("film")
+
+            let first = try start(server.url("/film"), file)
+            var length = 0
+            while length < 190_000, first.isRunning {
+                await Task.yield()
+                length = (try? partialLength(in: folder)) ?? 0
+            }
+            kill(first.processIdentifier, SIGKILL)
+            await end(of: first)
+            #expect(first.terminationReason == .uncaughtSignal && !FileManager.default.fileExists(atPath: file.path))
+            let kept = try partialLength(in: folder)
+
+            let second = try start(server.url("/film"), file)
+            await end(of: second)
+
+            #expect(second.terminationStatus == 0)
+            #expect(try Data(contentsOf: file) == content)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["film"])
+            #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=\(kept)-"] && kept >= 190_000)
+        }
+
+        /// How many bytes the largest file has.
+        private func partialLength(in folder: URL) throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: folder.path)
+                .map { folder.appendingPathComponent($0).path }
+                .map { (try FileManager.default.attributesOfItem(atPath: $0)[.size] as? NSNumber)?.intValue ?? 0 }
+                .max() ?? 0
+        }
+    }
+}
+#endif
