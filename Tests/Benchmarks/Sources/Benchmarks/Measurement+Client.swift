@@ -48,24 +48,49 @@ extension Measurement {
 
     // MARK: One transfer for many
 
-    private static let coalescing: [Measurement] = [1, 100].map { count in
-        Measurement(name: "coalesced-\(count)") {
-            let rounds = 200
-            let client = HTTPClient(transport: InMemoryTransport.counting())
-            func run() {
-                let done = DispatchGroup()
-                // Added while nothing runs, so that it is certain that they share.
-                client.isSuspended = true
-                for _ in 0..<count {
-                    done.enter()
-                    client.addRequest(CountRequest(number: 1), coalescing: true) { _ in done.leave() }
-                }
-                client.isSuspended = false
-                done.wait()
+    private static let coalescing: [Measurement] = [
+        Measurement(name: "shared-late-1") { shared(1, over: .late) },
+        Measurement(name: "shared-late-100") { shared(100, over: .late) },
+        Measurement(name: "shared-100") { shared(100, over: .counting()) },
+        Measurement(name: "alone-100") { shared(100, over: .counting(), coalescing: false) },
+        Measurement(name: "bare-100") {
+            let queue = OperationQueue()
+            return together(
+                100,
+                isSuspended: { queue.isSuspended = $0 },
+                add: { done in queue.addOperation(BareOperation { _ in done() }) }
+            )
+        },
+    ]
+
+    private static func shared(_ count: Int, over transport: InMemoryTransport, coalescing: Bool = true) -> Usage {
+        let client = HTTPClient(transport: transport)
+        return together(
+            count,
+            isSuspended: { client.isSuspended = $0 },
+            add: { done in client.addRequest(CountRequest(number: 1), coalescing: coalescing) { _ in done() } }
+        )
+    }
+
+    /// Adds equal work while nothing runs, so that it is certain that it is shared, and waits for all; again and again.
+    private static func together(
+        _ count: Int,
+        isSuspended: (Bool) -> Void,
+        add: (@escaping @Sendable () -> Void) -> Void
+    ) -> Usage {
+        let rounds = 100
+        func run() {
+            let done = DispatchGroup()
+            isSuspended(true)
+            for _ in 0..<count {
+                done.enter()
+                add { done.leave() }
             }
-            run()
-            return Usage.measure(count: rounds) { for _ in 0..<rounds { run() } }
+            isSuspended(false)
+            done.wait()
         }
+        run()
+        return Usage.measure(count: rounds) { for _ in 0..<rounds { run() } }
     }
 
     // MARK: What stands in between

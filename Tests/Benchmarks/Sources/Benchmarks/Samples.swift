@@ -50,4 +50,14 @@ extension InMemoryTransport {
         let body = Data("ok".utf8)
         return InMemoryTransport(recordsRequests: false) { _ in .status(.ok, body: body) }
     }
+
+    /// Answers after 10 ms, as a server not far away does.
+    static var late: InMemoryTransport {
+        let body = Data("ok".utf8)
+        return InMemoryTransport(recordsRequests: false) { _ in
+            let gate = Gate()
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(10)) { gate.open() }
+            return .status(.ok, body: body).held(by: gate)
+        }
+    }
 }
