@@ -20,12 +20,12 @@ final class Coalescer: Sendable {
         // Who shares with an operation that waits for a refresh waits for it as well, and a part of the refresh can't.
         private let refreshing: Set<ObjectIdentifier>
 
-        init<R: NetworkRequest>(queue: Queue, configuration: OperationConfiguration<R>, request: R) {
+        init<R: NetworkRequest>(queue: Queue, operation: NetworkOperation<R>, request: R) {
             self.queue = ObjectIdentifier(queue)
-            transport = ObjectIdentifier(configuration.transport)
+            transport = ObjectIdentifier(operation.transport)
             type = ObjectIdentifier(R.self)
             identifier = request.identifier
-            refreshing = configuration.refreshing
+            refreshing = operation.refreshing
             var options = request.options
             // Every operation has its own deadline, place in its queue and name, whoever does the work.
             options.deadline = nil
@@ -39,21 +39,28 @@ final class Coalescer: Sendable {
     private struct Entry: Sendable {
         let transfer: any AnyObject & Sendable
         var members: Int
+
+        mutating func join() -> any AnyObject & Sendable {
+            members += 1
+            return transfer
+        }
     }
 
     /// The one of the process: an `OperationQueue` has no room for one of its own.
     static let shared = Coalescer()
     private let entries = Locked<[Key: Entry]>([:])
 
+    /// Counts one operation in, where there is a transfer of this key already.
+    func join<R: NetworkRequest>(_ key: Key) -> SharedTransfer<R>? {
+        entries.withLock { $0[key]?.join() as? SharedTransfer<R> }
+    }
+
     /// Counts one operation in; where there is no transfer of this key yet, `fresh` becomes it.
     func join<R: NetworkRequest>(_ key: Key, or fresh: SharedTransfer<R>) -> SharedTransfer<R> {
         entries.withLock { entries in
-            guard let transfer = entries[key]?.transfer as? SharedTransfer<R> else {
-                entries[key] = Entry(transfer: fresh, members: 1)
-                return fresh
-            }
-            entries[key]?.members += 1
-            return transfer
+            if let transfer = entries[key]?.join() as? SharedTransfer<R> { return transfer }
+            entries[key] = Entry(transfer: fresh, members: 1)
+            return fresh
         }
     }
 

@@ -30,13 +30,15 @@ extension NetworkOperation {
     }
 
     private func sharedTransfer(for request: R, of queue: Coalescer.Queue) -> SharedTransfer<R> {
+        let key = Coalescer.Key(queue: queue, operation: self, request: request)
+        // All but the first find one: what it takes to make one isn't made for them.
+        if let shared: SharedTransfer<R> = Coalescer.shared.join(key) { return shared }
         var configuration = OperationConfiguration(
             source: .value(request),
             transport: transport,
             environment: environment
         )
         configuration.refreshing = refreshing
-        let key = Coalescer.Key(queue: queue, configuration: configuration, request: request)
         return Coalescer.shared.join(key, or: SharedTransfer(key: key, queue: queue, configuration: configuration))
     }
 
