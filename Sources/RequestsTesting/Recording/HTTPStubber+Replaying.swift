@@ -76,7 +76,7 @@ extension StubResponse {
             self = .failure(exchange.error ?? RequestError(.connectionLost, phase: .sending, reason: reason))
             return
         }
-        guard response.isComplete || exchange.request.method == .head || exchange.error != nil else {
+        guard response.isComplete || exchange.error != nil || !exchange.isContentWanted else {
             let error = ArchiveError(
                 entry: entry,
                 request: "\(exchange.request)",
@@ -94,6 +94,12 @@ extension StubResponse {
 }
 
 extension RecordedExchange {
+    /// Whether anybody reads the content: that of a redirect, which is followed, browsers leave out.
+    fileprivate var isContentWanted: Bool {
+        guard request.method != .head, let status = response?.status else { return false }
+        return status.mayHaveContent && status.category != .redirection
+    }
+
     /// The fields without those that are no more true, those that can't be any, and cookies that were secrets.
     fileprivate func replayedHeaders(of response: RecordedResponse) -> HTTPHeaders {
         // Of content that isn't there, the length is still told.

@@ -80,5 +80,5 @@ extension StubResponse {
 
 extension HTTPStatus {
     /// Whether a response with the status may have content (RFC 9110, 6.4.1).
-    fileprivate var mayHaveContent: Bool { code >= 200 && code != 204 && code != 304 }
+    var mayHaveContent: Bool { code >= 200 && code != 204 && code != 304 }
 }

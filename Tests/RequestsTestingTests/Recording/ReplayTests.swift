@@ -184,6 +184,18 @@ import Testing
         #expect(reason == "entry 0 (GET https://a/x): response.content.text has 0 of 1234 bytes")
     }
 
+    @Test func theContentOfARedirectMayBeMissing() async throws {
+        let text = #"""
+            {"log":{"entries":[{"request":{"method":"GET","url":"https://a/x"},"response":{"status":302,
+            "headers":[{"name":"location","value":"/y"}],"content":{"size":12,"mimeType":"x-unknown"}}}]}}
+            """#
+        let stubber = HTTPStubber()
+        stubber.replay(try HTTPArchive(data: Data(text.utf8)))
+        stubber.stub(.path("/y")).respond(with: .text("there"))
+
+        #expect(try await fetch("https://a/x", on: stubber) == "there")
+    }
+
     @Test func aFileIsRecordedOnceAndThenReplayed() async throws {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID()).har")
         defer { try? FileManager.default.removeItem(at: file) }
