@@ -79,7 +79,7 @@ import Testing
 
     @Test func whatIsReadIsWrittenTheSame() throws {
         var random = SeededRandom(seed)
-        for _ in 0..<(cases / 50) {
+        for _ in 0..<(cases / 200) {
             let json: JSONValue = ["log": ["entries": [entry(&random)]]]
             guard let archive = try? HTTPArchive(json: json) else { continue }
             for reveals in [true, false] {
@@ -106,7 +106,7 @@ import Testing
             )
         ])
         let bytes = sample.data()
-        for _ in 0..<(cases / 50) {
+        for _ in 0..<(cases / 100) {
             var data = bytes
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let index = Int.random(in: 0..<data.count, using: &random)
