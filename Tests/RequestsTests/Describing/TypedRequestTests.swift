@@ -49,7 +49,7 @@ import Testing
 
         for request in requests {
             let error = await #expect(throws: RequestError.self) { try await TestQueue.sent(request) }
-            let invalid = error?.underlyingError as? InvalidRequest
+            let invalid = error?.underlying as? InvalidRequest
             #expect(error?.code == .invalidRequest && invalid?.piece == .url && invalid?.excerpt == path)
             #expect(invalid?.reason.contains("HTTPRequest(_:)") == true)
         }

@@ -210,14 +210,14 @@ import Testing
         let error = await probe.ended().first?.error
 
         #expect(error?.code == .bodyNotReplayable && error?.response?.status == .unauthorized)
-        #expect((error?.underlyingError as? RequestError)?.code == .unacceptableStatus)
+        #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus)
         let next = await Probe(adding: WireRequest(), to: queue).ended().first
         #expect(next?.value != nil && desk.calls.count == 1)
     }
 
     // MARK: While a refresh is under way
 
-    @Test func aRefreshIsHandedWhatItSendsWith() async {
+    @Test func aRefreshIsHandedWhatItSendsWith() async throws {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {
                 request.headers.set(.authorization(.bearer(token)))
@@ -250,7 +250,7 @@ import Testing
         #expect(values == Array(repeating: "in", count: 5))
         let logins = transport.requests.filter { $0.url.path == "/v1/token" }
         #expect(logins.count == 1 && logins.first?.method == .post)
-        #expect(try? logins.first?.body.data() == Data("old".utf8))
+        #expect(try logins.first?.body.data() == Data("old".utf8))
     }
 
     @Test func whatRefusesTheRequestOfARefreshIsItsFailure() async {
@@ -267,7 +267,7 @@ import Testing
         let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error
 
         #expect(error?.code == .authenticationFailed)
-        #expect((error?.underlyingError as? RequestError)?.response?.status == .forbidden)
+        #expect((error?.underlying as? RequestError)?.response?.status == .forbidden)
     }
 
     @Test func anAuthenticatorThatCannotRefreshSaysSo() async {
@@ -278,7 +278,7 @@ import Testing
 
         let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error
 
-        #expect((error?.underlyingError as? RequestError)?.code == .unsupported)
+        #expect((error?.underlying as? RequestError)?.code == .unsupported)
     }
 
     @Test func aRefreshMaySendThroughTheQueueThatWaitsForIt() async {

@@ -126,7 +126,7 @@ import Testing
         #expect(error?.code == code && transport.requests.count == 1)
         #expect(error?.response?.status == 503)
         if code == .bodyNotReplayable {
-            #expect((error?.underlyingError as? RequestError)?.code == .unacceptableStatus && error?.reason != nil)
+            #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus && error?.reason != nil)
         }
     }
 

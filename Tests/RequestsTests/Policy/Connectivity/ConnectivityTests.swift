@@ -96,7 +96,7 @@ import Testing
         clock.advance(by: .seconds(60))
         let error = await probe.ended().first?.error
 
-        #expect(error?.code == .conditionFailed && (error?.underlyingError as? RequestError)?.code == .offline)
+        #expect(error?.code == .conditionFailed && (error?.underlying as? RequestError)?.code == .offline)
         #expect(transport.requests.isEmpty)
     }
 
