@@ -8,10 +8,10 @@ import Testing
 
 /// What was compressed here, another program can read.
 @Suite(.timeLimit(.minutes(1)), .enabled(if: Python.path != nil)) struct BodyCompressionTests {
-    @Test(arguments: [1, 100, 65_536, 1_000_000]) func pythonReadsWhatArrives(size: Int) async throws {
+    @Test(arguments: [100, 1_000_000]) func pythonReadsWhatArrives(size: Int) async throws {
         let server = try MockServer { _ in .text("ok") }
         let client = HTTPClient(baseURL: server.url) { $0.interceptors.append(.compressingBodies(from: 1)) }
-        let text = String(repeating: "stir until it is smooth; ", count: size / 25 + 1).prefix(max(size, 64))
+        let text = String(repeating: "stir until it is smooth; ", count: size / 25 + 1).prefix(size)
 
         try await client.fetch(Post<Void>("recipes").body(.text(String(text))))
 
