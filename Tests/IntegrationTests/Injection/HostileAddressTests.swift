@@ -79,7 +79,11 @@ extension OverLoopback {
             }
 
             _ = try await client.fetch(HTTPRequest(other.url("/a").absoluteString))
-            _ = try await client.fetch(Get<Data>(other.url("/a").absoluteString))
+            _ = try await client.fetch(Get<Data>([other.url("/a").absoluteString]))
+            let refused = await #expect(throws: RequestError.self) {
+                try await client.fetch(Get<Data>(other.url("/a").absoluteString))
+            }
+            #expect(refused?.code == .invalidRequest)
 
             #expect(other.requests.map(\.target) == ["/a"])
             #expect(ours.requests.count == 1 && ours.requests[0].path.hasPrefix("/base/http%3A%2F%2F"))

@@ -115,7 +115,7 @@ import Testing
 
         let error = await Probe(request(body), on: queue).run(on: queue).ended().first?.error
 
-        #expect(error?.code == .unacceptableStatus && transport.requests.count == 1)
+        #expect(error?.code == .bodyNotReplayable && transport.requests.count == 1)
     }
 
     @Test func theTypeOfTheRequestCountsButForTheBoundary() async {

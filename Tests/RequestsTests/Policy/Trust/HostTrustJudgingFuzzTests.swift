@@ -14,7 +14,8 @@ import Testing
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
         let rules = try #require(policy.trust(for: "example.com"))
 
-        for _ in 0..<Fuzz.cases {
+        // Fewer than elsewhere: each that can be read is a digest of its key.
+        for _ in 0..<Fuzz.cases / 20 {
             var bytes = original
             for _ in 0..<Int.random(in: 1...4, using: &fuzz) {
                 let index = Int.random(in: bytes.indices, using: &fuzz)
