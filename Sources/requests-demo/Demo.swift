@@ -11,7 +11,7 @@ struct Demo {
         do {
             let words = CommandLine.arguments.dropFirst()
             if words.first == "download" {
-                try await Download(words.dropFirst()).run()
+                try await DownloadCommand(words.dropFirst()).run()
                 exit(0)
             }
             let arguments = try Arguments(words)

@@ -9,6 +9,8 @@ import RequestsTesting
 struct Kitchen: Sendable {
     let api: URL
     private let server: MockServer?
+    /// A large file that the server gives; nil where it isn't the demo's own.
+    let film: URL?
 
     /// A recipe that takes its time, so that it can be cancelled while it is under way.
     let slowRecipeID: Int
@@ -19,10 +21,15 @@ struct Kitchen: Sendable {
         if let url {
             api = url
             server = nil
+            film = nil
             slowRecipeID = 1
             sharedRecipeID = 1
         } else {
-            let server = try MockServer()
+            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Kitchen.\(UUID())")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            let film = folder.appendingPathComponent("film.mov")
+            try Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: film)
+            let server = try MockServer(MockServer.folder(folder))
             server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
             server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))
             server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))
@@ -35,6 +42,7 @@ struct Kitchen: Sendable {
             server.route(.get, "/recipes/0", .status(.notFound, body: Data(#"{"message": "no such recipe"}"#.utf8)))
             api = server.url
             self.server = server
+            self.film = film
             slowRecipeID = 2
             sharedRecipeID = 3
         }
@@ -61,5 +69,6 @@ struct Kitchen: Sendable {
 
     func close() {
         server?.stop()
+        if let film { try? FileManager.default.removeItem(at: film.deletingLastPathComponent()) }
     }
 }

@@ -20,6 +20,7 @@ struct Tour: Sendable {
             ("a cancellation", cancellation),
             ("ten equal requests that share one transfer", coalescing),
             ("a hundred requests with an expired token, which is refreshed once", refreshing),
+            ("a download that is interrupted, goes on where it broke, and is compared", downloading),
             ("a busy server: the client tries again, and what ran is drawn", retrying),
         ]
         var passed = true
@@ -133,6 +134,39 @@ struct Tour: Sendable {
         let asked = kitchen.requestCount("/favourites") ?? 0
         say("\(dishes.count) results of \(asked) requests, ten at a time; \(refreshes) refresh")
         return dishes.count == 100 && refreshes == 1
+    }
+
+    private func downloading() async throws -> Bool {
+        guard let film = kitchen.film else {
+            say("skipped: only the demo's own server has a film")
+            return true
+        }
+        // Slowly enough to be interrupted.
+        let client = HTTPClient(baseURL: kitchen.api) {
+            $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 16_000_000)
+        }
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("Film.\(UUID()).mov")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let download = Get<Data>("film.mov").download(to: .file(file))
+        let bar = ProgressBar()
+
+        let interrupted = client.addRequest(download)
+        for await progress in interrupted.progressUpdates() {
+            bar.show(progress)
+            if progress.fraction ?? 0 > 0.3 { break }
+        }
+        let token = await withCheckedContinuation { continuation in
+            interrupted.cancel { continuation.resume(returning: $0) }
+        }
+        let rest = client.addRequest(download.resuming(from: token))
+        for await progress in rest.progressUpdates() { bar.show(progress) }
+        bar.end()
+
+        let (came, whole) = (token?.receivedLength ?? 0, token?.totalLength ?? 0)
+        let isSame = try await Data(contentsOf: rest.value()) == Data(contentsOf: film)
+        let range = rest.attempts.last?.request.headers[.range] ?? "everything"
+        say("interrupted at \(came) of \(whole) bytes; then asked for \(range); the same byte for byte: \(isSame)")
+        return isSame && came > 0 && range == "bytes=\(came)-"
     }
 
     private func retrying() async throws -> Bool {

@@ -6,47 +6,27 @@ import Requests
 
 /// Downloads one file, with a bar where there is a terminal; what is interrupted, also by the end of the process, the
 /// next run goes on with.
-struct Download {
-    let request: FileRequest
+struct DownloadCommand {
+    let download: Download
 
     init(_ arguments: some Collection<String>) throws {
         let words = Array(arguments)
         guard words.count == 2, let url = URL(string: words[0]), url.host != nil else {
             throw Arguments.UsageError(description: Arguments.usage)
         }
-        request = FileRequest(url: url, file: URL(fileURLWithPath: words[1]))
+        var download = HTTPRequest(url: url)
+            .download(to: .file(URL(fileURLWithPath: words[1])))
+            .resumingAutomatically()
+        download.options.retry = .default
+        self.download = download
     }
 
     func run() async throws {
-        let operation = OperationQueue().addRequest(request)
+        let operation = OperationQueue().addRequest(download)
         let bar = ProgressBar()
         for await progress in operation.progressUpdates() { bar.show(progress) }
         bar.end()
-        let file = try await operation.value()
-        print("\(file.url.path): \(file.length) bytes")
-    }
-}
-
-/// A file, from anywhere.
-struct FileRequest: DownloadRequest {
-    typealias Success = DownloadedFile
-    typealias Failure = RequestError
-
-    let url: URL
-    let file: URL
-
-    var identifier: String { url.absoluteString }
-    var destination: DownloadDestination { .file(file) }
-    var resumesAutomatically: Bool { true }
-
-    var options: RequestOptions {
-        var options = RequestOptions()
-        options.retry = .default
-        return options
-    }
-
-    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: url)))
+        print(try await operation.value().path)
     }
 }
 
@@ -55,16 +35,17 @@ struct ProgressBar {
     private let isShown = isatty(STDERR_FILENO) == 1
 
     func show(_ progress: TransferProgress) {
+        guard isShown else { return }
         let filled = Int((progress.fraction ?? 0) * 40)
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 40 - filled)
         write("\r[\(bar)] \(progress)  ")
     }
 
     func end() {
-        write("\n")
+        if isShown { write("\n") }
     }
 
     private func write(_ text: String) {
-        if isShown { FileHandle.standardError.write(Data(text.utf8)) }
+        FileHandle.standardError.write(Data(text.utf8))
     }
 }
