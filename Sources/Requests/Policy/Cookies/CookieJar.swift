@@ -75,7 +75,8 @@ public final class CookieJar: CookieStorage {
 
     /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
     public func cookies(for url: URL) -> [Cookie] {
-        guard let address = CookieAddress(url) else { return [] }
+        // Most jars are empty, and most requests are of clients with such a one: an address costs more than a look.
+        guard !state.withLock({ $0.store.isEmpty }), let address = CookieAddress(url) else { return [] }
         let now = now()
         return state.withLock { $0.store.cookies(for: address, at: now) }.map(\.cookie)
     }

@@ -34,6 +34,7 @@ struct CookieStore: Sendable {
     private var ticks = 0
     /// How many cookies there are.
     private(set) var count = 0
+    var isEmpty: Bool { count == 0 }
     /// How often something changed that outlives the session.
     private(set) var revision = 0
 

@@ -12,7 +12,9 @@ struct Measurement: Sendable {
     let name: String
     let run: @Sendable () throws -> Usage
 
-    static let all: [Measurement] = storms + memory + graphs + loopback + vocabulary + growth + client
+    static let all: [Measurement] =
+        storms + memory + graphs + loopback + vocabulary + growth + client
+        + transfers
 
     // MARK: Many requests on one queue
 

@@ -139,6 +139,14 @@ struct Report {
         }
     }
 
+    func printTransfers() throws {
+        try section("transfers", "a gibibyte over the loopback, against the curl command") {
+            for (title, name) in [("down to a file", "download"), ("up from a file, in a form", "upload")] {
+                try throughput(title, "\(name)-ours", "\(name)-curl", atLeast: 0.8, holdingAtMost: 32)
+            }
+        }
+    }
+
     private func section(_ name: String, _ title: String, _ rows: () throws -> Void) rethrows {
         guard filter == nil || filter == name else { return }
         Swift.print("\n\(name): \(title)")
@@ -202,6 +210,27 @@ struct Report {
             "\(Int(y))/s at \(cpu(b)) µs CPU",
             String(format: "%.2f×", x / y) + (budget.map { String(format: " of at least %g×", $0) } ?? ""),
             isGood: x / y >= budget ?? 0
+        )
+    }
+
+    /// How fast large content moves, and how much memory that takes.
+    private func throughput(
+        _ title: String,
+        _ ours: String,
+        _ theirs: String,
+        atLeast budget: Double,
+        holdingAtMost mebibytes: Double
+    ) throws {
+        let (a, b) = try alternately(ours, theirs)
+        let x = median(a.map(\.seconds))
+        let y = median(b.map(\.seconds))
+        let held = median(a.map { Double($0.bytes) }) / 1_048_576
+        row(
+            title,
+            String(format: "%.0f MiB/s, %.1f MiB held of at most %g", 1024 / x, held, mebibytes),
+            String(format: "%.0f MiB/s", 1024 / y),
+            String(format: "%.2f× of at least %g×", y / x, budget),
+            isGood: y / x >= budget && held <= mebibytes
         )
     }
 

@@ -53,6 +53,15 @@ struct Usage: Codable, Sendable {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
+    /// The most that the process ever held; 0 where the system doesn't tell.
+    static func mostResidentBytes() -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
+            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kilobytes = line.split(separator: " ").dropFirst().first.flatMap({ Int($0) })
+        else { return 0 }
+        return kilobytes * 1024
+    }
+
     /// The bytes of memory that the process holds; 0 where the system doesn't tell.
     static func residentBytes() -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),

@@ -18,10 +18,13 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
     print(String(decoding: try JSONEncoder().encode(usage), as: UTF8.self))
 } else if arguments.first == "--serve" {
     try LoopbackServer.serve()
+} else if arguments.first == "--bulk" {
+    try BulkServer.serve()
 } else {
     let filter = arguments.first { !$0.hasPrefix("-") }
     let report = Report(rounds: arguments.contains("--quick") ? 1 : 5, filter: filter)
     try report.print()
     try report.printVocabulary()
     try report.printClient()
+    try report.printTransfers()
 }

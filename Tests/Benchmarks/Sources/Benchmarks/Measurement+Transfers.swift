@@ -1,0 +1,89 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+// A gibibyte, down to a file and up from one, beside the curl command that does the same. The bytes of a figure are what
+// the process held at most, beyond what it held before.
+extension Measurement {
+    static let transfers: [Measurement] = [
+        Measurement(name: "download-ours") {
+            try moving { server, folder in
+                let url = server.appending(path: "\(size)")
+                return { _ = try await OperationQueue().fetch(HTTPRequest(url: url).download(to: .directory(folder))) }
+            }
+        },
+        Measurement(name: "download-curl") {
+            try moving { server, folder in
+                let file = folder.appending(path: "file").path
+                return { try curl(["-o", file, server.appending(path: "\(size)").absoluteString]) }
+            }
+        },
+        Measurement(name: "upload-ours") {
+            try moving { server, folder in
+                let file = try largeFile(in: folder)
+                let form = HTTPBody.multipart { $0.add(.file(file), for: "file") }
+                let request = HTTPRequest(url: server.appending(path: "0"), method: .post, body: form)
+                return { _ = try await OperationQueue().fetch(request) }
+            }
+        },
+        Measurement(name: "upload-curl") {
+            try moving { server, folder in
+                let file = try largeFile(in: folder).path
+                return {
+                    try curl(["-H", "Expect:", "-F", "file=@\(file)", server.appending(path: "0").absoluteString])
+                }
+            }
+        },
+    ]
+
+    private static let size = 1 << 30
+
+    private typealias Move = @Sendable () async throws -> Void
+
+    private static func moving(_ make: (_ server: URL, _ folder: URL) throws -> Move) throws -> Usage {
+        let server = try BulkServer()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "requests-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer {
+            server.stop()
+            try? FileManager.default.removeItem(at: folder)
+        }
+        let move = try make(server.url, folder)
+        let before = Usage.residentBytes()
+        var usage = Usage.measure(count: size) {
+            let done = DispatchSemaphore(value: 0)
+            Task {
+                do { try await move() } catch { fatalError("\(error)") }
+                done.signal()
+            }
+            done.wait()
+        }
+        usage.bytes = Usage.mostResidentBytes() - before
+        return usage
+    }
+
+    /// A file that is in memory: what it costs to read from a disk isn't what is measured.
+    private static func largeFile(in folder: URL) throws -> URL {
+        let file = folder.appending(path: "large")
+        FileManager.default.createFile(atPath: file.path, contents: nil)
+        let handle = try FileHandle(forWritingTo: file)
+        try handle.truncate(atOffset: UInt64(size))
+        try handle.close()
+        let reading = try FileHandle(forReadingFrom: file)
+        while try reading.read(upToCount: 1 << 20)?.isEmpty == false {}
+        try reading.close()
+        return file
+    }
+
+    private static func curl(_ arguments: [String]) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["curl", "-s", "-f"] + arguments
+        process.standardOutput = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw URLError(.cannotLoadFromNetwork) }
+    }
+}
