@@ -11,6 +11,8 @@ extension HTTPRequest {
     ///
     /// - Throws: ``InvalidRequest`` for an address that is none.
     mutating func inherit(_ environment: RequestEnvironment) throws(InvalidRequest) -> HTTPHeaders {
+        // Whoever sends again what a redirect led to has chosen the address.
+        hasLeftOrigin = false
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
             inherited.removeAll { $0.name.isSecret || environment.secretHeaders.contains($0.name) }

@@ -38,6 +38,10 @@ public struct HTTPRequest: Sendable {
     /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
     /// then.
     var credentialGenerations: [ObjectIdentifier: Int] = [:]
+    /// Whether redirects have led to another origin on the way here, and be it back from there.
+    ///
+    /// Kept with the request, and not read off what was sent before: what a cache answers isn't sent.
+    var hasLeftOrigin = false
 
     /// Makes a request; by default one that gets the resource.
     ///

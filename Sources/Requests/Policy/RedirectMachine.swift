@@ -48,11 +48,13 @@ struct RedirectMachine: Sendable {
             // What answers now never saw the credentials, and its refusal says nothing about them.
             next.credentialGenerations = [:]
         }
-        guard let next = policy.modified(next, after: response) else { return .deliver }
+        guard var next = policy.modified(next, after: response) else { return .deliver }
         guard next.body.isReplayable else {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
         count += 1
+        // At the end, since the policy may have made another request of it.
+        next.hasLeftOrigin = request.hasLeftOrigin || Origin(next.url) != Origin(request.url)
         return .follow(next)
     }
 

@@ -39,13 +39,6 @@ struct Exchange: Sendable {
     /// What was sent last.
     var request: HTTPRequest? { attempts.last?.request }
 
-    /// Whether the present chain of redirects has been at another origin than the one where it began.
-    var hasLeftOrigin: Bool {
-        guard let start = attempts.lastIndex(where: { $0.cause != .redirect }) else { return false }
-        let origin = Origin(attempts[start].request.url)
-        return attempts[start...].contains { Origin($0.request.url) != origin }
-    }
-
     /// Begins a transfer, and gives its number as a piece of work; nil where nobody cares any more.
     mutating func begin(_ transfer: Int, _ hop: Hop) -> Int? {
         guard !isAbandoned else { return nil }

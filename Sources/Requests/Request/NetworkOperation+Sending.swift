@@ -67,10 +67,9 @@ extension NetworkOperation {
         }
         var hop = hop
         hop.requestedAt = environment.now()
-        let (options, work, hasLeftOrigin, number) = run.withLock { run in
+        let (options, work, number) = run.withLock { run in
             let work = run.exchange.begin(transfer, hop)
-            let hasLeftOrigin = hop.cause == .redirect && run.exchange.hasLeftOrigin
-            return (run.options, work, hasLeftOrigin, run.exchange.attempts.count)
+            return (run.options, work, run.exchange.attempts.count)
         }
         // Called off in the meantime: then nothing is sent, and there is no transfer whose end could come.
         guard let work else {
@@ -97,7 +96,6 @@ extension NetworkOperation {
             trust: trust
         )
         if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
-        outgoing.hasLeftOrigin = hasLeftOrigin
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
         throttle?.begin()
         let sink = EventSink { [self] event in

@@ -36,7 +36,7 @@ public struct TransportRequest: Sendable {
     public var trust: TrustPolicy
     /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials
     /// of its own keeps them to itself then, as the pipeline does with those of the request.
-    var hasLeftOrigin = false
+    var hasLeftOrigin: Bool
 
     /// Makes a transport request of a request that has been checked.
     ///
@@ -64,6 +64,7 @@ public struct TransportRequest: Sendable {
         self.trust = trust
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
+        hasLeftOrigin = request.hasLeftOrigin
     }
 }
 

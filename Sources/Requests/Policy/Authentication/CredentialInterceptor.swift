@@ -45,7 +45,7 @@ public final class CredentialInterceptor: Interceptor {
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard error.code == .unacceptableStatus, let response = error.response, response.status == .unauthorized,
             let request = error.request, !request.headers.contains(.authorization),
-            request.inherits(from: context.baseURL), !error.hasLeftOrigin,
+            request.inherits(from: context.baseURL), !request.hasLeftOrigin,
             answer(in: context) == nil, let challenge = response.basicChallenge
         else { return .pass }
         // Noted even where there is no answer: the user isn't asked twice.
@@ -59,15 +59,6 @@ public final class CredentialInterceptor: Interceptor {
 
     private func answer(in context: InterceptorContext) -> Answer? {
         context.notes.note(of: ObjectIdentifier(self))
-    }
-}
-
-extension RequestError {
-    /// Whether a redirect has led away from the origin that the last try was for.
-    fileprivate var hasLeftOrigin: Bool {
-        guard let start = attempts.lastIndex(where: { $0.cause != .redirect }) else { return false }
-        let origin = Origin(attempts[start].request.url)
-        return attempts[start...].contains { Origin($0.request.url) != origin }
     }
 }
 

@@ -1,0 +1,79 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+/// Redirects whose first hops a cache answers, so that nothing sent tells of them.
+@Suite(.timeLimit(.minutes(1))) struct CachedRedirectTests {
+    private let address = "https://home.example/"
+
+    /// Leads from home abroad with an answer that is kept, and from there as `abroad` says.
+    private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> InMemoryResponse) -> InMemoryTransport {
+        InMemoryTransport { request in
+            guard request.url.host == "home.example" else { return abroad(request) }
+            return .status(
+                .movedPermanently,
+                headers: [.location: "https://abroad.example/", .cacheControl: "max-age=60"]
+            )
+        }
+    }
+
+    private func runTwice(_ request: HTTPRequest, on queue: TestQueue) async {
+        for _ in 0..<2 { await queue.addRequest(request).end() }
+    }
+
+    @Test func aTransportIsToldThatTheOriginWasLeft() async {
+        let transport = transport { _ in .status(.ok, headers: [.cacheControl: "no-store"]) }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        await runTwice(HTTPRequest(address), on: queue)
+
+        #expect(transport.requests.map(\.url.host) == ["home.example", "abroad.example", "abroad.example"])
+        #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true])
+    }
+
+    @Test func anOriginThatWasLeftStaysLeft() async {
+        let transport = transport { request in
+            request.url.host == "abroad.example"
+                ? .status(.found, headers: [.location: "https://farther.example/"]) : .status(.ok)
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        await runTwice(HTTPRequest(address), on: queue)
+
+        #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true, true, true])
+    }
+
+    @Test func theUserIsNotAskedForThePasswordOfAStranger() async {
+        let asked = Recorder<URL>()
+        let transport = transport { _ in .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="home""#]) }
+        let queue = TestQueue(transport) {
+            $0.cache = ResponseCache()
+            $0.interceptors = [
+                CredentialInterceptor { _, url in
+                    asked.record(url)
+                    return URLCredential(user: "ada", password: "hush", persistence: .none)
+                }
+            ]
+        }
+
+        await runTwice(HTTPRequest(address), on: queue)
+
+        #expect(asked.count == 0 && transport.requests.count == 3)
+    }
+
+    @Test func whoSendsAgainWhatARedirectLedToHasChosenTheAddress() async throws {
+        let transport = transport { _ in .status(.ok) }
+        let queue = TestQueue(transport)
+        let first = queue.addRequest(HTTPRequest(address))
+        await first.end()
+
+        await queue.addRequest(try #require(first.attempts.last).request).end()
+
+        #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, false])
+    }
+}
