@@ -51,7 +51,7 @@ public struct AuthenticationProvider: Sendable {
 
     /// Adds a field whose value is a secret: no description shows it, and no other origin receives it.
     public static func header(_ name: HTTPField.Name, _ value: String) -> AuthenticationProvider {
-        AuthenticationProvider { $0.headers.set(value, for: HTTPField.Name(name.rawValue, isSecret: true)) }
+        AuthenticationProvider { $0.headers.set(value, for: name.markedSecret) }
     }
 
     /// Adds the credentials to a request.

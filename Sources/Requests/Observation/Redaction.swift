@@ -7,15 +7,11 @@ import Foundation
 package enum Redaction {
     /// The value of a field, as far as it is no secret: the scheme of credentials is shown, an address without those of
     /// its parts that are secrets.
-    ///
-    /// Besides the fields that are known for secrets, those are taken for some whose name says so, such as
-    /// `X-Vault-Token`: what is shown can't be taken back.
     package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSecret: "<redacted>"
         case _ where addresses.contains(field.name): address(field.value)
-        case _ where !harmless.contains(field.name) && namesSecret(field.name.rawValue): "<redacted>"
         default: field.value
         }
     }
@@ -72,24 +68,11 @@ package enum Redaction {
 
     /// Whether what has that name is most likely a secret.
     package static func namesSecret(_ name: some StringProtocol) -> Bool {
-        let decoded = name.contains("%") ? name.removingPercentEncoding ?? String(name) : String(name)
-        let letters = decoded.lowercased().filter(\.isLetter)
-        return secretNames.contains(letters) || secretEndings.contains { letters.hasSuffix($0) }
+        SecretName.matches(name.contains("%") ? name.removingPercentEncoding ?? String(name) : String(name))
     }
-
-    private static let secretEndings = [
-        "token", "key", "secret", "password", "passwd", "passphrase", "pass", "pwd", "signature", "sig", "auth",
-        "authorization", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
-    ]
-    private static let secretNames: Set = ["code", "sid", "otp", "pin", "assertion", "idtokenhint"]
 
     /// Fields whose value is an address, or begins with one.
     private static let addresses: Set<HTTPField.Name> = [
         .location, .contentLocation, .referer, "Link", "Refresh", "Destination",
-    ]
-
-    /// Fields that sound like secrets, and are none.
-    private static let harmless: Set<HTTPField.Name> = [
-        "Access-Control-Allow-Credentials", "Idempotency-Key", "Sec-WebSocket-Key", "Surrogate-Key", "X-Cache-Key",
     ]
 }

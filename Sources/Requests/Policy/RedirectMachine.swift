@@ -44,7 +44,7 @@ struct RedirectMachine: Sendable {
         next.url = target
         next.headers.remove(.host)
         if leavesOrigin {
-            next.headers.removeAll { $0.name.isSecret }
+            next.headers.removeSecrets()
             // What answers now never saw the credentials, and its refusal says nothing about them.
             next.credentialGenerations = [:]
         }

@@ -136,7 +136,8 @@ import Testing
     }
 
     static let secrets: HTTPHeaders = [
-        .authorization: "Bearer t", .proxyAuthorization: "Basic p", .cookie: "a=b", "X-API-Key": "k", .accept: "*/*",
+        .authorization: "Bearer t", .proxyAuthorization: "Basic p", .cookie: "a=b", "X-API-Key": "k",
+        "X-Vault-Token": "v", .accept: "*/*",
     ]
 
     @Test(arguments: [

@@ -12,13 +12,14 @@ extension HTTPField {
     public struct Name: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The name in the spelling that it was given, which is the one that is sent.
         public let rawValue: String
-        fileprivate let isMarkedSecret: Bool
+        /// Whether it was said that the values are secrets.
+        let isMarkedSecret: Bool
 
         /// Makes a name of any spelling.
         ///
         /// - Parameters:
         ///   - rawValue: The name.
-        ///   - isSecret: Whether values of the field are secrets, where that isn't known of the name: ``isSecret``. The
+        ///   - isSecret: Whether values of the field are secrets, where the name itself doesn't say so: ``isSecret``. The
         ///     mark is no part of equality.
         public init(_ rawValue: String, isSecret: Bool = false) {
             self.rawValue = rawValue
@@ -57,11 +58,26 @@ extension HTTPField.Name: Comparable {
 
 extension HTTPField.Name {
     /// Whether the value of the field is a secret, which no description shows and no other origin receives.
-    public var isSecret: Bool { isMarkedSecret || Self.secrets.contains(self) }
+    ///
+    /// It is where that was said when the name was made, and where the name itself says so: that of a field that
+    /// everybody knows for one, as `Cookie`, or one that sounds like it, as `X-Vault-Token`. What was shown or sent
+    /// can't be taken back, so a name that only sounds like a secret is taken for one.
+    public var isSecret: Bool { isKnownSecret || (!Self.harmless.contains(self) && SecretName.matches(rawValue)) }
+
+    /// Whether the value is a secret for certain, and doesn't only sound like one.
+    var isKnownSecret: Bool { isMarkedSecret || Self.secrets.contains(self) }
+
+    /// The same name, with the mark of a secret.
+    var markedSecret: Self { Self(rawValue, isSecret: true) }
 
     private static let secrets: Set<Self> = [
         .authorization, .proxyAuthorization, .cookie, .setCookie, .apiKey, .csrfToken,
         "Cookie2", "API-Key", "X-Auth-Token", "X-Access-Token", "X-Amz-Security-Token",
+    ]
+
+    /// Fields that sound like secrets, and are none.
+    private static let harmless: Set<Self> = [
+        "Access-Control-Allow-Credentials", "Idempotency-Key", "Sec-WebSocket-Key", "Surrogate-Key", "X-Cache-Key",
     ]
 
     /// Whether the field has one value, so that several are a mistake, and joining them would make a third of two.

@@ -75,9 +75,11 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// Replaces every field of the same name by this one, which takes the place of the first.
+    ///
+    /// Where a field of that name is marked as a secret, ``HTTPField/Name/isSecret``, the new value is one as well.
     public mutating func set(_ field: HTTPField) {
-        guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return add(field) }
-        fields[first] = field
+        guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
+        fields[first] = field.keepingMark(of: fields[first...])
         fields[(first + 1)...].removeAll { $0.name == field.name }
     }
 
@@ -101,14 +103,34 @@ public struct HTTPHeaders: Sendable, Hashable {
     mutating func markSecrets(_ names: Set<HTTPField.Name>) {
         guard !names.isEmpty else { return }
         for index in fields.indices where names.contains(fields[index].name) {
-            fields[index].name = HTTPField.Name(fields[index].name.rawValue, isSecret: true)
+            fields[index].name = fields[index].name.markedSecret
         }
     }
 
+    /// The names that are marked as those of secrets.
+    var markedSecrets: Set<HTTPField.Name> {
+        Set(fields.lazy.map(\.name).filter(\.isMarkedSecret))
+    }
+
+    /// The fields whose values are secrets, all of a name where one of them is.
+    var secrets: [HTTPField] {
+        let marked = markedSecrets
+        return fields.filter { $0.name.isSecret || marked.contains($0.name) }
+    }
+
+    /// Removes the fields whose values are secrets, all of a name where one of them is.
+    mutating func removeSecrets() {
+        let marked = markedSecrets
+        fields.removeAll { $0.name.isSecret || marked.contains($0.name) }
+    }
+
     /// Takes over the fields of other headers: each of their names replaces all fields of that name here.
+    ///
+    /// What was marked as a secret is one with its new value as well.
     public mutating func merge(_ other: HTTPHeaders) {
         guard !other.isEmpty else { return }
         guard !isEmpty else { return self = other }
+        let marked = markedSecrets
         // A few names are compared faster than they are hashed.
         if other.count <= 8 {
             fields.removeAll { other.contains($0.name) }
@@ -117,6 +139,7 @@ public struct HTTPHeaders: Sendable, Hashable {
             fields.removeAll { names.contains($0.name) }
         }
         fields += other.fields
+        markSecrets(marked)
     }
 
     /// These headers with the fields of others, whose names replace all fields of the same name.
@@ -131,6 +154,17 @@ public struct HTTPHeaders: Sendable, Hashable {
         fields = fields.enumerated()
             .sorted { $0.element.name == $1.element.name ? $0.offset < $1.offset : $0.element.name < $1.element.name }
             .map(\.element)
+    }
+}
+
+extension HTTPField {
+    /// This field, as a secret where one of those of its name is marked as one: a secret stays one, whoever gives it
+    /// another value.
+    fileprivate func keepingMark(of others: ArraySlice<HTTPField>) -> HTTPField {
+        guard others.contains(where: { $0.name.isMarkedSecret && $0.name == name }) else { return self }
+        var field = self
+        field.name = name.markedSecret
+        return field
     }
 }
 

@@ -25,8 +25,7 @@ struct CacheKey: Sendable, Hashable {
         pieces.add(address)
         // A field of that name may ask another server at the same address.
         pieces.add(.host, of: request)
-        // Where one of several fields is marked, all of that name count.
-        for name in Set(request.headers.lazy.filter(\.name.isSecret).map(\.name)).sorted() {
+        for name in Set(request.headers.secrets.map(\.name)).sorted() {
             pieces.add(name, of: request)
         }
         pieces.add("")

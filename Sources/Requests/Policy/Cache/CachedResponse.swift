@@ -93,10 +93,11 @@ struct CachedResponse: Sendable, Hashable {
 extension HTTPHeaders {
     /// The fields that may be kept: not those of the connection (RFC 9111, 3.1), and no secrets.
     ///
-    /// A `Set-Cookie` or a token was for one answer; whoever gets it again would go back to an old one.
+    /// A `Set-Cookie` or a token was for one answer; whoever gets it again would go back to an old one. What only sounds
+    /// like a secret is kept: with a `Continuation-Token`, say, the answer would lose its next page.
     fileprivate var keepable: HTTPHeaders {
-        guard contains(where: { $0.name.isSecret || isAboutConnection($0.name) }) else { return self }
-        return HTTPHeaders(filter { !$0.name.isSecret && !isAboutConnection($0.name) })
+        guard contains(where: { $0.name.isKnownSecret || isAboutConnection($0.name) }) else { return self }
+        return HTTPHeaders(filter { !$0.name.isKnownSecret && !isAboutConnection($0.name) })
     }
 
     fileprivate func isAboutConnection(_ name: HTTPField.Name) -> Bool {

@@ -20,6 +20,12 @@ import Testing
         #expect(response.headers == [.contentType: "text/plain", .eTag: "\"1\""])
     }
 
+    @Test func whatOnlySoundsLikeASecretIsAPartOfTheAnswer() {
+        let response = CacheSample.cached(["X-Continuation-Token": "page 2"])
+
+        #expect(response.headers == ["X-Continuation-Token": "page 2"])
+    }
+
     @Test func aValidationReplacesFieldsButNotThoseOfTheContent() {
         let stored = CacheSample.cached([
             .contentType: "text/plain", .contentLength: "7", .contentEncoding: "gzip", .eTag: "\"1\"",

@@ -51,7 +51,7 @@ import Testing
     static let users: [HTTPHeaders] = [
         [], [.authorization: "Bearer a"], [.authorization: "Bearer b"], [.cookie: "session=a"], [.cookie: "session=b"],
         [.apiKey: "a"], [HTTPField(HTTPField.Name("X-Session", isSecret: true), "a")],
-        [HTTPField(HTTPField.Name("X-Session", isSecret: true), "b")],
+        [HTTPField(HTTPField.Name("X-Session", isSecret: true), "b")], ["X-User-Token": "a"], ["X-User-Token": "b"],
     ]
 
     @Test(arguments: Place.allCases) func oneUserNeverSeesWhatAnotherWasAnswered(place: Place) throws {

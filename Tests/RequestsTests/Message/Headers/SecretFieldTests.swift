@@ -1,0 +1,56 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(1))) struct SecretFieldTests {
+    private let marked = HTTPField.Name("X-Mine", isSecret: true)
+
+    @Test(arguments: [
+        ("Authorization", true), ("cookie", true), ("X-Vault-Token", true), ("PRIVATE-TOKEN", true),
+        ("X-Session-Token", true), ("Ocp-Apim-Subscription-Key", true), ("Idempotency-Key", false),
+        ("Access-Control-Allow-Credentials", false), ("Sec-WebSocket-Key", false), ("Accept", false),
+        ("X-Monkeys", false), ("", false),
+    ])
+    func aNameSaysWhetherItIsThatOfASecret(_ name: String, isSecret: Bool) {
+        #expect(HTTPField.Name(name).isSecret == isSecret)
+        #expect(HTTPField(HTTPField.Name(name), "hush").description.contains("hush") != isSecret)
+    }
+
+    @Test(arguments: [
+        ("TO\u{212A}EN", true), ("id_token_hint", true), ("code", true), ("encode", false), ("Pass-Phrase", true),
+        ("42", false), ("tokens", false),
+    ])
+    func spellingHidesNoSecret(_ name: String, isSecret: Bool) {
+        #expect(SecretName.matches(name) == isSecret)
+    }
+
+    @Test func aSecretStaysOneWithAnotherValue() {
+        let headers = HTTPHeaders([HTTPField("X-Other", "1"), HTTPField(marked, "hush")])
+        let changes: [(inout HTTPHeaders) -> Void] = [
+            { $0["X-Mine"] = "new" }, { $0.set("new", for: "x-mine") }, { $0.set(HTTPField("x-Mine", "new")) },
+            { $0.merge(["X-Mine": "new"]) }, { $0 = $0.merging(["X-Mine": "new"]) },
+            { $0.merge(HTTPHeaders((0..<9).map { HTTPField("X-\($0)", $0) } + [HTTPField("X-Mine", "new")])) },
+        ]
+
+        for change in changes {
+            var changed = headers
+            change(&changed)
+            #expect(changed["X-Mine"] == "new" && changed.secrets.map(\.value) == ["new"])
+            #expect(!changed.description.contains("new") && changed.description.contains("X-Other: 1"))
+        }
+    }
+
+    @Test func aSecretStaysOneWhereAnotherFieldOfTheNameStandsFirst() {
+        var headers = HTTPHeaders([HTTPField("X-Mine", "first"), HTTPField(marked, "hush")])
+
+        #expect(headers.secrets.map(\.value) == ["first", "hush"])
+        headers["X-Mine"] = "new"
+
+        #expect(headers.secrets.map(\.value) == ["new"])
+        headers.removeSecrets()
+        #expect(headers.isEmpty)
+    }
+}
