@@ -15,7 +15,8 @@ extension HTTPRequest {
         hasLeftOrigin = false
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
-            inherited.removeAll { $0.name.isSecret || environment.secretHeaders.contains($0.name) }
+            inherited.markSecrets(environment.secretHeaders)
+            inherited.removeSecrets()
         }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         try resolve(baseURL: environment.baseURL, inheriting: environment.query)

@@ -14,7 +14,7 @@ public struct RequestEnvironment: Sendable {
     /// Header fields for every request; a request's own field of the same name takes their place.
     ///
     /// A request with an absolute address at another origin than the base URL's gets neither the query parameters nor
-    /// those fields whose values are secrets.
+    /// those fields whose values are secrets. Nor do the secrets follow where an interceptor leads to another origin.
     public var headers: HTTPHeaders = []
     /// Header fields whose values are secrets, besides those that everybody knows for such, as `Authorization` and
     /// `Cookie`: no description shows them, and no other origin receives them.

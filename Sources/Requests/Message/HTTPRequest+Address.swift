@@ -206,6 +206,12 @@ extension HTTPRequest {
         address = .url(try URL.joined(base: baseURL, reference: reference, query: query))
     }
 
+    /// Where the request goes; nil where it goes nowhere yet.
+    func origin(in baseURL: URL?) -> Origin? {
+        guard case .url(let url) = address, url.scheme != nil else { return baseURL.map(Origin.init) }
+        return Origin(url)
+    }
+
     /// Whether what is said for a base URL is said for this request: its own credentials are nobody else's.
     func inherits(from baseURL: URL?) -> Bool {
         guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }

@@ -21,6 +21,9 @@ import Foundation
 public protocol Interceptor: Sendable {
     /// Changes a request before it is sent; leaves it as it is by default.
     ///
+    /// Whoever changes the origin of the address, scheme, host or port, leaves secrets behind: those of the environment
+    /// and of the interceptors before, as far as they stand there unchanged. Those of the request itself go along.
+    ///
     /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
     func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws
 

@@ -46,11 +46,17 @@ extension NetworkOperation {
             var http = try result.get()
             let options = request.options
             run.withLock { $0.options = options }
+            let secrets = environment.secretHeaders.union(options.secretHeaders)
+            var own = OwnFields(described: http.headers, inherited: environment.headers)
             let implied = try http.inherit(environment)
+            http.headers.markSecrets(secrets)
+            let inheriting = http
             try prepare(&http)
             try http.authentication.authenticate(&http)
-            http.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
-            adapt(http, of: request, implied: implied, attempt: attempt)
+            http.headers.markSecrets(secrets)
+            http.keepSecrets(of: inheriting, own: own, baseURL: environment.baseURL)
+            own.authenticated = http.headers
+            adapt(http, of: request, implied: implied, own: own, attempt: attempt)
         } catch {
             fail(error, in: .building)
         }
@@ -58,14 +64,18 @@ extension NetworkOperation {
 
     // MARK: Adapt
 
-    private func adapt(_ http: HTTPRequest, of request: R, implied: HTTPHeaders, attempt: Int) {
+    private func adapt(_ http: HTTPRequest, of request: R, implied: HTTPHeaders, own: OwnFields, attempt: Int) {
         let interceptors = interceptors
         guard !interceptors.isEmpty else { return adapted(http, implied: implied, attempt: attempt) }
         let context = context(of: request, attempt: attempt)
         background { [self] in
             do {
                 var request = http
-                for interceptor in interceptors { try await interceptor.adapt(&request, context: context) }
+                for interceptor in interceptors {
+                    let former = request
+                    try await interceptor.adapt(&request, context: context)
+                    request.keepSecrets(of: former, own: own, baseURL: environment.baseURL)
+                }
                 adapted(request, implied: implied, attempt: attempt)
             } catch {
                 fail(error, in: .building)
