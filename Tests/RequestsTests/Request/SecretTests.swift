@@ -67,8 +67,8 @@ import Testing
     // MARK: Interceptors that lead elsewhere
 
     private func sent(
-        _ request: HTTPRequest = HTTPRequest("x"),
-        _ interceptors: [any Interceptor]
+        _ interceptors: [any Interceptor],
+        for request: HTTPRequest = HTTPRequest("x")
     ) async -> TransportRequest? {
         let queue = TestQueue(answering) {
             $0.baseURL = home
@@ -116,7 +116,7 @@ import Testing
         request.headers[.authorization] = "Bearer own"
         request.authentication = .header(Self.token, "own")
 
-        let sent = await sent(request, [.adapting { $0.host = "mirror.example" }])
+        let sent = await sent([.adapting { $0.host = "mirror.example" }], for: request)
 
         #expect(sent?.headers[.authorization] == "Bearer own" && sent?.headers[Self.token] == "own")
     }

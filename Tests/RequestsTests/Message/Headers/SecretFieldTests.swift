@@ -27,12 +27,16 @@ import Testing
         #expect(SecretName.matches(name) == isSecret)
     }
 
+    private static let many: HTTPHeaders = [
+        "A": "", "B": "", "C": "", "D": "", "E": "", "F": "", "G": "", "H": "", "X-Mine": "new",
+    ]
+
     @Test func aSecretStaysOneWithAnotherValue() {
         let headers = HTTPHeaders([HTTPField("X-Other", "1"), HTTPField(marked, "hush")])
         let changes: [(inout HTTPHeaders) -> Void] = [
             { $0["X-Mine"] = "new" }, { $0.set("new", for: "x-mine") }, { $0.set(HTTPField("x-Mine", "new")) },
             { $0.merge(["X-Mine": "new"]) }, { $0 = $0.merging(["X-Mine": "new"]) },
-            { $0.merge(HTTPHeaders((0..<9).map { HTTPField("X-\($0)", $0) } + [HTTPField("X-Mine", "new")])) },
+            { $0.merge(Self.many) },
         ]
 
         for change in changes {
