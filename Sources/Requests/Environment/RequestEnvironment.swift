@@ -76,6 +76,9 @@ public struct RequestEnvironment: Sendable {
     /// The present, for dates that servers name, such as in `Retry-After`.
     public var now: @Sendable () -> Date = { Date() }
 
+    /// Which state of which client's environment this is; nil for one that belongs to no client.
+    var revision: EnvironmentRevision?
+
     /// Makes an environment with the defaults.
     public init() {}
 }

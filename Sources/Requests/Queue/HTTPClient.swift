@@ -48,6 +48,7 @@ public final class HTTPClient: RequestQueue {
         environment.baseURL = baseURL
         environment.cookies = CookieJar()
         try configure(&environment)
+        environment.revision = EnvironmentRevision()
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
         lanes = Lanes(maxConcurrentRequests)
@@ -127,6 +128,7 @@ public final class HTTPClient: RequestQueue {
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
         try configure(&environment)
+        environment.revision = EnvironmentRevision()
         return HTTPClient(environment, besides: self)
     }
 
@@ -135,12 +137,38 @@ public final class HTTPClient: RequestQueue {
     /// What every request inherits that is added from now on.
     public var environment: RequestEnvironment {
         get { shared.withLock { $0 } }
-        set { shared.withLock { $0 = newValue } }
+        set { replaceEnvironment(by: newValue) { _ in true } }
     }
 
     /// Changes the environment in one step, which no other thread comes between.
+    ///
+    /// The closure may read the client, and mustn't change it. It is called again, with what is there by then, where
+    /// another thread has changed the environment in the meantime.
     public func configure(_ change: @Sendable (inout RequestEnvironment) -> Void) {
-        shared.withLock { change(&$0) }
+        var isDone = false
+        while !isDone {
+            let former = environment
+            var changed = former
+            change(&changed)
+            isDone = replaceEnvironment(by: changed) { $0.revision == former.revision }
+        }
+    }
+
+    /// Puts another environment in the place of the present one, if that is the one it should be.
+    ///
+    /// What goes goes outside the lock, since it may be the last to hold on to something whose end is the caller's.
+    @discardableResult
+    private func replaceEnvironment(
+        by environment: RequestEnvironment,
+        if isExpected: (RequestEnvironment) -> Bool
+    ) -> Bool {
+        var environment = environment
+        environment.revision = EnvironmentRevision()
+        return shared.withLock { present in
+            guard isExpected(present) else { return false }
+            swap(&present, &environment)
+            return true
+        }
     }
 
     /// What relative addresses are appended to.

@@ -38,6 +38,45 @@ import Testing
         #expect(late.attempts[0].request.headers["X-Late"] == "1")
     }
 
+    @Test func aChangeMayReadTheClient() {
+        let client = HTTPClient(baseURL: server, transport: transport)
+
+        client.configure { $0.headers["X-Count"] = "\(client.environment.headers.count) at \(client.baseURL?.host ?? "")" }
+
+        #expect(client.environment.headers["X-Count"] == "0 at api.example.com")
+    }
+
+    @Test func noChangeIsLostToAnotherAtTheSameTime() {
+        let client = HTTPClient(baseURL: server, transport: transport)
+
+        DispatchQueue.concurrentPerform(iterations: 200) { number in
+            client.configure { $0.query.append("n", value: number) }
+        }
+
+        #expect(Set(client.environment.query.map(\.value)).count == 200)
+    }
+
+    @Test func whatAChangeLetsGoOfMayUseTheClientAsItGoes() {
+        final class Farewell: EventMonitor {
+            let client: Locked<HTTPClient?> = Locked(nil)
+            let seen: Recorder<Int>
+            init(_ seen: Recorder<Int>) { self.seen = seen }
+            deinit { if let client = client.withLock({ $0 }) { seen.record(client.environment.monitors.count) } }
+        }
+        let seen = Recorder<Int>()
+        let client = HTTPClient(baseURL: server, transport: transport)
+        for change in [{ client.configure { $0.monitors = [] } }, { client.environment.monitors = [] }] {
+            do {
+                let farewell = Farewell(seen)
+                client.configure { $0.monitors = [farewell] }
+                farewell.client.withLock { $0 = client }
+            }
+            change()
+        }
+
+        #expect(seen.elements == [0, 0])
+    }
+
     @Test func theWidthBoundsRequests() async throws {
         let gate = Gate()
         let (started, peak) = (Recorder<Void>(), Locked((now: 0, most: 0)))
