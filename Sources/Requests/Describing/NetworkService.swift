@@ -63,6 +63,6 @@ extension NetworkService {
 
     private var queue: HTTPClient {
         let (client, baseURL) = (client, baseURL)
-        return baseURL == client.baseURL ? client : client.inheriting { $0.baseURL = baseURL }
+        return baseURL == client.baseURL ? client : client.relocated(to: baseURL)
     }
 }

@@ -9,7 +9,7 @@ import Foundation
 /// environment.interceptors.append(signature.scoped { $0.url.path.hasPrefix("/orders") })
 /// ```
 public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
-    private let base: Base
+    let base: Base
     private let includes: @Sendable (HTTPRequest) -> Bool
 
     fileprivate init(_ base: Base, _ includes: @escaping @Sendable (HTTPRequest) -> Bool) {

@@ -132,6 +132,15 @@ public final class HTTPClient: RequestQueue {
         return HTTPClient(environment, besides: self)
     }
 
+    /// This client with another base URL, and nothing else.
+    ///
+    /// The revision stays: however often it is derived, equal requests share a transfer.
+    func relocated(to baseURL: URL?) -> HTTPClient {
+        var environment = environment
+        environment.baseURL = baseURL
+        return HTTPClient(environment, besides: self)
+    }
+
     // MARK: What requests inherit
 
     /// What every request inherits that is added from now on.
@@ -204,6 +213,9 @@ public final class HTTPClient: RequestQueue {
     ///
     /// Who is slow gets the newest. Each call makes a sequence of its own.
     public func progressUpdates() -> AsyncStream<QueueProgress> { lanes.follower.updates { operations } }
+
+    /// What tells the requests of this client, and of those derived from it, from all others.
+    var sharingIdentity: Coalescer.Queue { lanes.bounded }
 
     // MARK: Running
 

@@ -25,7 +25,9 @@ extension RequestQueue {
     ///     instead of sending it again. It is joined here and now, or, where there are dependencies, when they are
     ///     finished. Each request keeps an operation and a deadline of its own; the transfer is cancelled when the
     ///     last one is. Requests with unsafe methods are sent in any case. Equal are requests of one type with one
-    ///     identifier, so whatever changes the answer, the user's credentials for one, has to be in the identifier.
+    ///     identifier, as long as nobody changes the environment of the client, or the credential of an
+    ///     ``AuthenticationInterceptor``. Whatever else changes the answer, such as who is logged in by a cookie, has to
+    ///     be in the identifier.
     ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
     ///     cancelled while it waits. It is on its queue before any operation that depends on this one starts; one that
     ///     runs on the same serial queue runs behind it.
@@ -43,9 +45,9 @@ extension RequestQueue {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
         if coalescing || request.options.coalesce {
             if dependencies.isEmpty {
-                operation.joinSharedTransfer(of: self)
+                operation.joinSharedTransfer(of: sharingIdentity)
             } else {
-                operation.joinSharedTransferAtStart(of: self, isAsked: true)
+                operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true)
             }
         }
         let priority = priority == .normal ? request.options.priority ?? .normal : priority
@@ -73,7 +75,7 @@ extension RequestQueue {
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
-        if coalescing || request.options.coalesce { operation.joinSharedTransferAtStart(of: self, isAsked: true) }
+        if coalescing || request.options.coalesce { operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true) }
         if let priority = request.options.priority { operation.queuePriority = priority }
         return operation
     }
@@ -92,6 +94,9 @@ extension RequestQueue {
         }
         return operation
     }
+
+    /// What tells the requests of this queue from all others; clients that share a queue share transfers, too.
+    var sharingIdentity: Coalescer.Queue { (self as? HTTPClient)?.sharingIdentity ?? self }
 
     func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
         for dependency in dependencies { operation.addDependency(dependency) }

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Knows which transfers are shared, and by how many operations.
 ///
 /// Joining, leaving and closing are one step each under one lock, so nobody joins a transfer that the last one has just
@@ -9,14 +11,22 @@ final class Coalescer: Sendable {
     /// The queue that operations share on.
     typealias Queue = any AnyObject & Sendable
 
-    /// What has to be equal for two operations to share: the queue, the transport, the request, and what the request
-    /// says about how its answer is judged.
+    /// What has to be equal for two operations to share: the queue, the transport, whose request it is and where it
+    /// goes, the request, and what it says about how its answer is judged.
     struct Key: Sendable, Hashable {
         private let queue: ObjectIdentifier
         private let transport: ObjectIdentifier
         private let type: ObjectIdentifier
         private let identifier: String
         private let options: RequestOptions
+        // The state of a client's environment. A queue of somebody else's has none, or hands out a changed copy; what of
+        // it tells users apart is compared as well, as far as it can be.
+        private let revision: EnvironmentRevision?
+        private let baseURL: URL?
+        private let query: Query
+        private let headers: HTTPHeaders
+        private let cookies: ObjectIdentifier?
+        private let credentials: [CredentialMark]
         // Who shares with an operation that waits for a refresh waits for it as well, and a part of the refresh can't.
         private let refreshing: Set<ObjectIdentifier>
 
@@ -26,6 +36,15 @@ final class Coalescer: Sendable {
             type = ObjectIdentifier(R.self)
             identifier = request.identifier
             refreshing = operation.refreshing
+            let environment = operation.environment
+            revision = environment.revision
+            baseURL = environment.baseURL
+            query = environment.query
+            headers = environment.headers
+            cookies = environment.cookies.map { ObjectIdentifier($0) }
+            credentials = (environment.interceptors + request.options.interceptors).compactMap {
+                ($0 as? any CredentialBearer)?.credentialMark
+            }
             var options = request.options
             // Every operation has its own deadline, place in its queue and name, whoever does the work.
             options.deadline = nil

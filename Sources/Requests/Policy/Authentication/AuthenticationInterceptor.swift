@@ -27,7 +27,7 @@
 /// All members may be used from any thread.
 public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     private let authenticator: A
-    private let keeper: CredentialKeeper<A.Credential>
+    let keeper: CredentialKeeper<A.Credential>
     private let applies: @Sendable (HTTPRequest) -> Bool
 
     /// Makes an interceptor.

@@ -39,6 +39,10 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
 
     var credential: Credential? { state.withLock { $0.machine.credential } }
 
+    var credentialMark: CredentialMark {
+        CredentialMark(keeper: id, generation: state.withLock { $0.machine.origin })
+    }
+
     func set(_ credential: Credential?) {
         resume(state.withLock { $0.machine.set(credential) })
     }

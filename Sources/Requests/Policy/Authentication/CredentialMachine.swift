@@ -43,7 +43,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private let window: RefreshWindow?
     private var phase = Phase.idle
     /// The first generation of the present credential.
-    private var origin = 0
+    private(set) var origin = 0
     /// The generation of the last logout: whatever is older belongs to somebody who has gone.
     private var logout = 0
     /// Why the last refresh of the present credential failed.

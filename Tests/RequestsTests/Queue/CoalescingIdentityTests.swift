@@ -1,0 +1,174 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+/// Whose transfer a request joins: nobody's who may be answered differently.
+@Suite(.timeLimit(.minutes(1))) struct CoalescingIdentityTests {
+    private let transport = StepTransport()
+
+    private func client(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> HTTPClient {
+        HTTPClient(baseURL: server, transport: transport, configure)
+    }
+
+    /// Answers each transfer with the credentials and the host that it was sent with.
+    private func answer(_ count: Int) async {
+        for transfer in await transport.transfers.first(count) {
+            let request = transfer.request
+            let text = "\(request.headers[.authorization] ?? "nobody") at \(request.url.host ?? "")"
+            transfer.receive(.head(HTTPResponseHead(status: .ok)))
+            transfer.receive(.data(Data(text.utf8)))
+            transfer.receive(.end(nil))
+        }
+    }
+
+    private func join(_ client: HTTPClient) -> DataOperation<HTTPRequest> {
+        client.addRequest(HTTPRequest("me"), coalescing: true)
+    }
+
+    private func text(of operation: DataOperation<HTTPRequest>) async throws -> String {
+        String(decoding: try await operation.value(), as: UTF8.self)
+    }
+
+    @Test func anotherUserDoesNotJoinTheTransferOfTheFirst() async throws {
+        let client = client { $0.headers[.authorization] = "Bearer ada" }
+
+        let first = join(client)
+        client.configure { $0.headers[.authorization] = "Bearer bob" }
+        let (second, third) = (join(client), join(client))
+        await answer(2)
+
+        #expect(try await text(of: first) == "Bearer ada at api.example.com")
+        #expect(try await text(of: second) == "Bearer bob at api.example.com")
+        #expect(try await text(of: third) == "Bearer bob at api.example.com" && transport.transfers.count == 2)
+    }
+
+    @Test func nobodyJoinsAcrossAChangeThatCannotBeCompared() async throws {
+        let client = client()
+
+        let first = join(client)
+        client.environment.interceptors = [.adapting { $0.headers[.authorization] = "Bearer bob" }]
+        let second = join(client)
+        await answer(2)
+
+        #expect(try await text(of: first) == "nobody at api.example.com")
+        #expect(try await text(of: second) == "Bearer bob at api.example.com")
+    }
+
+    @Test func nobodyJoinsAcrossAChangeOfTheBaseURL() async throws {
+        let client = client()
+
+        let first = join(client)
+        client.configure { $0.baseURL = URL(string: "https://staging.example") }
+        let second = join(client)
+        await answer(2)
+
+        #expect(try await text(of: first) == "nobody at api.example.com")
+        #expect(try await text(of: second) == "nobody at staging.example")
+    }
+
+    @Test(arguments: [false, true]) func anotherCredentialOfAnInterceptorDoesNotJoin(isScoped: Bool) async throws {
+        let interceptor = AuthenticationInterceptor(TokenAuthenticator { _ in "new" }, credential: "ada")
+        let client = client { $0.interceptors = isScoped ? [interceptor.scoped { _ in true }] : [interceptor] }
+
+        let first = join(client)
+        await transport.transfers.first(1)
+        interceptor.setCredential("bob")
+        let second = join(client)
+        await answer(2)
+
+        #expect(try await text(of: first) == "Bearer ada at api.example.com")
+        #expect(try await text(of: second) == "Bearer bob at api.example.com")
+    }
+
+    @Test func aCredentialIsAnotherOneWhenItWasRefreshedAndTheSameWhenThatFailed() async {
+        let renewals = Locked(0)
+        let interceptor = AuthenticationInterceptor(
+            TokenAuthenticator { _ in
+                let isSecond = renewals.withLock { renewals in
+                    renewals += 1
+                    return renewals == 2
+                }
+                guard isSecond else { throw SampleError() }
+                return "new"
+            },
+            credential: "old"
+        )
+        let transport = InMemoryTransport {
+            $0.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized)
+        }
+        let queue = TestQueue(transport) { $0.interceptors = [interceptor] }
+        var marks = [interceptor.credentialMark]
+
+        for _ in 0..<3 {
+            await queue.addRequest(HTTPRequest(url: home)).end()
+            marks.append(interceptor.credentialMark)
+        }
+
+        #expect(marks[0] == marks[1] && marks[1] != marks[2] && marks[2] == marks[3])
+    }
+
+    @Test func aQueueThatHandsOutAChangedCopyIsToldApart() async throws {
+        final class UserQueue: RequestQueue {
+            let client: HTTPClient
+            let user = Locked("ada")
+            init(_ client: HTTPClient) { self.client = client }
+            var operations: [Operation] { client.operations }
+            var transport: any HTTPTransport { client.transport }
+            var environment: RequestEnvironment {
+                var environment = client.environment
+                environment.headers.set(.bearerToken(user.withLock { $0 }))
+                return environment
+            }
+            func addOperation(_ operation: Operation) { client.addOperation(operation) }
+        }
+        let queue = UserQueue(client())
+
+        let first = queue.addRequest(HTTPRequest("me"), coalescing: true)
+        queue.user.withLock { $0 = "bob" }
+        let second = queue.addRequest(HTTPRequest("me"), coalescing: true)
+        await answer(2)
+
+        #expect(try await text(of: first) == "Bearer ada at api.example.com")
+        #expect(try await text(of: second) == "Bearer bob at api.example.com")
+    }
+
+    // MARK: Services and derived clients
+
+    private struct Service: NetworkService {
+        let client: HTTPClient
+        var baseURL: URL? = URL(string: "https://service.example")
+    }
+
+    @Test func requestsOfAServiceShareATransfer() async throws {
+        let client = client()
+        let service = Service(client: client)
+        var options = RequestOptions()
+        options.coalesce = true
+        let request = WireRequest(options: options, http: HTTPRequest("me"))
+        client.isSuspended = true
+
+        let operations = [service.addRequest(request), service.addRequest(request)]
+        let elsewhere = Service(client: client, baseURL: URL(string: "https://other.example")).addRequest(request)
+        client.isSuspended = false
+        await answer(2)
+
+        for operation in operations { #expect(try await operation.value() == "nobody at service.example") }
+        #expect(try await elsewhere.value() == "nobody at other.example" && transport.transfers.count == 2)
+    }
+
+    @Test func aClientThatIsDerivedWithChangesDoesNotShare() async throws {
+        let client = client { $0.headers[.authorization] = "Bearer ada" }
+        let other = client.inheriting { $0.interceptors = [.adapting { $0.headers[.authorization] = "Bearer bob" }] }
+
+        let (first, second) = (join(client), join(other))
+        await answer(2)
+
+        #expect(try await text(of: first) == "Bearer ada at api.example.com")
+        #expect(try await text(of: second) == "Bearer bob at api.example.com")
+    }
+}
