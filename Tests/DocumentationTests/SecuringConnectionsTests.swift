@@ -51,14 +51,14 @@ import Testing
         here.route(.get, "/photos/1", .redirect(to: there.url("/photos/1").absoluteString))
 
         let client = HTTPClient(baseURL: here.url) {
-            $0.secretHeaders = ["X-Api-Key"]
-            $0.headers["X-Api-Key"] = key
+            $0.secretHeaders = ["X-Member"]
+            $0.headers["X-Member"] = key
             $0.redirect = .follow(limit: 3)
         }
 
         let response = try await client.send(Get<Void>("photos", "1"))
-        #expect(here.requests.map { $0.headers["X-Api-Key"] } == [key])
-        #expect(there.requests.map { $0.headers["X-Api-Key"] } == [nil])
+        #expect(here.requests.map { $0.headers["X-Member"] } == [key])
+        #expect(there.requests.map { $0.headers["X-Member"] } == [nil])
         #expect(try response.cURL()?.contains(key) == false)
     }
 

@@ -58,6 +58,92 @@ extension OverLoopback {
             #expect(server.requests[0].headers[values: "X-Both"] == ["environment"])
         }
 
+        @Test func cacheTellsTheUsersOfConfigurationsApart() async throws {
+            let server = try MockServer { request in
+                .text(request.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=60"])
+            }
+            let cache = ResponseCache()
+            var seen: [String] = []
+
+            for user in ["Bearer ada", "Bearer bob", "Bearer ada"] {
+                let configuration = URLSessionConfiguration.ephemeral
+                configuration.httpAdditionalHeaders = ["Authorization": user]
+                let client = HTTPClient(configuration: configuration) { $0.cache = cache }
+                seen.append(try await client.send(Call(server.url)).text)
+            }
+
+            #expect(seen == ["Bearer ada", "Bearer bob", "Bearer ada"] && server.requests.count == 2)
+        }
+
+        @Test func cacheTellsTheUsersOfAConfigurationsCookiesApart() async throws {
+            let server = try MockServer { request in
+                let user = request.path.dropFirst("/login-".count)
+                return request.path.hasPrefix("/login-")
+                    ? .status(.noContent, headers: [.setCookie: "who=\(user); Path=/", .cacheControl: "no-store"])
+                    : .text(request.headers[.cookie] ?? "", headers: [.cacheControl: "max-age=60"])
+            }
+            let client = HTTPClient(configuration: .ephemeral) { $0.cache = ResponseCache() }
+            var seen: [String] = []
+
+            for user in ["ada", "bob"] {
+                _ = try await client.fetch(Call(server.url("/login-\(user)")))
+                seen.append(try await client.send(Call(server.url("/me"))).text)
+            }
+
+            #expect(seen == ["who=ada", "who=bob"])
+        }
+
+        private func cookie(_ value: String) -> MockResponse {
+            .status(.noContent, headers: [.setCookie: "who=\(value); Path=/"])
+        }
+
+        @Test func clientsOfConfigurationsShareNoCookiesWithTheProcess() async throws {
+            let server = try MockServer { _ in cookie("ada") }
+            let clients = [HTTPClient(configuration: .default), HTTPClient(configuration: .default)]
+
+            for client in clients + clients { _ = try await client.fetch(Call(server.url)) }
+
+            #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil, "who=ada", "who=ada"])
+            #expect(HTTPCookieStorage.shared.cookies(for: server.url)?.isEmpty ?? true)
+        }
+
+        @Test func cookiesOfAConfigurationAreThoseOfTheClient() async throws {
+            let server = try MockServer { _ in cookie("ada") }
+            let configuration = URLSessionConfiguration.ephemeral
+            let client = HTTPClient(configuration: configuration)
+
+            for _ in 0..<2 { _ = try await client.fetch(Call(server.url)) }
+            _ = try await client.fetch(Call(server.url) { $0.usesCookies = false })
+
+            #expect(server.requests.map { $0.headers[.cookie] } == [nil, "who=ada", nil])
+            #expect(configuration.httpCookieStorage?.cookies(for: server.url)?.map(\.value) == ["ada"])
+        }
+
+        private static let refusals: [@Sendable (URLSessionConfiguration) -> Void] = [
+            { $0.httpCookieStorage = nil }, { $0.httpShouldSetCookies = false }, { $0.httpCookieAcceptPolicy = .never },
+        ]
+
+        @Test(arguments: refusals.indices, [true, false])
+        func configurationWithoutCookiesIsKeptTo(_ index: Int, isEphemeral: Bool) async throws {
+            let server = try MockServer { _ in cookie("ada") }
+            let configuration: URLSessionConfiguration = isEphemeral ? .ephemeral : .default
+            Self.refusals[index](configuration)
+            let client = HTTPClient(configuration: configuration)
+
+            for _ in 0..<2 { _ = try await client.fetch(Call(server.url)) }
+
+            #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil])
+        }
+
+        @Test func clientThatWantsNoCookiesHasNone() async throws {
+            let server = try MockServer { _ in cookie("ada") }
+            let client = HTTPClient(configuration: .ephemeral) { $0.cookies = nil }
+
+            for _ in 0..<2 { _ = try await client.fetch(Call(server.url)) }
+
+            #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil])
+        }
+
         // MARK: What is left
 
         // The default transport is shared by the process, on Linux, and its connections wait for whoever comes next.

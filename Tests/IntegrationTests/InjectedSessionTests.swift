@@ -14,10 +14,10 @@ extension OverLoopback {
             let server = try MockServer { _ in .noContent }
 
             _ = try await transport.send(Call(server.url, headers: ["X-Both": "request"])) {
-                $0.httpAdditionalHeaders = ["X-Session": "session", "x-both": "session"]
+                $0.httpAdditionalHeaders = ["X-App": "session", "x-both": "session"]
             }
 
-            #expect(server.requests[0].headers[values: "X-Session"] == ["session"])
+            #expect(server.requests[0].headers[values: "X-App"] == ["session"])
             #expect(server.requests[0].headers[values: "X-Both"] == ["request"])
         }
 
@@ -56,13 +56,13 @@ extension OverLoopback {
             home.route(.get, "/d", .text("back"))
 
             let response = try await transport.send(Call(home.url("/a"))) {
-                $0.httpAdditionalHeaders = ["Authorization": "Bearer secret", "X-Session": "session"]
+                $0.httpAdditionalHeaders = ["Authorization": "Bearer secret", "X-App": "session"]
             }
 
             #expect(response.text == "back")
             #expect(home.requests.map { $0.headers[.authorization] } == ["Bearer secret", "Bearer secret", nil])
             #expect(abroad.requests.map { $0.headers[.authorization] } == [nil])
-            #expect((home.requests + abroad.requests).allSatisfy { $0.headers["X-Session"] == "session" })
+            #expect((home.requests + abroad.requests).allSatisfy { $0.headers["X-App"] == "session" })
         }
 
         @Test(arguments: TransportUnderTest.configurable)
@@ -82,6 +82,46 @@ extension OverLoopback {
                 Set((request.headers[.cookie] ?? "").components(separatedBy: "; "))
             }
             #expect(cookies == [["size=large"], ["size=large", "flavour=plain"], ["own=1"]])
+        }
+
+        @Test(arguments: TransportUnderTest.configurable)
+        func requestWithoutCookiesNeitherSendsThoseOfTheSessionNorKeepsAny(
+            _ transport: TransportUnderTest
+        ) async throws {
+            let server = try MockServer { .status(.ok, headers: [.setCookie: "from=\($0.path.dropFirst()); Path=/"]) }
+            let queue = OperationQueue()
+            let session = transport.makeSession()
+            let without: (inout RequestOptions) -> Void = { $0.usesCookies = false }
+
+            _ = try await queue.fetch(Call(server.url("/1"), options: without), session: session)
+            _ = try await queue.fetch(Call(server.url("/2")), session: session)
+            _ = try await queue.fetch(Call(server.url("/3"), options: without), session: session)
+            _ = try await queue.fetch(Call(server.url("/4")), session: session)
+
+            #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil, nil, "from=2"])
+        }
+
+        @Test(
+            arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux }
+        )
+        func secretsOfTheSessionStayHomeAfterARedirectFromTheCache(_ transport: TransportUnderTest) async throws {
+            let home = try MockServer()
+            let abroad = try MockServer { _ in .text("abroad", headers: [.cacheControl: "no-store"]) }
+            home.route(
+                .get,
+                "/a",
+                .status(
+                    .movedPermanently,
+                    headers: [.location: abroad.url("/c").absoluteString, .cacheControl: "max-age=60"]
+                )
+            )
+            let session = transport.makeSession { $0.httpAdditionalHeaders = ["Authorization": "Bearer secret"] }
+            let client = HTTPClient(transport: session) { $0.cache = ResponseCache() }
+
+            for _ in 0..<2 { _ = try await client.fetch(Call(home.url("/a"))) }
+
+            #expect(home.requests.map { $0.headers[.authorization] } == ["Bearer secret"])
+            #expect(abroad.requests.map { $0.headers[.authorization] } == [nil, nil])
         }
 
         @Test(arguments: TransportUnderTest.configurable)

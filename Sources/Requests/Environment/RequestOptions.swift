@@ -22,7 +22,8 @@ public struct RequestOptions: Sendable, Hashable {
     public var maximumBodySize: Int?
     /// How many bytes the head of the response may have at most.
     public var maximumHeaderSize: Int?
-    /// Whether the environment's cookies are sent and those of the response are kept; true by default.
+    /// Whether cookies are sent and those of the response are kept, the environment's as well as those that a
+    /// `URLSession` has; true by default.
     public var usesCookies = true
     /// Whether a status that isn't among the valid ones is a failure; true by default.
     ///

@@ -58,10 +58,16 @@ public final class HTTPClient: RequestQueue {
     ///
     /// | of the configuration | applies |
     /// |---|---|
-    /// | protocol classes, proxies, additional headers, timeouts, connections per host | on every platform |
-    /// | cookie storage | on every platform, besides the environment's cookies |
+    /// | protocol classes, proxies, timeouts, connections per host | on every platform |
+    /// | additional headers | on every platform, as the environment's headers |
+    /// | cookie storage | on every platform, as the environment's cookies; `HTTPCookieStorage.shared` gives way to a jar |
     /// | URL cache, credential storage, TLS versions, cellular and expensive networks, HTTP/3 | on Apple platforms |
     /// | background | nowhere: operations don't outlive the process |
+    ///
+    /// Headers and cookies are the environment's when `configure` is called, and stay what it leaves, so that everything
+    /// sees them that goes by who the user is: redirects, the cache, coalescing. A configuration without a cookie
+    /// storage, or that says `httpShouldSetCookies = false`, has no cookies. Those of the whole process are used where
+    /// the environment asks for them: `$0.cookies = FoundationCookieStorage(.shared)`.
     ///
     /// The session's delegate is the library's own, and the session ends when the client and its last request do.
     /// Without a configuration, requests run over libcurl on Linux, which of all this knows nothing: there the
@@ -69,21 +75,26 @@ public final class HTTPClient: RequestQueue {
     ///
     /// - Parameters:
     ///   - baseURL: What relative addresses are appended to; nil, the default, needs absolute ones.
-    ///   - configuration: What the session is made from.
+    ///   - configuration: What the session is made from; it is copied.
     ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
-    ///   - configure: Changes what the requests inherit.
+    ///   - configure: Changes what the requests inherit. What it throws, this does.
     public convenience init(
         baseURL: URL? = nil,
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         _ configure: (inout RequestEnvironment) throws -> Void
     ) rethrows {
+        let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
+        let (headers, cookies) = configuration.takeUser()
         try self.init(
             baseURL: baseURL,
             maxConcurrentRequests: maxConcurrentRequests,
-            transport: URLSessionTransport(configuration: configuration),
-            configure
-        )
+            transport: URLSessionTransport(configuration: configuration)
+        ) {
+            $0.headers = headers
+            $0.cookies = cookies
+            try configure(&$0)
+        }
     }
 
     /// Makes a client whose requests inherit nothing but a base URL and a jar for cookies; see

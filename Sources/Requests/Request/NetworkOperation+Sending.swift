@@ -95,6 +95,7 @@ extension NetworkOperation {
             maximumHeadSize: headLimit,
             trust: trust
         )
+        outgoing.usesCookies = options.usesCookies
         if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
         throttle?.begin()
@@ -187,13 +188,5 @@ extension NetworkOperation {
         } catch {
             fail(error, in: .receiving)
         }
-    }
-}
-
-extension CookieStorage {
-    /// Keeps what a response sets.
-    fileprivate func store(_ head: HTTPResponseHead, from url: URL) {
-        let cookies = head.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
-        if !cookies.isEmpty { store(cookies, from: url) }
     }
 }

@@ -37,6 +37,8 @@ public struct TransportRequest: Sendable {
     /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials
     /// of its own keeps them to itself then, as the pipeline does with those of the request.
     var hasLeftOrigin: Bool
+    /// Whether a transport with cookies of its own adds them, and keeps those of the answer.
+    var usesCookies = true
 
     /// Makes a transport request of a request that has been checked.
     ///

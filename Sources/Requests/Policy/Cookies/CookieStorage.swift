@@ -36,6 +36,12 @@ extension CookieStorage {
         let cookies = cookies(for: url).filter(\.isWhole)
         return cookies.isEmpty ? nil : HTTPField(.cookie, cookies.map(\.rawValue).joined(separator: "; "))
     }
+
+    /// Keeps what a response sets.
+    func store(_ head: HTTPResponseHead, from url: URL) {
+        let cookies = head.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
+        if !cookies.isEmpty { store(cookies, from: url) }
+    }
 }
 
 extension Cookie {

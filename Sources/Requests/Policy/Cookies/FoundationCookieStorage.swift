@@ -18,6 +18,7 @@ import Foundation
 /// which cookies could be foreign, so `onlyFromMainDocumentDomain` stores all.
 public final class FoundationCookieStorage: CookieStorage {
     private let storage: HTTPCookieStorage
+    private let keepsNone: Bool
     private let now: @Sendable () -> Date
 
     /// Takes the cookies of a storage.
@@ -28,6 +29,15 @@ public final class FoundationCookieStorage: CookieStorage {
     public init(_ storage: HTTPCookieStorage, now: @escaping @Sendable () -> Date = { Date() }) {
         self.storage = storage
         self.now = now
+        keepsNone = false
+    }
+
+    /// Takes the cookies of a session; nil where it has none, and keeps none.
+    init?(of configuration: URLSessionConfiguration) {
+        guard let storage = configuration.httpCookieStorage else { return nil }
+        self.storage = storage
+        now = { Date() }
+        keepsNone = configuration.httpCookieAcceptPolicy == .never
     }
 
     /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
@@ -46,7 +56,7 @@ public final class FoundationCookieStorage: CookieStorage {
     ///
     /// - Complexity: O(n) in what the storage holds, over `http` for each of the cookies.
     public func store(_ cookies: [SetCookie], from url: URL) {
-        guard storage.cookieAcceptPolicy != .never, let address = CookieAddress(url) else { return }
+        guard !keepsNone, storage.cookieAcceptPolicy != .never, let address = CookieAddress(url) else { return }
         let now = now()
         for cookie in cookies {
             guard let cookie = try? StoredCookie(cookie, from: address, at: now) else { continue }

@@ -123,7 +123,7 @@ extension URLSession {
         var urlRequest = URLRequest(url: request.url, cachePolicy: request.cachePolicy)
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess
-        urlRequest.httpShouldHandleCookies = !request.headers.contains(.cookie)
+        urlRequest.httpShouldHandleCookies = request.usesCookies && !request.headers.contains(.cookie)
         for field in request.headers where urlRequest.value(forHTTPHeaderField: field.name.rawValue) == nil {
             urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
         }

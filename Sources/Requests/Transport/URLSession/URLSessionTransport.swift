@@ -41,7 +41,8 @@ public final class URLSessionTransport: HTTPTransport {
     private let delegate: SessionDelegate
     private let headers: HTTPHeaders
     #if canImport(FoundationNetworking)
-    private let cookies: HTTPCookieStorage?
+    private let cookies: FoundationCookieStorage?
+    private let sendsCookies: Bool
     #endif
     #if canImport(Security)
     private let trusted = TrustedSessions()
@@ -54,14 +55,16 @@ public final class URLSessionTransport: HTTPTransport {
     /// process, and operations don't.
     public init(configuration: URLSessionConfiguration) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
-        headers = HTTPHeaders(additional: configuration)
+        headers = configuration.headers
         configuration.httpAdditionalHeaders = nil
         #if canImport(FoundationNetworking)
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
-        // The session would put its cookies in the place of a `Cookie` field of the request, and doesn't look at
-        // `httpShouldHandleCookies`. It still stores those that come.
-        cookies = configuration.httpShouldSetCookies ? configuration.httpCookieStorage : nil
+        // The session would put its cookies in the place of a `Cookie` field of the request, and keep those of any
+        // answer: it doesn't look at `httpShouldHandleCookies`.
+        cookies = FoundationCookieStorage(of: configuration)
+        sendsCookies = configuration.httpShouldSetCookies
+        configuration.httpCookieStorage = nil
         configuration.httpShouldSetCookies = false
         #endif
         let queue = OperationQueue()
@@ -86,15 +89,12 @@ public final class URLSessionTransport: HTTPTransport {
         var request = request
         if !headers.isEmpty {
             var merged = headers
-            if request.hasLeftOrigin { merged.removeAll { $0.name.isSecret } }
+            if request.hasLeftOrigin { merged.removeSecrets() }
             merged.merge(request.headers)
             request.headers = merged
         }
         #if canImport(FoundationNetworking)
-        if let cookies, !request.headers.contains(.cookie) {
-            let stored = HTTPCookie.requestHeaderFields(with: cookies.cookies(for: request.url) ?? [])
-            request.headers.merge(HTTPHeaders(stored))
-        }
+        let receive = addCookies(to: &request, receive)
         #endif
         #if canImport(Security)
         do {
@@ -108,11 +108,22 @@ public final class URLSessionTransport: HTTPTransport {
         #endif
         return SessionTransfer.start(request, in: session, delegate: delegate, receive: receive)
     }
-}
 
-extension HTTPHeaders {
-    fileprivate init(additional configuration: URLSessionConfiguration) {
-        let fields = configuration.httpAdditionalHeaders ?? [:]
-        self.init(Dictionary(fields.map { ("\($0.key)", "\($0.value)") }) { first, _ in first })
+    #if canImport(FoundationNetworking)
+    /// Adds the cookies of the session to a request without any, and gives what keeps those of its answer.
+    private func addCookies(
+        to request: inout TransportRequest,
+        _ receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> @Sendable (TransferEvent) -> Void {
+        guard let cookies, request.usesCookies else { return receive }
+        let url = request.url
+        if sendsCookies, !request.headers.contains(.cookie), let field = cookies.field(for: url) {
+            request.headers.add(field)
+        }
+        return { event in
+            if case .head(let head) = event { cookies.store(head, from: url) }
+            receive(event)
+        }
     }
+    #endif
 }
