@@ -75,7 +75,9 @@ extension RequestQueue {
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
-        if coalescing || request.options.coalesce { operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true) }
+        if coalescing || request.options.coalesce {
+            operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true)
+        }
         if let priority = request.options.priority { operation.queuePriority = priority }
         return operation
     }

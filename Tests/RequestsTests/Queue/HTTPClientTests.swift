@@ -41,7 +41,9 @@ import Testing
     @Test func aChangeMayReadTheClient() {
         let client = HTTPClient(baseURL: server, transport: transport)
 
-        client.configure { $0.headers["X-Count"] = "\(client.environment.headers.count) at \(client.baseURL?.host ?? "")" }
+        client.configure {
+            $0.headers["X-Count"] = "\(client.environment.headers.count) at \(client.baseURL?.host ?? "")"
+        }
 
         #expect(client.environment.headers["X-Count"] == "0 at api.example.com")
     }

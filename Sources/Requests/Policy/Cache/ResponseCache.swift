@@ -19,15 +19,15 @@ import Foundation
 /// a 304 included.
 ///
 /// **One user never sees what another was answered.** All fields whose names are secrets
-/// (``HTTPField/Name/isSecret``: `Authorization`, `Cookie`, what sounds like one, those that you mark) are part of what a response is found
-/// by, besides the address and the fields that `Vary` names. What else tells users apart isn't: a client certificate,
-/// headers and cookies that a `URLSession` adds by itself. Take a cache for each of them, or for the latter an
-/// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
+/// (``HTTPField/Name/isSecret``: `Authorization`, `Cookie`, what sounds like one, those that you mark) are part of what
+/// a response is found by, besides the address and the fields that `Vary` names. What else tells users apart isn't: a
+/// client certificate, headers and cookies that a `URLSession` adds by itself. Take a cache for each of them, or for the
+/// latter an ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
 ///
 /// On disk, each response is a file that only its owner can read. Credentials and addresses aren't in it, and its name
 /// is a digest; the content is as it came. Fields of a response that are known for secrets, such as `Set-Cookie`, are
-/// never kept. Damaged files are as good as none. Several caches, in several processes too, may share a directory; what one of them removes, the
-/// others may have in memory still.
+/// never kept. Damaged files are as good as none. Several caches, in several processes too, may share a directory; what
+/// one of them removes, the others may have in memory still.
 ///
 /// It may be used from any thread.
 public final class ResponseCache: Sendable {
