@@ -36,8 +36,11 @@ struct Exchange: Sendable {
     private(set) var isAbandoned = false
     private var cancellation: Cancellation?
 
-    /// What was sent last.
-    var request: HTTPRequest? { attempts.last?.request }
+    /// What a cache answered last, in the place of a transport.
+    private var answered: HTTPRequest?
+
+    /// What was sent last, or answered by a cache.
+    var request: HTTPRequest? { answered ?? attempts.last?.request }
 
     /// Begins a transfer, and gives its number as a piece of work; nil where nobody cares any more.
     mutating func begin(_ transfer: Int, _ hop: Hop) -> Int? {
@@ -46,6 +49,7 @@ struct Exchange: Sendable {
         isOpen = true
         head = nil
         body = Data()
+        answered = nil
         began = .now
         self.hop = hop
         attempts.append(Attempt(cause: hop.cause, request: hop.outgoing, metrics: Metrics()))
@@ -111,14 +115,23 @@ struct Exchange: Sendable {
         return cancellation
     }
 
-    /// Takes over the head of a response that was sent before, and kept.
-    mutating func adopt(_ head: HTTPResponseHead) {
-        self.head = head
+    /// Takes over a response that stands in the place of the one that came: a cache's, or one that was changed.
+    mutating func adopt(_ response: HTTPResponse<Data>) {
+        guard !isAbandoned else { return }
+        head = response.head
+        body = response.body
+    }
+
+    /// Takes over a response that a cache gave, so that nothing was sent for it.
+    mutating func adopt(_ response: HTTPResponse<Data>, to request: HTTPRequest) {
+        answered = request
+        adopt(response)
     }
 
     /// Takes over what came of an operation that did the work for this one.
     mutating func adopt(_ other: Exchange) {
         attempts = other.attempts
+        answered = other.answered
         head = other.head
     }
 

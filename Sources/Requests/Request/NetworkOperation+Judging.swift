@@ -90,7 +90,7 @@ extension NetworkOperation {
     }
 
     private func settle(_ response: HTTPResponse<Data>) -> HTTPResponse<Data> {
-        run.withLock { $0.exchange.adopt(response.head) }
+        run.withLock { $0.exchange.adopt(response) }
         return response
     }
 
@@ -102,6 +102,7 @@ extension NetworkOperation {
         guard run.withLock({ $0.receiver == nil }) else { return decode(response) }
         let options = run.withLock { $0.options }
         let validators = environment.validators + options.validators
+        let interceptors = interceptors
         let attempt = attempt
         let context = ValidationContext(
             request: sent,
@@ -110,25 +111,47 @@ extension NetworkOperation {
             attempt: attempt,
             validStatusCodes: options.validatesStatus ? request.validHTTPStatusCodes : nil
         )
-        do {
-            var response = response
-            for interceptor in interceptors {
-                var context = self.context(of: request, attempt: attempt)
-                context.request = sent
-                try interceptor.transform(&response, context: context)
-            }
-            for validator in validators {
-                switch try validator.validate(response, context: context) {
-                case .accept(let replacement): response = replacement ?? response
-                case .fail(let error): throw error
-                case .retry(let strategy): return retry(by: strategy, instead: response, in: context)
-                }
-            }
-            guard context.accepts(response.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
-            decode(response)
-        } catch {
-            reject(error, response: response, in: context)
+        var response = response
+        let verdict = Result {
+            try transform(&response, by: interceptors, to: sent, of: request)
+            return try judge(&response, by: validators, in: context)
         }
+        // From here on, errors tell of what the response has become.
+        if !validators.isEmpty || !interceptors.isEmpty { _ = settle(response) }
+        switch verdict {
+        case .success(.retry(let strategy)): retry(by: strategy, instead: response, in: context)
+        case .success(.fail(let error)), .failure(let error): reject(error, response: response, in: context)
+        case .success(.accept): decode(response)
+        }
+    }
+
+    private func transform(
+        _ response: inout HTTPResponse<Data>,
+        by interceptors: [any Interceptor],
+        to sent: HTTPRequest,
+        of request: R
+    ) throws {
+        for interceptor in interceptors {
+            var context = self.context(of: request, attempt: attempt)
+            context.request = sent
+            try interceptor.transform(&response, context: context)
+        }
+    }
+
+    /// What the validators say, and last the statuses of the request; the response becomes what they put in its place.
+    private func judge(
+        _ response: inout HTTPResponse<Data>,
+        by validators: [any ResponseValidator],
+        in context: ValidationContext
+    ) throws -> Verdict {
+        for validator in validators {
+            switch try validator.validate(response, context: context) {
+            case .accept(let replacement): response = replacement ?? response
+            case let verdict: return verdict
+            }
+        }
+        guard context.accepts(response.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
+        return .accept
     }
 
     /// Fails with an error that tells of the response, whatever a validator threw.

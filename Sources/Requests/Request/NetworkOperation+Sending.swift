@@ -22,7 +22,7 @@ extension NetworkOperation {
             admit(hop, by: input)
         case .fresh(let response):
             guard transition(.answered) == .judge else { return }
-            run.withLock { $0.exchange.adopt(response.head) }
+            run.withLock { $0.exchange.adopt(response, to: hop.complete) }
             judge(response, to: request)
         case .unavailable:
             fail(RequestError(.notCached, phase: .sending, request: request), in: .sending)

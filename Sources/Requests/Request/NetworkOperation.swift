@@ -57,7 +57,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     // MARK: What is known
 
-    /// The request that was sent last; nil before one was made.
+    /// The request that was sent last, or answered by a cache; nil before one was made.
     public final var urlRequest: URLRequest? { run.withLock { $0.exchange.request }.map(URLRequest.init) }
 
     /// The head of the response that came last; nil before one came.

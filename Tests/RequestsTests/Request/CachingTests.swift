@@ -30,6 +30,49 @@ import Testing
         #expect(second.response?.status == .ok)
     }
 
+    @Test(arguments: ["max-age=60", "max-age=0"])
+    func anErrorAboutWhatACacheAnsweredTellsTheWholeStory(cacheControl: String) async {
+        let transport = InMemoryTransport { request in
+            request.headers.contains(.ifNoneMatch)
+                ? .status(.notModified, headers: [.eTag: "\"v1\""])
+                : .status(
+                    .notFound,
+                    headers: [.cacheControl: cacheControl, .eTag: "\"v1\""],
+                    body: Data("no".utf8)
+                )
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+
+        _ = await run(request, on: queue)
+        let error = await run(request, on: queue).result?.error as? RequestError
+
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
+        #expect(error?.request?.url == server && error?.body == Data("no".utf8))
+    }
+
+    @Test func anInterceptorIsAskedAboutACachedAnswerThatIsRejected() async {
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("expired".utf8))
+        }
+        let cache = ResponseCache()
+        let attempts = Recorder<Int>()
+        let interceptor = ClosureInterceptor(retry: { _, context in
+            attempts.record(context.attempt)
+            return context.attempt == 1 ? .retry : .pass
+        })
+        let queue = TestQueue(transport) {
+            $0.cache = cache
+            $0.validators = [.closure { _, _ in .fail(SampleError()) }]
+            $0.interceptors = [interceptor]
+        }
+
+        _ = await run(request, on: TestQueue(transport) { $0.cache = cache })
+        let second = await run(request, on: queue)
+
+        #expect(attempts.elements == [1, 2] && transport.requests.count == 2)
+        #expect((second.result?.error as? RequestError)?.code == .rejected)
+    }
+
     @Test func whatIsStaleIsAskedAboutAndTheCallerSeesNoneOfIt() async {
         let transport = InMemoryTransport { request in
             request.headers[.ifNoneMatch] == "\"v1\""

@@ -69,6 +69,31 @@ import Testing
         #expect(seen.elements == [#"{"id": 2, "name": "Grace"}"#])
     }
 
+    @Test func anErrorHasTheContentThatWasPutInThePlaceOfTheOther() async {
+        let transport = InMemoryTransport { _ in .status(.ok, body: Data("one".utf8)) }
+        let interceptor = ClosureInterceptor(transform: { response, _ in response.body += Data(" two".utf8) })
+
+        let error = await run(user, transport) {
+            $0.interceptors = [interceptor]
+            $0.validators = [
+                .closure { response, _ in
+                    .accept(replacing: HTTPResponse(head: HTTPResponseHead(status: .gone), body: response.body))
+                }
+            ]
+        }.result?.error
+
+        #expect(error?.body == Data("one two".utf8) && error?.response?.status == .gone)
+    }
+
+    @Test func anErrorOfADecoderHasTheContentThatItDecoded() async {
+        let transport = InMemoryTransport { _ in .status(.ok, body: Data("one".utf8)) }
+        let interceptor = ClosureInterceptor(transform: { response, _ in response.body = Data("two".utf8) })
+
+        let error = await run(user, transport) { $0.interceptors = [interceptor] }.result?.error
+
+        #expect(error?.code == .decoding && error?.body == Data("two".utf8))
+    }
+
     @Test(arguments: [
         (404, #"{"message": "gone"}"#, Refusal(message: "gone")), (404, "<html>", nil), (404, "", nil),
     ]) func theContentOfARefusalBecomesAnError(status: Int, body: String, refusal: Refusal?) async {
