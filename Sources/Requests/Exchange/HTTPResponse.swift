@@ -10,7 +10,7 @@ public struct HTTPResponse<Body> {
     /// The content.
     public var body: Body
     /// What was sent on the way to this response: the first try, redirects and retries, in their order.
-    public let attempts: [Attempt]
+    public private(set) var attempts: [Attempt]
     /// Makes the decoder of JSON where the caller brings none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
 
@@ -29,6 +29,13 @@ public struct HTTPResponse<Body> {
     public var url: URL? { head.url }
     /// What the attempt took that brought the response; those before it are among the ``attempts``.
     public var metrics: Metrics? { attempts.last?.metrics }
+
+    /// Takes over what it lacks from the response whose place it takes: one that is made by hand knows neither what was
+    /// sent for it nor the decoder of the environment.
+    mutating func inherit(_ other: HTTPResponse<some Any>) {
+        if attempts.isEmpty { attempts = other.attempts }
+        makeDecoder = makeDecoder ?? other.makeDecoder
+    }
 
     /// The same response with another content, made from this one's.
     ///

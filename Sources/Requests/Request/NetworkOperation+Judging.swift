@@ -131,10 +131,12 @@ extension NetworkOperation {
         to sent: HTTPRequest,
         of request: R
     ) throws {
+        let original = response
         for interceptor in interceptors {
             var context = self.context(of: request, attempt: attempt)
             context.request = sent
             try interceptor.transform(&response, context: context)
+            response.inherit(original)
         }
     }
 
@@ -146,7 +148,10 @@ extension NetworkOperation {
     ) throws -> Verdict {
         for validator in validators {
             switch try validator.validate(response, context: context) {
-            case .accept(let replacement): response = replacement ?? response
+            case .accept(nil): continue
+            case .accept(var replacement?):
+                replacement.inherit(response)
+                response = replacement
             case let verdict: return verdict
             }
         }

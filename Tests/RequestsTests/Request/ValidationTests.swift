@@ -94,6 +94,47 @@ import Testing
         #expect(error?.code == .decoding && error?.body == Data("two".utf8))
     }
 
+    struct Stamp: Decodable, Equatable {
+        var madeAt: Date
+    }
+
+    /// What changes a response into another one, made by hand.
+    enum Change: CaseIterable {
+        case validator
+        case interceptor
+    }
+
+    @Test(arguments: Change.allCases)
+    func aResponseMadeByHandHasTheDecoderOfTheEnvironmentAndItsAttempts(change: Change) async throws {
+        let transport = InMemoryTransport { _ in .json(#"{"madeAt": "1970-01-02T00:00:00Z"}"#) }
+        let queue = TestQueue(transport) {
+            $0.makeDecoder = {
+                let decoder = JSONDecoder()
+                decoder.dateDecodingStrategy = .iso8601
+                return decoder
+            }
+            switch change {
+            case .validator:
+                $0.validators = [
+                    .closure { response, _ in
+                        .accept(replacing: HTTPResponse(head: response.head, body: response.body))
+                    }
+                ]
+            case .interceptor:
+                $0.interceptors = [
+                    ClosureInterceptor(transform: { response, _ in
+                        response = HTTPResponse(head: response.head, body: response.body)
+                    })
+                ]
+            }
+        }
+
+        let response = try await queue.send(Get<Stamp>("stamp").modified { $0.http = HTTPRequest(url: server) })
+
+        #expect(response.body == Stamp(madeAt: Date(timeIntervalSince1970: 86_400)))
+        #expect(response.attempts.count == 1)
+    }
+
     @Test(arguments: [
         (404, #"{"message": "gone"}"#, Refusal(message: "gone")), (404, "<html>", nil), (404, "", nil),
     ]) func theContentOfARefusalBecomesAnError(status: Int, body: String, refusal: Refusal?) async {
