@@ -32,6 +32,7 @@ struct Exchange: Sendable {
     private var transfer = 0
     private var work = 0
     private var isOpen = false
+    private var dispatches = 0
     /// Whether nobody cares any more: the content that came is gone then, and mustn't be taken for the whole.
     private(set) var isAbandoned = false
     private var cancellation: Cancellation?
@@ -41,6 +42,14 @@ struct Exchange: Sendable {
 
     /// What was sent last, or answered by a cache.
     var request: HTTPRequest? { answered ?? attempts.last?.request }
+
+    /// Counts what is about to be sent or answered, and says whether that has to begin on a stack of its own.
+    ///
+    /// Where a transport or a cache answers at once, each retry and each redirect begins inside of the one before it.
+    mutating func needsFreshStack() -> Bool {
+        dispatches += 1
+        return dispatches.isMultiple(of: 16)
+    }
 
     /// Begins a transfer, and gives its number as a piece of work; nil where nobody cares any more.
     mutating func begin(_ transfer: Int, _ hop: Hop) -> Int? {

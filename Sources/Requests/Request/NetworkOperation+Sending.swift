@@ -9,6 +9,11 @@ extension NetworkOperation {
 
     /// Sees to it that a request is answered; `input` is what moves the lifecycle on when it is sent.
     func dispatch(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
+        guard run.withLock({ $0.exchange.needsFreshStack() }) else { return go(request, cause: cause, by: input) }
+        DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { self.go(request, cause: cause, by: input) }
+    }
+
+    private func go(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
         let usesCookies = run.withLock { $0.options.usesCookies }
         var hop = Hop(request, cookies: usesCookies ? environment.cookies : nil, cause: cause)
         guard let cache = environment.cache, keepsContentInMemory else { return admit(hop, by: input) }

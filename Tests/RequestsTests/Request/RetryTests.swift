@@ -154,4 +154,43 @@ import Testing
 
         #expect(operation.result?.error?.code == .cancelled)
     }
+
+    // Each way to try again begins in the answer to the try before, where that comes at once.
+    @Test func aTransportThatAnswersAtOnceIsRetriedAsOftenAsWanted() async {
+        let transport = InMemoryTransport(recordsRequests: false) { _ in .status(.serviceUnavailable) }
+        let queue = TestQueue(transport) { $0.retry = RetryPolicy(limit: 2000, backoff: .none) }
+
+        let operation = queue.addRequest(HTTPRequest(url: home))
+        await operation.end()
+
+        #expect(operation.attempts.count == 2001)
+    }
+
+    @Test func aTransportThatAnswersAtOnceIsPolledAsOftenAsWanted() async {
+        let transport = InMemoryTransport(recordsRequests: false) { _ in .status(.accepted) }
+        let queue = TestQueue(transport) {
+            $0.validators = [.closure { _, _ in .retry(.immediate(limit: 2000)) }]
+        }
+
+        let operation = queue.addRequest(HTTPRequest(url: home))
+        await operation.end()
+
+        #expect(operation.attempts.count == 2001)
+    }
+
+    @Test(arguments: [false, true]) func redirectsThatComeAtOnceAreFollowedAsOftenAsWanted(isCached: Bool) async {
+        let transport = InMemoryTransport(recordsRequests: false) { _ in
+            .status(.movedPermanently, headers: [.location: "/again", .cacheControl: "max-age=60"])
+        }
+        let queue = TestQueue(transport) {
+            $0.cache = isCached ? ResponseCache() : nil
+            $0.redirect = .follow(limit: 2000)
+        }
+
+        let operation = queue.addRequest(HTTPRequest(url: home))
+        await operation.end()
+
+        #expect((operation.result?.error as? RequestError)?.code == .tooManyRedirects)
+        #expect(operation.attempts.count == (isCached ? 2 : 2001))
+    }
 }
