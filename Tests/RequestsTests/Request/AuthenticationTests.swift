@@ -419,6 +419,27 @@ import Testing
         #expect(interceptor.credential == nil)
     }
 
+    @Test func aCredentialThatIsSetDuringARefreshIsRefreshedAfterIt() async {
+        let desk = RefreshDesk()
+        let sent = Recorder<String?>()
+        let authentication = AuthenticationInterceptor(desk.authenticator, credential: "old")
+        let queue = TestQueue(server(accepting: "new", sent)) { $0.interceptors = [authentication] }
+        let first = Probe(adding: TextRequest(identifier: "1"), to: queue)
+        await desk.calls.first(1)
+
+        authentication.setCredential("set")
+        let second = Probe(adding: TextRequest(identifier: "2"), to: queue)
+        await sent.first(3)
+        let callsDuringTheFirst = desk.calls.elements
+        await desk.end(1, with: .success("late"))
+        await desk.calls.first(2)
+        await desk.end(2, with: .success("new"))
+
+        #expect(callsDuringTheFirst == ["old"] && desk.calls.elements == ["old", "set"])
+        #expect(await second.ended().first?.value == "in")
+        #expect(await first.ended().count == 1)
+    }
+
     @Test func aLoginMeanwhileLetsAllGoOn() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")

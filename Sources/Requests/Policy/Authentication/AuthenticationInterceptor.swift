@@ -58,7 +58,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
     ///
     /// Requests that wait for a refresh go on with it, and whatever comes of that refresh is forgotten. A logout fails
     /// them, and lets the rejection stand of what was sent before: nothing is sent again as somebody else. The next
-    /// request has the authenticator get a credential.
+    /// request has the authenticator get a credential. A refresh that is due then begins when the one has ended that
+    /// was under way.
     public func setCredential(_ credential: A.Credential?) {
         keeper.set(credential)
     }

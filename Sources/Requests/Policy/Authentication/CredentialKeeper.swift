@@ -6,9 +6,14 @@
 /// A thin class around ``CredentialMachine``: it locks, transitions, unlocks, then acts.
 final class CredentialKeeper<Credential: Sendable>: Sendable {
     typealias Outcome = Result<CredentialGrant<Credential>, CredentialRefusal>
-    typealias Waiter = CheckedContinuation<Outcome, Never>
     typealias Machine = CredentialMachine<Credential, Waiter>
     typealias Refresh = @Sendable (Credential?, RefreshClient) async throws -> Credential
+
+    /// Who waits for a credential, and how a refresh is begun on his behalf.
+    struct Waiter: Sendable {
+        let continuation: CheckedContinuation<Outcome, Never>
+        let refresh: @Sendable (Credential?, _ generation: Int) -> Void
+    }
 
     /// What the keeper remembers about an operation.
     private struct Note: Sendable {
@@ -44,7 +49,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     }
 
     func set(_ credential: Credential?) {
-        resume(state.withLock { $0.machine.set(credential) })
+        if let release = state.withLock({ $0.machine.set(credential) }) { resume(release) }
     }
 
     /// Whether an operation is a part of the refresh of this keeper.
@@ -143,22 +148,24 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             return state.nextID
         }
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { waiter in
+            await withCheckedContinuation { continuation in
+                let waiter = Waiter(continuation: continuation) { [self] credential, generation in
+                    self.refresh(credential, generation, in: context, refresh)
+                }
                 let answer: Machine.Answer = state.withLock { state in
                     // A cancellation before this point found nobody to let go; the flag, which is set before, tells.
                     if Task.isCancelled { return .refuse(.cancelled) }
                     return state.machine.wish(waiter, id: id, after: generation, now: now)
                 }
                 switch answer {
-                case .grant(let grant): waiter.resume(returning: .success(grant))
-                case .refuse(let refusal): waiter.resume(returning: .failure(refusal))
+                case .grant(let grant): continuation.resume(returning: .success(grant))
+                case .refuse(let refusal): continuation.resume(returning: .failure(refusal))
                 case .wait: break
-                case .refresh(let credential, let generation):
-                    self.refresh(credential, generation, in: context, refresh)
+                case .refresh(let credential, let generation): waiter.refresh(credential, generation)
                 }
             }
         } onCancel: {
-            state.withLock { $0.machine.withdraw(id) }?.resume(returning: .failure(.cancelled))
+            state.withLock { $0.machine.withdraw(id) }?.continuation.resume(returning: .failure(.cancelled))
         }
     }
 
@@ -187,12 +194,16 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             } catch {
                 result = .failure(error)
             }
-            resume(state.withLock { $0.machine.end(generation, with: result) })
+            let now = now()
+            switch state.withLock({ $0.machine.end(generation, with: result, now: now) }) {
+            case .none: break
+            case .release(let release): resume(release)
+            case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)
+            }
         }
     }
 
-    private func resume(_ release: Machine.Release?) {
-        guard let release else { return }
-        for waiter in release.waiters { waiter.resume(returning: release.result) }
+    private func resume(_ release: Machine.Release) {
+        for waiter in release.waiters { waiter.continuation.resume(returning: release.result) }
     }
 }

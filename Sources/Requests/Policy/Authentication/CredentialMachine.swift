@@ -10,6 +10,9 @@
 ///
 /// A failed refresh ends a generation as well, though the credential stays the same. So a rejection of what was sent
 /// before the failure gets that failure, instead of causing the same one again; what is sent afterwards may try anew.
+///
+/// One refresh is under way at a time. A credential that is set meanwhile supersedes it: nobody waits for it any more,
+/// but a refresh of the new one doesn't begin before it has ended.
 struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     typealias Grant = CredentialGrant<Credential>
 
@@ -29,11 +32,28 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     struct Release: Sendable {
         let waiters: [Waiter]
         let result: Result<Grant, CredentialRefusal>
+
+        init(_ waiters: [Int: Waiter], _ result: Result<Grant, CredentialRefusal>) {
+            self.waiters = waiters.sorted { $0.key < $1.key }.map(\.value)
+            self.result = result
+        }
+    }
+
+    /// What the end of a refresh comes to.
+    enum Ending: Sendable {
+        /// Nobody waits.
+        case none
+        /// These needn't wait any longer.
+        case release(Release)
+        /// The next refresh is due, of this credential, for a waiter who is kept.
+        case refresh(Credential?, generation: Int, for: Waiter)
     }
 
     private enum Phase: Sendable {
         case idle
         case refreshing([Int: Waiter])
+        /// The refresh of an older generation is under way; these wait for the next one, which is to begin after it.
+        case superseded(Int, [Int: Waiter])
     }
 
     /// The present credential; nil where there is none.
@@ -56,8 +76,13 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         self.window = window
     }
 
+    /// Whether there is to be another credential than the present one.
     var isRefreshing: Bool {
-        if case .refreshing = phase { true } else { false }
+        switch phase {
+        case .idle: false
+        case .refreshing: true
+        case .superseded(_, let waiters): !waiters.isEmpty
+        }
     }
 
     /// Somebody wants a credential, and one of this generation won't do.
@@ -75,36 +100,59 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
             waiters[id] = waiter
             phase = .refreshing(waiters)
             return .wait
+        case .superseded(let old, var waiters):
+            if waiters.isEmpty, let answer = present(insteadOf: generation) { return answer }
+            waiters[id] = waiter
+            phase = .superseded(old, waiters)
+            return .wait
         case .idle:
-            if generation < origin, let credential {
-                return .grant(Grant(credential: credential, generation: self.generation, isFresh: false))
-            }
-            if generation < self.generation, let failure { return .refuse(.failed(failure)) }
-            return begin(waiter, id: id, now: now)
+            if let answer = present(insteadOf: generation) { return answer }
+            if let refusal = begin([id: waiter], now: now) { return .refuse(refusal) }
+            return .refresh(credential, generation: self.generation)
         }
     }
 
-    private mutating func begin(_ waiter: Waiter, id: Int, now: Duration) -> Answer {
+    /// What somebody gets who comes late; nil where it takes a refresh.
+    private func present(insteadOf generation: Int) -> Answer? {
+        if generation < origin, let credential {
+            return .grant(Grant(credential: credential, generation: self.generation, isFresh: false))
+        }
+        if generation < self.generation, let failure { return .refuse(.failed(failure)) }
+        return nil
+    }
+
+    /// Begins a refresh, or says why there is to be none.
+    private mutating func begin(_ waiters: [Int: Waiter], now: Duration) -> CredentialRefusal? {
         if let window {
             beginnings.removeAll { now - $0 >= window.duration }
-            guard beginnings.count < window.limit else { return .refuse(.excessive(window)) }
+            guard beginnings.count < window.limit else { return .excessive(window) }
             beginnings.append(now)
         }
-        phase = .refreshing([id: waiter])
-        return .refresh(credential, generation: generation)
+        phase = .refreshing(waiters)
+        return nil
     }
 
-    /// The refresh of a generation has ended; nil where it doesn't matter any more, since a credential was set.
-    mutating func end(_ generation: Int, with result: Result<Credential, any Error>) -> Release? {
-        guard case .refreshing(let waiters) = phase, generation == self.generation else { return nil }
-        self.generation += 1
-        switch result {
-        case .success(let credential):
-            take(credential)
-            return release(waiters, .success(Grant(credential: credential, generation: self.generation, isFresh: true)))
-        case .failure(let error):
-            failure = error
-            return release(waiters, .failure(.failed(error)))
+    /// The refresh of a generation has ended; what came of it doesn't matter where a credential was set meanwhile.
+    mutating func end(_ generation: Int, with result: Result<Credential, any Error>, now: Duration) -> Ending {
+        switch phase {
+        case .refreshing(let waiters) where generation == self.generation:
+            self.generation += 1
+            phase = .idle
+            switch result {
+            case .success(let credential):
+                take(credential)
+                return .release(grantPresent(to: waiters))
+            case .failure(let error):
+                failure = error
+                return .release(Release(waiters, .failure(.failed(error))))
+            }
+        case .superseded(generation, let waiters):
+            phase = .idle
+            guard let first = waiters.min(by: { $0.key < $1.key })?.value else { return .none }
+            if let refusal = begin(waiters, now: now) { return .release(Release(waiters, .failure(refusal))) }
+            return .refresh(credential, generation: self.generation, for: first)
+        case .idle, .refreshing, .superseded:
+            return .none
         }
     }
 
@@ -112,13 +160,26 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     ///
     /// It begins the window anew: what was refreshed before was another one.
     mutating func set(_ credential: Credential?) -> Release? {
+        let waiters = supersede()
         generation += 1
         take(credential)
         beginnings = []
         if credential == nil { logout = generation }
-        guard case .refreshing(let waiters) = phase else { return nil }
-        guard let credential else { return release(waiters, .failure(.loggedOut)) }
-        return release(waiters, .success(Grant(credential: credential, generation: generation, isFresh: true)))
+        return waiters.map { grantPresent(to: $0) }
+    }
+
+    /// Nobody waits any longer for what is under way; nil where nobody did.
+    private mutating func supersede() -> [Int: Waiter]? {
+        switch phase {
+        case .idle:
+            return nil
+        case .refreshing(let waiters):
+            phase = .superseded(generation, [:])
+            return waiters
+        case .superseded(let old, let waiters):
+            phase = .superseded(old, [:])
+            return waiters.isEmpty ? nil : waiters
+        }
     }
 
     private mutating func take(_ credential: Credential?) {
@@ -127,15 +188,22 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         failure = nil
     }
 
-    private mutating func release(_ waiters: [Int: Waiter], _ result: Result<Grant, CredentialRefusal>) -> Release {
-        phase = .idle
-        return Release(waiters: waiters.sorted { $0.key < $1.key }.map(\.value), result: result)
+    private func grantPresent(to waiters: [Int: Waiter]) -> Release {
+        guard let credential else { return Release(waiters, .failure(.loggedOut)) }
+        return Release(waiters, .success(Grant(credential: credential, generation: generation, isFresh: true)))
     }
 
     /// Takes a wish back, and gives who is still kept for it; the refresh goes on, for whoever comes next.
     mutating func withdraw(_ id: Int) -> Waiter? {
-        guard case .refreshing(var waiters) = phase else { return nil }
-        defer { phase = .refreshing(waiters) }
-        return waiters.removeValue(forKey: id)
+        switch phase {
+        case .idle:
+            return nil
+        case .refreshing(var waiters):
+            defer { phase = .refreshing(waiters) }
+            return waiters.removeValue(forKey: id)
+        case .superseded(let old, var waiters):
+            defer { phase = .superseded(old, waiters) }
+            return waiters.removeValue(forKey: id)
+        }
     }
 }

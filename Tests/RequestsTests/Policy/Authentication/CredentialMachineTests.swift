@@ -22,9 +22,9 @@ import Testing
         case .wish(let waiter, let generation, let time):
             describe(machine.wish(waiter, id: waiter, after: generation, now: .seconds(time)))
         case .refreshed(let generation, let credential):
-            describe(machine.end(generation, with: .success(credential)))
+            describe(machine.end(generation, with: .success(credential), now: .zero))
         case .failed(let generation):
-            describe(machine.end(generation, with: .failure(SampleError())))
+            describe(machine.end(generation, with: .failure(SampleError()), now: .zero))
         case .set(let credential):
             describe(machine.set(credential))
         case .withdraw(let id):
@@ -38,6 +38,15 @@ import Testing
         case .refuse(let refusal): describe(.failure(refusal))
         case .wait: "wait"
         case .refresh(let credential, let generation): "refresh \(credential ?? "none") of \(generation)"
+        }
+    }
+
+    private static func describe(_ ending: Machine.Ending) -> String {
+        switch ending {
+        case .none: "nothing"
+        case .release(let release): describe(release)
+        case .refresh(let credential, let generation, for: let waiter):
+            "refresh \(credential ?? "none") of \(generation) for \(waiter)"
         }
     }
 
@@ -76,6 +85,7 @@ import Testing
         "logged out": [.set(nil)],
         "logging in": [.set(nil), .wish(1, after: 1)],
         "set meanwhile": [.wish(1, after: 0), .set("c")],
+        "set and rejected": [.wish(1, after: 0), .set("c"), .wish(2, after: 1)],
     ]
 
     static let rows: [Row] = [
@@ -125,7 +135,19 @@ import Testing
         Row("set meanwhile", .refreshed(0, "b"), "nothing"),
         Row("set meanwhile", .failed(0), "nothing"),
         Row("set meanwhile", .wish(2, after: 0), "c of 1"),
-        Row("set meanwhile", .wish(2, after: 1), "refresh c of 1"),
+        Row("set meanwhile", .wish(2, after: 1), "wait"),
+        Row("set meanwhile", .set("d"), "nothing"),
+        Row("set meanwhile", .withdraw(1), "nobody"),
+
+        Row("set and rejected", .wish(3, after: 0), "wait"),
+        Row("set and rejected", .wish(3, after: 1), "wait"),
+        Row("set and rejected", .refreshed(0, "b"), "refresh c of 1 for 2"),
+        Row("set and rejected", .failed(0), "refresh c of 1 for 2"),
+        Row("set and rejected", .refreshed(1, "b"), "nothing"),
+        Row("set and rejected", .failed(1), "nothing"),
+        Row("set and rejected", .set("d"), "[2]: fresh d of 2"),
+        Row("set and rejected", .set(nil), "[2]: logged out"),
+        Row("set and rejected", .withdraw(2), "let go 2"),
     ]
 
     @Test(arguments: rows) func everyInputIsAnsweredInEveryState(_ row: Row) throws {
@@ -135,7 +157,7 @@ import Testing
         #expect(Self.apply(row.input, to: &machine) == row.outcome)
     }
 
-    @Test func aRefreshOfWhatWasReplacedMeanwhileIsForgotten() {
+    @Test func theNextRefreshWaitsForTheEndOfOneThatIsOfNoUseAnyMore() {
         var machine = Machine("a", window: nil)
 
         let outcomes = [
@@ -145,10 +167,27 @@ import Testing
 
         #expect(
             outcomes == [
-                "refresh a of 0", "[1]: logged out", "refresh none of 1", "nothing", "wait", "[2, 3]: fresh b of 2",
+                "refresh a of 0", "[1]: logged out", "wait", "refresh none of 1 for 2", "wait",
+                "[2, 3]: fresh b of 2",
             ]
         )
         #expect(machine.credential == "b")
+    }
+
+    @Test func aRefreshThatWasPutOffCountsForTheWindowToo() {
+        var machine = Machine("a", window: RefreshWindow(limit: 1, duration: .seconds(30)))
+
+        let outcomes = [
+            .wish(1, after: 0), .set("b"), .wish(2, after: 1), .refreshed(0, "late"), .wish(3, after: 1),
+            .failed(1), .wish(4, after: 2),
+        ].map { (input: Input) in Self.apply(input, to: &machine) }
+
+        #expect(
+            outcomes == [
+                "refresh a of 0", "[1]: fresh b of 1", "wait", "refresh b of 1 for 2", "wait", "[2, 3]: failed",
+                "excessive",
+            ]
+        )
     }
 
     @Test func theRefreshesOfTheWindowAreCountedAndOnlyThose() {
@@ -178,14 +217,13 @@ import Testing
         var fuzz = Fuzz()
         var machine = CredentialMachine<Int, Int>(0, window: RefreshWindow(limit: 3, duration: .seconds(5)))
         var waiting: Set<Int> = []
-        var refreshing: Int?
+        /// The generation whose refresh is under way, and whether anybody may still wait for it.
+        var refreshing: (generation: Int, isWanted: Bool)?
         var flaws: [String] = []
 
-        func release(_ release: CredentialMachine<Int, Int>.Release?, at step: Int) {
-            guard let release else { return }
+        func release(_ release: CredentialMachine<Int, Int>.Release, at step: Int) {
             if Set(release.waiters) != waiting || release.waiters.count != waiting.count { flaws.append("\(step)") }
             waiting = []
-            refreshing = nil
         }
 
         for step in 0..<Fuzz.cases {
@@ -202,25 +240,40 @@ import Testing
                     waiting.insert(step)
                 case .refresh(_, let generation):
                     if refreshing != nil { flaws.append("\(step): twice") }
-                    refreshing = generation
+                    refreshing = (generation, true)
                     waiting.insert(step)
                 }
             case 5, 6:
-                let generation = Bool.random(using: &fuzz) ? machine.generation : machine.generation - 1
-                let isTheOne = generation == refreshing
-                let ended = machine.end(
+                let former = refreshing
+                let generation = Bool.random(using: &fuzz) ? former?.generation ?? 0 : machine.generation - 1
+                if generation == former?.generation { refreshing = nil }
+                let ending = machine.end(
                     generation,
-                    with: Bool.random(using: &fuzz) ? .success(step) : .failure(SampleError())
+                    with: Bool.random(using: &fuzz) ? .success(step) : .failure(SampleError()),
+                    now: .seconds(step / 3)
                 )
-                if (ended != nil) != isTheOne { flaws.append("\(step): end") }
-                release(ended, at: step)
+                switch ending {
+                case .none:
+                    if refreshing == nil, !waiting.isEmpty { flaws.append("\(step): end") }
+                case .release(let ended):
+                    if former == nil || refreshing != nil { flaws.append("\(step): end") }
+                    release(ended, at: step)
+                case .refresh(_, let generation, for: let waiter):
+                    if former?.isWanted != false || refreshing != nil || !waiting.contains(waiter) {
+                        flaws.append("\(step): next")
+                    }
+                    refreshing = (generation, true)
+                }
             case 7:
-                release(machine.set(Bool.random(using: &fuzz) ? step : nil), at: step)
+                if let ended = machine.set(Bool.random(using: &fuzz) ? step : nil) { release(ended, at: step) }
+                if !waiting.isEmpty { flaws.append("\(step): set") }
+                refreshing?.isWanted = false
             default:
                 let id = waiting.randomElement(using: &fuzz) ?? step
                 if machine.withdraw(id) != waiting.remove(id) { flaws.append("\(step): withdraw") }
             }
-            if machine.isRefreshing != (refreshing != nil) { flaws.append("\(step): phase") }
+            let isRefreshing = refreshing.map { $0.isWanted || !waiting.isEmpty } ?? false
+            if machine.isRefreshing != isRefreshing { flaws.append("\(step): phase") }
         }
 
         #expect(flaws.isEmpty, "seed \(Fuzz.seed): \(flaws.prefix(5))")
