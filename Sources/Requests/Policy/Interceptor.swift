@@ -30,6 +30,7 @@ public protocol Interceptor: Sendable {
     /// Changes a response before it is judged; leaves it as it is by default.
     ///
     /// Called for the response that the redirects led to, whatever its status, on a thread where it may take its time.
+    /// The content of a download or a stream, which isn't in memory, isn't to be changed: it isn't called for that.
     ///
     /// - Throws: The failure of the request.
     func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws

@@ -100,17 +100,9 @@ extension NetworkOperation {
         guard let request else { return }
         // What went elsewhere isn't there to be judged, and only responses with a good status did.
         guard run.withLock({ $0.receiver == nil }) else { return decode(response) }
-        let options = run.withLock { $0.options }
-        let validators = environment.validators + options.validators
+        let validators = validators
         let interceptors = interceptors
-        let attempt = attempt
-        let context = ValidationContext(
-            request: sent,
-            // Which may be a digest of all that is sent.
-            identifier: validators.isEmpty ? "" : request.identifier,
-            attempt: attempt,
-            validStatusCodes: options.validatesStatus ? request.validHTTPStatusCodes : nil
-        )
+        let context = validationContext(of: request, sent: sent, validators)
         var response = response
         let verdict = Result {
             try transform(&response, by: interceptors, to: sent, of: request)
@@ -121,8 +113,31 @@ extension NetworkOperation {
         switch verdict {
         case .success(.retry(let strategy)): retry(by: strategy, instead: response, in: context)
         case .success(.fail(let error)), .failure(let error): reject(error, response: response, in: context)
-        case .success(.accept): decode(response)
+        case .success(.accept):
+            // What was refused by its head isn't where it was to go, whatever the rest of it is like.
+            if let refusal = run.withLock({ $0.refusal }) { return reject(refusal, response: response, in: context) }
+            decode(response)
         }
+    }
+
+    /// Those of the environment, and behind them the request's own.
+    var validators: [any ResponseValidator] {
+        environment.validators + run.withLock { $0.options.validators }
+    }
+
+    func validationContext(
+        of request: R,
+        sent: HTTPRequest,
+        _ validators: [any ResponseValidator]
+    ) -> ValidationContext {
+        let validatesStatus = run.withLock { $0.options.validatesStatus }
+        return ValidationContext(
+            request: sent,
+            // Which may be a digest of all that is sent.
+            identifier: validators.isEmpty ? "" : request.identifier,
+            attempt: attempt,
+            validStatusCodes: validatesStatus ? request.validHTTPStatusCodes : nil
+        )
     }
 
     private func transform(

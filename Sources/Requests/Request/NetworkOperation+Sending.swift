@@ -87,6 +87,7 @@ extension NetworkOperation {
             let flow = FlowControl(run.isPaused ? .user : [])
             run.flow = flow
             run.receiver = nil
+            run.refusal = nil
             return (flow, run.progress)
         }
         progress?.sent.begin(total: hop.outgoing.body.length)
@@ -143,12 +144,13 @@ extension NetworkOperation {
             tellBegin(of: head)
         case .data(let data):
             if let receiver = run.withLock({ $0.receiver }) { return pass(data, to: receiver) }
-            let (reception, progress, count) = run.withLock { run in
+            let (reception, progress, count, refusal) = run.withLock { run in
                 let reception = run.exchange.receive(data, transfer: transfer, limit: limits.body)
-                return (reception, run.progress, run.exchange.body.count)
+                return (reception, run.progress, run.exchange.body.count, run.refusal)
             }
             if let progress, reception == .kept { progress.received.reach(Int64(count)) }
             guard reception == .tooLarge else { return }
+            if let refusal { return fail(refusal, in: .validating) }
             let reason = "more than \(limits.body) bytes"
             fail(RequestError(.bodyTooLarge, phase: .receiving, reason: reason), in: .receiving)
         case .metrics(let metrics):
@@ -176,11 +178,28 @@ extension NetworkOperation {
     private func direct(_ head: HTTPResponseHead) {
         let (sent, flow) = run.withLock { ($0.exchange.hop?.asked, $0.flow) }
         guard let sent, let flow, claims(head) else { return }
+        // A status that is none of the request's own says something about the file, and comes with a content of its own.
+        if accepts(head.status), let refusal = refusal(of: head, to: sent) {
+            return run.withLock { $0.refusal = refusal }
+        }
         do {
             let receiver = try makeReceiver(for: head, to: sent, flow: flow)
             run.withLock { $0.receiver = receiver }
         } catch {
             fail(error, in: .receiving)
+        }
+    }
+
+    /// Why a validator doesn't want the content of a response; nil where all do.
+    private func refusal(of head: HTTPResponseHead, to sent: HTTPRequest) -> RequestError? {
+        let validators = validators
+        guard !validators.isEmpty, let request else { return nil }
+        let context = validationContext(of: request, sent: sent, validators)
+        do {
+            for validator in validators { try validator.validate(head: head, context: context) }
+            return nil
+        } catch {
+            return error as? RequestError ?? RequestError(.rejected, phase: .validating, underlying: error)
         }
     }
 

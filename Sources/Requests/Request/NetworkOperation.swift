@@ -19,6 +19,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         var isPaused = false
         var flow: FlowControl?
         var receiver: (any ContentReceiver)?
+        /// Why the content of the response mustn't go where it was to.
+        var refusal: RequestError?
         /// What tells of the progress; nil as long as nobody has asked.
         var progress: ProgressFeeds?
         /// What the operation failed with, before the request made it an error of its own.
@@ -120,9 +122,13 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Whether a receiver is made for the response: where the request accepts its status, and it leads nowhere else.
     func claims(_ head: HTTPResponseHead) -> Bool {
-        guard let request, head.status.category != .redirection else { return false }
-        return run.withLock { !$0.options.validatesStatus }
-            || request.validHTTPStatusCodes.contains(head.status.code)
+        accepts(head.status)
+    }
+
+    /// Whether the request accepts a status, and it leads nowhere else.
+    final func accepts(_ status: HTTPStatus) -> Bool {
+        guard let request, status.category != .redirection else { return false }
+        return run.withLock { !$0.options.validatesStatus } || request.validHTTPStatusCodes.contains(status.code)
     }
 
     /// Makes the value of a good response that is complete, and finishes; by default, ``process(_:)`` makes it.

@@ -21,17 +21,27 @@ public struct ContentTypeValidator: ResponseValidator {
     /// Responses with a status that the request doesn't accept are left to others: a page that explains an error is
     /// HTML as often as not.
     public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict {
-        guard !response.body.isEmpty, context.accepts(response.status) else { return .accept }
+        guard !response.body.isEmpty, let failure = failure(of: response.head, in: context) else { return .accept }
+        return .fail(failure)
+    }
+
+    /// Refuses content of another type before it goes to a file or to a stream, unless there is none.
+    ///
+    /// - Throws: ``RequestError`` of code `unacceptableContentType`.
+    public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
+        guard head[.contentLength] != "0", let failure = failure(of: head, in: context) else { return }
+        throw failure
+    }
+
+    private func failure(of head: HTTPResponseHead, in context: ValidationContext) -> RequestError? {
+        guard context.accepts(head.status) else { return nil }
         let accepted = accepted ?? Self.accepted(by: context.request)
-        guard !accepted.isEmpty, !accepted.contains(where: { $0.essence == "*/*" }) else { return .accept }
-        guard let text = response.head[.contentType] else {
-            return .fail(failure("the content doesn't say its type"))
-        }
+        guard !accepted.isEmpty, !accepted.contains(where: { $0.essence == "*/*" }) else { return nil }
+        guard let text = head[.contentType] else { return failure("the content doesn't say its type") }
         guard let type = try? MediaType(parsing: text) else {
-            return .fail(failure("the type of the content can't be read: \(text.shortened())"))
+            return failure("the type of the content can't be read: \(text.shortened())")
         }
-        return accepted.contains { $0.matches(type) }
-            ? .accept : .fail(failure("the content is \(type.essence.shortened())"))
+        return accepted.contains { $0.matches(type) } ? nil : failure("the content is \(type.essence.shortened())")
     }
 
     private func failure(_ reason: String) -> RequestError {

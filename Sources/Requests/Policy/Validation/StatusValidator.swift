@@ -15,6 +15,13 @@ public struct StatusValidator: ResponseValidator {
         context.accepts(response.status)
             ? .accept : .fail(RequestError(.unacceptableStatus, phase: .validating))
     }
+
+    /// Refuses a status that isn't an answer.
+    ///
+    /// - Throws: ``RequestError`` of code `unacceptableStatus`.
+    public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
+        guard context.accepts(head.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
+    }
 }
 
 extension ResponseValidator where Self == StatusValidator {
