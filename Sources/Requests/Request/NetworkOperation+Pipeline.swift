@@ -52,6 +52,8 @@ extension NetworkOperation {
             http.headers.markSecrets(secrets)
             let inheriting = http
             try prepare(&http)
+            // What a signature is over is what is sent.
+            http.body = http.body.encodedOnce(using: environment.makeEncoder)
             try http.authentication.authenticate(&http)
             http.headers.markSecrets(secrets)
             http.keepSecrets(of: inheriting, own: own, baseURL: environment.baseURL)

@@ -151,4 +151,40 @@ import Testing
         #expect(transport.requests.map { try? $0.body.text() } == ["packed:[1]"])
         #expect(transport.requests.map { $0.headers[.contentType] } == ["application/json"])
     }
+
+    /// Who looks into a body before it is sent.
+    enum Reader: CaseIterable {
+        case provider
+        case interceptor
+    }
+
+    @Test(arguments: Reader.allCases) func whatIsSignedIsWhatIsSent(reader: Reader) async throws {
+        let (signed, encoded) = (Recorder<Data?>(), Recorder<Void>())
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let queue = TestQueue(transport) {
+            $0.makeEncoder = {
+                let encoder = JSONEncoder()
+                encoder.dateEncodingStrategy = .iso8601
+                return encoder
+            }
+            if reader == .interceptor { $0.interceptors = [.signing { signed.record(try $0.body.data()) }] }
+        }
+        var http = HTTPRequest(url: home)
+        http.method = .post
+        http.body = .json(["at": Date(timeIntervalSince1970: 86_400)])
+        if reader == .provider { http.authentication = AuthenticationProvider { signed.record(try $0.body.data()) } }
+        await queue.addRequest(WireRequest(http: http)).end()
+
+        #expect(try signed.elements == [transport.requests.first?.body.data()])
+        #expect(signed.elements == [Data(#"{"at":"1970-01-02T00:00:00Z"}"#.utf8)])
+
+        // One that is another one each time is signed and sent the same, too.
+        http.body = HTTPBody {
+            encoded.record(())
+            return .data(Data("\(encoded.count)".utf8))
+        }
+        await queue.addRequest(WireRequest(http: http)).end()
+
+        #expect(try signed.elements.last == transport.requests.last?.body.data() && encoded.count == 1)
+    }
 }

@@ -34,9 +34,11 @@ public struct HTTPBody: Sendable {
         case stream(BodyStream)
     }
 
+    typealias MakeEncoder = @Sendable () -> JSONEncoder
+
     private enum State: Sendable {
         case resolved(Content)
-        case deferred(@Sendable (JSONEncoder?) throws -> Content)
+        case deferred(@Sendable (MakeEncoder?) throws -> Content)
     }
 
     /// The fields that the content implies, such as its type; those that the request sets itself go before them.
@@ -75,7 +77,7 @@ public struct HTTPBody: Sendable {
         source: any Sendable,
         encodingJSON encode: @escaping @Sendable (JSONEncoder?) throws -> Data
     ) {
-        self.init(.deferred { .data(try encode($0)) }, headers, [], true, source)
+        self.init(.deferred { .data(try encode($0?())) }, headers, [], true, source)
     }
 
     /// Makes a body of content that is there.
@@ -128,11 +130,28 @@ public struct HTTPBody: Sendable {
     }
 
     /// The same body, encoded; where it is JSON and brings no encoder of its own, by the one that `makeEncoder` makes.
-    func resolved(using makeEncoder: (@Sendable () -> JSONEncoder)?) throws -> HTTPBody {
+    func resolved(using makeEncoder: MakeEncoder?) throws -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
-        let content = try encode(makeEncoder?())
+        let content = try encode(makeEncoder)
         if case .none = content { return .none }
         return HTTPBody(.resolved(content), headers, mandatoryHeaders, mayReplay, source)
+    }
+
+    /// The same body, to be encoded by the encoder that `makeEncoder` makes, and once at most: whoever looks into it
+    /// sees what will be sent.
+    func encodedOnce(using makeEncoder: MakeEncoder?) -> HTTPBody {
+        guard case .deferred(let encode) = state else { return self }
+        let content = Locked<Content?>(nil)
+        let once: @Sendable (MakeEncoder?) throws -> Content = { _ in
+            if let content = content.withLock({ $0 }) { return content }
+            let fresh = try encode(makeEncoder)
+            return content.withLock { content in
+                let first = content ?? fresh
+                content = first
+                return first
+            }
+        }
+        return HTTPBody(.deferred(once), headers, mandatoryHeaders, mayReplay, source)
     }
 
     /// Whether there is no content; a body that isn't encoded yet is expected to have some.
