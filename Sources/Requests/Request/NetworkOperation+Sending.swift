@@ -40,7 +40,7 @@ extension NetworkOperation {
     private func admit(_ hop: Hop, by input: OperationLifecycle.Input) {
         guard let limiter = environment.rateLimiter else { return enter(hop, by: input) }
         waiting { [self] in
-            limiter.wait(priority: { self.queuePriority.rawValue }, granted: { self.enter(hop, by: input) })
+            limiter.wait(priority: { self.urgency }, granted: { self.enter(hop, by: input) })
         }
     }
 
@@ -50,10 +50,16 @@ extension NetworkOperation {
         waiting { [self] in
             limiter.enter(
                 origin,
-                priority: { self.queuePriority.rawValue },
+                priority: { self.urgency },
                 granted: { self.send(hop, by: input, leaving: { limiter.leave(origin) }) }
             )
         }
+    }
+
+    /// How soon it is to be sent: as soon as the most urgent of those that it works for.
+    private var urgency: Int {
+        guard case .leader(let shared) = run.withLock({ $0.role }) else { return queuePriority.rawValue }
+        return shared.priority?.rawValue ?? queuePriority.rawValue
     }
 
     /// Waits for something that may be there at once, and takes the wish back when the operation is settled.

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// One run of the pipeline for several operations of equal requests.
 ///
 /// Each caller has an operation of its own, which joins when it is added to a queue. The first of them that starts
@@ -79,6 +81,11 @@ final class SharedTransfer<R: NetworkRequest>: Sendable {
             follower.adopt(outcome, of: leader)
         case .part: follower.advance(.part)
         }
+    }
+
+    /// The highest priority of those that wait; nil where nobody does.
+    var priority: Operation.QueuePriority? {
+        state.withLock { $0.followers }.map(\.queuePriority).max { $0.rawValue < $1.rawValue }
     }
 
     /// Counts an operation out; the last one cancels the leader.

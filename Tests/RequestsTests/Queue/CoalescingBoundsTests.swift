@@ -106,4 +106,32 @@ import Testing
             #expect(await second.ended().map(\.value) == ["shared"])
         }
     }
+
+    @Test func aSharedTransferIsAsUrgentAsTheMostUrgentThatWaitsForIt() async throws {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let clock = ManualClock()
+        let joined = Recorder<Void>()
+        let queue = TestQueue(transport) {
+            $0.clock = clock
+            $0.rateLimiter = RateLimiter(1, per: .seconds(1), burst: 1, clock: clock)
+            $0.baseURL = server
+            $0.monitors = [.events { event, _ in if case .operationJoined = event { joined.record(()) } }]
+        }
+        let threads = DispatchQueue(label: "operations")
+        queue.base.underlyingQueue = threads
+        await queue.addRequest(HTTPRequest("first")).end()
+        let normal = queue.addRequest(HTTPRequest("normal"))
+        try await clock.waitForSleepers(1)
+        let calm = queue.addRequest(HTTPRequest("shared"), priority: .veryLow, coalescing: true)
+        let urgent = queue.addRequest(HTTPRequest("shared"), priority: .veryHigh, coalescing: true)
+        await joined.first(2)
+        await threads.drain()
+
+        clock.advance(by: .seconds(1))
+        try await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(1))
+
+        for operation in [normal, calm, urgent] { await operation.end() }
+        #expect(transport.requests.map(\.url.lastPathComponent) == ["first", "shared", "normal"])
+    }
 }
