@@ -11,7 +11,8 @@ extension RequestQueue {
     /// ```
     ///
     /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here,
-    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``.
+    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. One that the
+    /// refresh of a credential consists of runs beside an `OperationQueue`: those that wait for it may have all places.
     ///
     /// - Parameters:
     ///   - request: What to run.
@@ -103,6 +104,23 @@ extension RequestQueue {
     func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
         for dependency in dependencies { operation.addDependency(dependency) }
         if priority != .normal { operation.queuePriority = priority }
-        addOperation(operation)
+        place(operation)
     }
+
+    /// Adds an operation, unless it is a part of a refresh: that takes no place in an operation queue, where those that
+    /// wait for it may have all of them.
+    ///
+    /// A client sees to that itself, and so has to do a queue of another kind that has a bound.
+    func place(_ operation: Operation) {
+        if !RefreshScope.interceptors.isEmpty, self is OperationQueue {
+            OperationQueue.besideBounds.addOperation(operation)
+        } else {
+            addOperation(operation)
+        }
+    }
+}
+
+extension OperationQueue {
+    /// Without a bound.
+    fileprivate static let besideBounds = OperationQueue()
 }

@@ -45,7 +45,7 @@ extension RequestQueue {
     }
 
     private func value<R: NetworkRequest>(of operation: NetworkOperation<R>) async throws(R.Failure) -> R.Success {
-        addOperation(operation)
+        place(operation)
         let result = await withTaskCancellationHandler {
             await operation.outcome()
         } onCancel: {

@@ -31,7 +31,7 @@ extension RequestQueue {
             session: session
         )
         operation.observe { handover.finish($0) }
-        addOperation(operation)
+        place(operation)
         let result = await withTaskCancellationHandler {
             await handover.result()
         } onCancel: {

@@ -246,4 +246,24 @@ import Testing
         }
         for operation in client.operations { await operation.end() }
     }
+
+    @Test(arguments: [false, true]) func refreshOverABareQueueOfOnePlaceEnds(isAdded: Bool) async throws {
+        let transport = Self.transport()
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let authenticator = TokenAuthenticator { [queue] _ in
+            let token = Door.request("/token")
+            return isAdded
+                ? try await queue.addRequest(token, session: transport).value()
+                : try await queue.fetch(token, session: transport)
+        }
+        var options = RequestOptions()
+        options.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+
+        let operations = (0..<20).map { number in
+            queue.addRequest(TextRequest(identifier: "\(number)", options: options), session: transport)
+        }
+
+        for operation in operations { #expect(try await operation.value() == "new") }
+    }
 }
