@@ -73,7 +73,7 @@ public struct RequestEnvironment: Sendable {
     public var clock: any Clock<Duration> = ContinuousClock()
     /// Where chance comes from: the jitter of back-off.
     public var random = RandomSource.system
-    /// The present, for dates that servers name, such as in `Retry-After`.
+    /// The present, for dates that servers name, such as in `Retry-After`; the ``cache`` has one of its own.
     public var now: @Sendable () -> Date = { Date() }
 
     /// Which state of which client's environment this is; nil for one that belongs to no client.

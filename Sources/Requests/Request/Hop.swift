@@ -15,7 +15,7 @@ struct Hop: Sendable {
     var stored: CachedResponse?
     /// Why it is sent.
     let cause: Attempt.Cause
-    /// When it was sent.
+    /// When it was sent, where there is a cache, by whose clock that is.
     var requestedAt = Date.distantPast
 
     init(_ asked: HTTPRequest, cookies: (any CookieStorage)?, cause: Attempt.Cause) {

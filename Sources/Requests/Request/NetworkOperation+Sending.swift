@@ -77,7 +77,8 @@ extension NetworkOperation {
             return
         }
         var hop = hop
-        hop.requestedAt = environment.now()
+        // By the clock of the cache, which tells when the response came, too: of two clocks, the one may be ahead.
+        if let cache = environment.cache { hop.requestedAt = cache.now() }
         let (options, work, number) = run.withLock { run in
             let work = run.exchange.begin(transfer, hop)
             return (run.options, work, run.exchange.attempts.count)

@@ -217,4 +217,16 @@ import Testing
         #expect(attempts.elements == [1, 2, 3])
         #expect(transport.requests.count == (policy == .returnCacheDataDontLoad ? 1 : 3))
     }
+
+    @Test func thePresentOfTheEnvironmentMakesNothingOld() async {
+        let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
+        let queue = TestQueue(transport) {
+            $0.cache = ResponseCache()
+            $0.now = { Date(timeIntervalSince1970: 1_000_000_000) }
+        }
+
+        for _ in 1...2 { _ = await run(request, on: queue) }
+
+        #expect(transport.requests.count == 1)
+    }
 }
