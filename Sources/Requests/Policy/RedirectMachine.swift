@@ -64,11 +64,13 @@ struct RedirectMachine: Sendable {
     ]
 
     /// RFC 3986, 5: relative to the request's own address; the fragment is inherited (RFC 9110, 10.2.2).
+    ///
+    /// A space is escaped, as every browser does it, but for one in a host, which no escaping makes a name.
     private static func resolve(_ location: String, against base: URL) -> URL? {
-        guard !location.isEmpty, location.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }),
-            let target = URL(string: location, relativeTo: base)?.absoluteURL,
+        guard !location.isEmpty, location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            let target = URL(string: location.replacing(" ", with: "%20"), relativeTo: base)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = target.host(percentEncoded: true), !host.isEmpty
+            let host = target.host(percentEncoded: true), !host.isEmpty, !host.contains("%20")
         else { return nil }
         guard var components = URLComponents(url: target, resolvingAgainstBaseURL: true) else { return nil }
         // Credentials in a location are the server's choice, and are no credentials of the caller's.
@@ -82,13 +84,13 @@ struct RedirectMachine: Sendable {
     private static func rewrite(_ request: HTTPRequest, for status: HTTPStatus) -> HTTPRequest {
         let asksAnew =
             switch status {
-            case .seeOther: request.method != .head && request.method != .get
+            case .seeOther: true
             case .movedPermanently, .found: request.method == .post
             default: false
             }
         guard asksAnew else { return request }
         var next = request
-        next.method = .get
+        if request.method != .head { next.method = .get }
         next.body = .none
         next.headers.removeAll { $0.name.rawValue.lowercased().hasPrefix("content-") }
         return next
