@@ -39,6 +39,10 @@ struct EventLines {
             add("\(id).\(attempt.number)", Self.text(of: record))
         case .retryScheduled(let delay, let error):
             add(id, "tries again in \(delay.inWords): \(error.shortDescription)")
+        case .authenticationStarted(let step):
+            add(id, "waits for a credential: \(step)")
+        case .authenticationEnded(_, let isGranted):
+            add(id, isGranted ? "has a credential" : "has no credential")
         case .operationEnded(let outcome):
             add(outcome, to: id)
         }

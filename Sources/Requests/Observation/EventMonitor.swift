@@ -25,12 +25,17 @@
 /// made  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
 /// ```
 ///
+/// Between attempts, before the first, and before a retry is scheduled, there may be `authentication started` and
+/// `authentication ended`.
+///
 /// - `operationMade` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
 ///   never starts.
 /// - `operationStarted` comes at most once.
 /// - Every attempt that started ends exactly once, before the next one starts and before the operation ends. A redirect
 ///   that is followed is an attempt, and so is a retry.
 /// - `responseStarted` comes at most once an attempt.
+/// - Every wait for a credential that started ends exactly once, before anything else comes. Requests that a refresh
+///   consists of are operations of their own.
 /// - `operationEnded` comes when the result is there: perhaps behind the completion, and behind those who `await` the
 ///   value. Unless it is called off meanwhile, the operation isn't finished before, and what depends on it hasn't begun.
 /// - Operations that share a transfer have no attempts: the transfer has an operation of its own, which is on no queue,
@@ -68,6 +73,14 @@ public protocol EventMonitor: Sendable {
 
     /// The operation will try again after a delay, unless it is cancelled before.
     func retryScheduled(after delay: Duration, because error: RequestError, of operation: MonitoredOperation)
+
+    /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
+    ///
+    /// Of many operations that wait for one refresh, each is told of.
+    func authenticationStarted(_ step: AuthenticationStep, of operation: MonitoredOperation)
+
+    /// The operation waits no longer; where no credential is granted, it was refused, or the operation called off.
+    func authenticationEnded(_ step: AuthenticationStep, isGranted: Bool, of operation: MonitoredOperation)
 
     /// The operation has its result.
     func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome)
@@ -122,6 +135,20 @@ extension EventMonitor {
         of operation: MonitoredOperation
     ) {
         eventOccurred(.retryScheduled(after: delay, because: error), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func authenticationStarted(_ step: AuthenticationStep, of operation: MonitoredOperation) {
+        eventOccurred(.authenticationStarted(step), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func authenticationEnded(
+        _ step: AuthenticationStep,
+        isGranted: Bool,
+        of operation: MonitoredOperation
+    ) {
+        eventOccurred(.authenticationEnded(step, isGranted: isGranted), of: operation)
     }
 
     /// Calls ``eventOccurred(_:of:)``.

@@ -17,6 +17,10 @@ public enum MonitoredEvent: Sendable {
     case attemptEnded(MonitoredAttempt, Attempt)
     /// The operation will try again.
     case retryScheduled(after: Duration, because: RequestError)
+    /// The operation waits for a credential.
+    case authenticationStarted(AuthenticationStep)
+    /// It waits no longer, and has one or has none.
+    case authenticationEnded(AuthenticationStep, isGranted: Bool)
     /// The operation has its result.
     case operationEnded(MonitoredOutcome)
 
@@ -30,6 +34,9 @@ public enum MonitoredEvent: Sendable {
         case .responseStarted(let head, let attempt): monitor.responseStarted(head, to: attempt, of: operation)
         case .attemptEnded(let attempt, let record): monitor.attemptEnded(attempt, with: record, of: operation)
         case .retryScheduled(let delay, let error): monitor.retryScheduled(after: delay, because: error, of: operation)
+        case .authenticationStarted(let step): monitor.authenticationStarted(step, of: operation)
+        case .authenticationEnded(let step, let isGranted):
+            monitor.authenticationEnded(step, isGranted: isGranted, of: operation)
         case .operationEnded(let outcome): monitor.operationEnded(operation, with: outcome)
         }
     }

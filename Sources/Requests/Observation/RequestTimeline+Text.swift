@@ -13,7 +13,7 @@ extension RequestTimeline {
     ///   3 retry GET https://example.com/b                           --           5.0 ms 200
     /// ```
     ///
-    /// All bars have the same scale, from the first event to the last; the last line says what the characters mean. What
+    /// A wait for a credential is drawn like one for a retry. All bars have the same scale, from the first event to the last; the last line says what the characters mean. What
     /// isn't over reaches to the end.
     ///
     /// - Parameter width: How many columns there are; 120 by default, and at least 60.
@@ -82,6 +82,10 @@ private struct TimelineText {
         case .wait(let pause):
             bar.paint(pause.start..<max(pause.start, pause.end ?? now), "~")
             add("    wait", bar, pause.end.map { $0 - pause.start }, pause.reason.name)
+        case .authentication(let wait):
+            bar.paint(wait.start..<max(wait.start, wait.end ?? now), "@")
+            let result = wait.isGranted.map { $0 ? "granted" : "refused" }
+            add("    \(wait.step)", bar, wait.end.map { $0 - wait.start }, result)
         }
     }
 
@@ -96,7 +100,7 @@ private struct TimelineText {
     private mutating func addLegend(width: Int) {
         let activities =
             Metrics.Phase.allCases.map { RequestTimeline.Span.Segment.Activity.phase($0) } + [.failing, .unknown]
-        let items = activities.map { "\($0.glyph) \($0.title)" } + ["~ until the retry"]
+        let items = activities.map { "\($0.glyph) \($0.title)" } + ["~ until the retry", "@ credential"]
         var line = ""
         for item in items {
             if line.utf8.count + item.utf8.count + 2 > width {

@@ -7,7 +7,7 @@ extension RequestTimeline {
     /// The timeline in the Trace Event Format, which Perfetto and `chrome://tracing` open.
     ///
     /// An operation is a slice; in it are its wait in the queue, its attempts with their phases, and its waits before
-    /// retries. Operations that overlap lie in lanes of their own, of which there are as few as possible. Times are in
+    /// retries and for credentials. Operations that overlap lie in lanes of their own, of which there are as few as possible. Times are in
     /// microseconds since the start of the recording. Nothing in it is a secret.
     ///
     /// - Returns: JSON in UTF-8.
@@ -88,6 +88,10 @@ private struct TraceEvents {
                 "delay": .string(pause.delay.inWords), "reason": .string(pause.reason.name),
             ]
             add("retry", "waiting for the retry", range, frame.lane, arguments)
+        case .authentication(let wait):
+            let range = frame.take(wait.start, wait.end ?? timeline.end)
+            let outcome = wait.isGranted.map { $0 ? "granted" : "refused" }
+            add("authentication", "\(wait.step)", range, frame.lane, ["outcome": .string(outcome ?? "not over")])
         }
     }
 

@@ -60,6 +60,20 @@ public struct RequestTimeline: Sendable {
         case attempt(Span)
         /// It waited before a retry.
         case wait(Pause)
+        /// It waited for a credential.
+        case authentication(Authentication)
+    }
+
+    /// A wait for a credential.
+    public struct Authentication: Sendable {
+        /// What it waited for.
+        public let step: AuthenticationStep
+        /// When it began.
+        public let start: Duration
+        /// When it was over; nil as long as it isn't.
+        public internal(set) var end: Duration?
+        /// Whether there was a credential then; nil as long as it isn't over.
+        public internal(set) var isGranted: Bool?
     }
 
     /// An attempt, from when it was handed to the transport to its end.

@@ -79,6 +79,11 @@ extension RequestTimeline.Entry {
             change(attempt) { $0.end(with: record, at: time) }
         case .retryScheduled(let delay, let error):
             append(.wait(.init(start: time, delay: delay, reason: error.code)))
+        case .authenticationStarted(let step):
+            endWait(at: time)
+            append(.authentication(.init(step: step, start: time)))
+        case .authenticationEnded(_, let isGranted):
+            endAuthentication(isGranted: isGranted, at: time)
         case .operationEnded(let outcome):
             endWait(at: time)
             ended = time
@@ -98,6 +103,13 @@ extension RequestTimeline.Entry {
         guard case .wait(var pause) = steps.last, pause.end == nil else { return }
         pause.end = time
         steps[steps.count - 1] = .wait(pause)
+    }
+
+    private mutating func endAuthentication(isGranted: Bool, at time: Duration) {
+        guard case .authentication(var wait) = steps.last, wait.end == nil else { return }
+        wait.end = time
+        wait.isGranted = isGranted
+        steps[steps.count - 1] = .authentication(wait)
     }
 
     private mutating func change(_ attempt: MonitoredAttempt, _ change: (inout RequestTimeline.Span) -> Void) {

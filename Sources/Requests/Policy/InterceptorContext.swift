@@ -21,6 +21,8 @@ public struct InterceptorContext: Sendable {
     var makeEncoder: (@Sendable () -> JSONEncoder)?
     /// Sends a request as the operation would; nil where there is no operation.
     var send: (@Sendable (HTTPRequest) async throws -> HTTPResponse<Data>)?
+    /// Tells who watches the operation of its waiting; nil where nobody does.
+    var report: (@Sendable (AuthenticationReport) -> Void)?
     /// What interceptors remember about the operation.
     let notes: InterceptorNotes
 

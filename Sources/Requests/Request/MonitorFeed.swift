@@ -41,6 +41,11 @@ final class MonitorFeed: Sendable {
         change { $0.handle(event) }
     }
 
+    /// Reports that the operation waits for a credential, or no longer.
+    func report(_ report: AuthenticationReport) {
+        change { $0.handle(report) }
+    }
+
     /// Reports the beginning of a response to the attempt that is open.
     func report(_ head: HTTPResponseHead) {
         change { $0.respond(head) }

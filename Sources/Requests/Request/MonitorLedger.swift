@@ -7,6 +7,8 @@
 /// on behalf of that.
 struct MonitorLedger: Sendable {
     private var open: (attempt: MonitoredAttempt, head: HTTPResponseHead?)?
+    /// What is waited for.
+    private var step: AuthenticationStep?
     private var hasStarted = false
     private var hasJoined = false
     private var hasEnded = false
@@ -17,10 +19,10 @@ struct MonitorLedger: Sendable {
         switch event {
         case .attemptStarted(let attempt):
             defer { open = (attempt, nil) }
-            return close(error: nil) + [event]
+            return endStep() + close(error: nil) + [event]
         case .operationEnded(let outcome):
             hasEnded = true
-            return close(error: outcome.interruption) + [event]
+            return endStep() + close(error: outcome.interruption) + [event]
         case .operationStarted:
             // An operation that shared the work of another, and parts with it, starts a second time.
             defer { hasStarted = true }
@@ -28,9 +30,28 @@ struct MonitorLedger: Sendable {
         case .operationJoined:
             defer { hasJoined = true }
             return hasJoined ? [] : [event]
-        case .operationMade, .responseStarted, .attemptEnded, .retryScheduled:
+        case .operationMade, .responseStarted, .attemptEnded, .retryScheduled, .authenticationStarted,
+            .authenticationEnded:
             return [event]
         }
+    }
+
+    mutating func handle(_ report: AuthenticationReport) -> [MonitoredEvent] {
+        guard !hasEnded else { return [] }
+        switch report {
+        case .started(let next):
+            defer { step = next }
+            return endStep() + [.authenticationStarted(next)]
+        case .ended(let isGranted):
+            return endStep(isGranted: isGranted)
+        }
+    }
+
+    /// Ends the waiting where there is any.
+    private mutating func endStep(isGranted: Bool = false) -> [MonitoredEvent] {
+        guard let step else { return [] }
+        self.step = nil
+        return [.authenticationEnded(step, isGranted: isGranted)]
     }
 
     mutating func respond(_ head: HTTPResponseHead) -> [MonitoredEvent] {

@@ -104,6 +104,7 @@ extension NetworkOperation {
             notes: notes
         )
         context.makeEncoder = environment.makeEncoder
+        if let feed { context.report = { feed.report($0) } }
         context.send = { [self] in try await RefreshRequest.send($0, over: transport, in: environment) }
         return context
     }

@@ -98,6 +98,8 @@ extension MonitoredEvent {
         case .responseStarted(let head, _): "response \(head.status.code)"
         case .attemptEnded(let attempt, _): "ended \(attempt.number)"
         case .retryScheduled: "retry"
+        case .authenticationStarted(let step): "\(step)"
+        case .authenticationEnded(_, let isGranted): isGranted ? "granted" : "refused"
         case .operationEnded: "over"
         }
     }

@@ -27,6 +27,7 @@ import Testing
             switch step {
             case .attempt(let span): "\(span.number) \(span.cause) \(span.start) \(span.duration ?? .zero)"
             case .wait(let pause): "wait \(pause.start) \(pause.end ?? .zero) \(pause.delay) \(pause.reason)"
+            case .authentication(let wait): "\(wait.step) \(wait.start) \(wait.end ?? .zero)"
             }
         }
         #expect(
@@ -162,7 +163,7 @@ import Testing
         #2 GetUser                                                      ------   not over
           1 GET https://example.com/users/1                             ------   not over
         . queue  ? name lookup  + connect  * TLS  > request  = wait  < response  x failing  - under way
-        ~ until the retry
+        ~ until the retry  @ credential
         """
 
     @Test func phasesOfAnAttemptAreBars() {
@@ -246,5 +247,26 @@ import Testing
             reached = segment.range.upperBound
         }
         #expect(reached == max(.zero, metrics.end ?? .zero))
+    }
+
+    @Test func aWaitForACredentialIsDrawn() throws {
+        let recorder = recorder()
+        let operation = SampleOperation(1, monitor: recorder, watch: watch)
+        operation.make()
+        operation.start()
+        recorder.authenticationStarted(.refresh, of: operation.operation)
+        watch.advance(milliseconds: 50)
+        recorder.authenticationEnded(.refresh, isGranted: true, of: operation.operation)
+        operation.end(operation.begin(1))
+        operation.end()
+
+        guard case .authentication(let wait) = try #require(recorder.timeline.entries.first?.steps.first) else {
+            Issue.record("no wait")
+            return
+        }
+        let line = try #require(recorder.timeline.text().split(separator: "\n").first { $0.contains("refresh") })
+        #expect(wait.start == .zero && wait.end == .milliseconds(50) && wait.isGranted == true)
+        #expect(line.contains("@@@") && line.contains("50.0 ms") && line.hasSuffix("granted"))
+        #expect(String(decoding: recorder.timeline.traceEvents(), as: UTF8.self).contains(#""cat":"authentication""#))
     }
 }

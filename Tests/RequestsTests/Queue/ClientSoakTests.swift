@@ -60,6 +60,8 @@ import Testing
                 case .responseStarted: "response"
                 case .attemptEnded: "attempt ended"
                 case .retryScheduled: "retry"
+                case .authenticationStarted: "authentication"
+                case .authenticationEnded: "authentication ended"
                 case .operationEnded: "ended"
                 }
             events.withLock { $0[operation.id, default: []].append(word) }
@@ -74,16 +76,20 @@ import Testing
             guard words.first == "made", words.last == "ended", words.count(where: { $0 == "ended" }) == 1,
                 words.count(where: { $0 == "made" }) == 1, words.count(where: { $0 == "started" }) <= 1
             else { return false }
-            var isOpen = false
+            var (isOpen, isWaiting) = (false, false)
             for word in words {
                 switch word {
                 case "attempt" where isOpen, "attempt ended" where !isOpen, "response" where !isOpen: return false
+                case "authentication" where isOpen || isWaiting, "authentication ended" where !isWaiting: return false
+                case "attempt" where isWaiting, "retry" where isWaiting: return false
                 case "attempt": isOpen = true
                 case "attempt ended": isOpen = false
+                case "authentication": isWaiting = true
+                case "authentication ended": isWaiting = false
                 default: break
                 }
             }
-            return !isOpen
+            return !isOpen && !isWaiting
         }
     }
 

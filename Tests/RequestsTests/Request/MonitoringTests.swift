@@ -24,6 +24,8 @@ import Testing
                 case .attemptEnded(let attempt, let record):
                     "end \(attempt.number)\(record.error.map { " \($0.code)" } ?? "")"
                 case .retryScheduled(let delay, let error): "retry \(delay) \(error.code)"
+                case .authenticationStarted(let step): "\(step)"
+                case .authenticationEnded(let step, let isGranted): "\(step) \(isGranted ? "granted" : "refused")"
                 case .operationEnded(let outcome): "\(outcome)".prefix { $0 != "(" }.description
                 }
             events.record((operation.id, text))
@@ -76,6 +78,68 @@ import Testing
         #expect(
             trees.count { $0 == ["made", "started", "attempt 1 initial", "response 1 200", "end 1", "success"] } == 1
         )
+    }
+
+    @Test func aRefreshIsToldOfEachThatWaitsForIt() async {
+        let log = Log()
+        let transport = InMemoryTransport { $0.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized) }
+        let authenticator = TokenAuthenticator { _ in "new" }
+        let queue = TestQueue(transport) {
+            $0.monitors = [log]
+            $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
+        }
+
+        await queue.addRequest(request).end()
+        _ = await log.events.first(12)
+        await queue.addRequest(request).end()
+        _ = await log.events.first(18)
+
+        #expect(
+            log.texts == [
+                "made", "started", "attempt 1 initial", "response 1 401", "end 1", "refresh", "refresh granted",
+                "retry 0.0 seconds unacceptableStatus", "attempt 2 retry", "response 2 200", "end 2", "success",
+                "made", "started", "attempt 1 initial", "response 1 200", "end 1", "success",
+            ]
+        )
+    }
+
+    @Test func aRefreshThatNobodyWaitsForAnyMoreEndsForWhoWasCalledOff() async {
+        let (log, desk) = (Log(), RefreshDesk())
+        let queue = TestQueue {
+            $0.monitors = [log]
+            $0.interceptors = [AuthenticationInterceptor(desk.authenticator)]
+        }
+        let operation = queue.addRequest(request)
+        _ = await log.events.first(3)
+
+        operation.cancel()
+        await operation.end()
+        _ = await log.events.first(5)
+        await desk.end(with: .success("new"))
+
+        #expect(log.texts == ["made", "started", "refresh", "refresh refused", "cancelled"])
+    }
+
+    @Test(arguments: [true, false]) func aChallengeIsToldWithWhatComesOfIt(isAnswered: Bool) async {
+        let log = Log()
+        let transport = InMemoryTransport.answering([
+            .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="kitchen""#]), .status(.ok),
+        ])
+        let queue = TestQueue(transport) {
+            $0.monitors = [log]
+            $0.interceptors = [
+                CredentialInterceptor { _, _ in
+                    isAnswered ? URLCredential(user: "ada", password: "pan", persistence: .none) : nil
+                }
+            ]
+        }
+
+        await queue.addRequest(request).end()
+        _ = await log.events.first(isAnswered ? 12 : 8)
+
+        let outcome = isAnswered ? "granted" : "refused"
+        #expect(log.texts[5...6] == ["challenge Basic", "challenge Basic \(outcome)"])
+        #expect(log.texts.last == (isAnswered ? "success" : "failure"))
     }
 
     @Test func anOperationThatNeverStartsEndsToo() async {

@@ -49,7 +49,9 @@ public final class CredentialInterceptor: Interceptor {
             answer(in: context) == nil, let challenge = response.basicChallenge
         else { return .pass }
         // Noted even where there is no answer: the user isn't asked twice.
+        context.report?(.started(.challenge(challenge)))
         let authorization = await credential(challenge, request.url).flatMap { Authorization($0, for: challenge) }
+        context.report?(.ended(isGranted: authorization != nil))
         context.notes.write(
             Answer(origin: Origin(request.url), authorization: authorization),
             of: ObjectIdentifier(self)

@@ -147,7 +147,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             state.nextID += 1
             return state.nextID
         }
-        return await withTaskCancellationHandler {
+        let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let waiter = Waiter(continuation: continuation) { [self] credential, generation in
                     self.refresh(credential, generation, in: context, refresh)
@@ -160,13 +160,20 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
                 switch answer {
                 case .grant(let grant): continuation.resume(returning: .success(grant))
                 case .refuse(let refusal): continuation.resume(returning: .failure(refusal))
-                case .wait: break
-                case .refresh(let credential, let generation): waiter.refresh(credential, generation)
+                // Told before this returns, and so before the end is, which comes behind the suspension.
+                case .wait: context.report?(.started(.refresh))
+                case .refresh(let credential, let generation):
+                    context.report?(.started(.refresh))
+                    waiter.refresh(credential, generation)
                 }
             }
         } onCancel: {
             state.withLock { $0.machine.withdraw(id) }?.continuation.resume(returning: .failure(.cancelled))
         }
+        if case .success = outcome { context.report?(.ended(isGranted: true)) } else {
+            context.report?(.ended(isGranted: false))
+        }
+        return outcome
     }
 
     /// Refreshes in a task of its own, which no cancelled operation takes along.
