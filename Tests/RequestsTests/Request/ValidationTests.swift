@@ -94,6 +94,90 @@ import Testing
         #expect(error?.code == .decoding && error?.body == Data("two".utf8))
     }
 
+    // MARK: Downloads and streams
+
+    private struct Paper: DownloadRequest {
+        typealias Success = DownloadedFile
+        typealias Failure = RequestError
+
+        var identifier = "paper"
+        var destination = DownloadDestination.temporary
+
+        func makeURLRequest(completion: @escaping BuildCompletion) {
+            var request = URLRequest(url: home)
+            request.setValue("application/pdf", forHTTPHeaderField: "Accept")
+            completion(.success(request))
+        }
+    }
+
+    private static let portal = InMemoryTransport(recordsRequests: false) { _ in
+        .status(.ok, headers: [.contentType: "text/html", "X-Portal": "1"], body: Data("log in".utf8))
+    }
+
+    static let keepers: [(any ResponseValidator, RequestError.Code)] = [
+        (.contentType, .unacceptableContentType),
+        (.head { head, _ in if head.headers.contains("X-Portal") { throw Refusal(message: "portal") } }, .rejected),
+    ]
+
+    @Test(arguments: keepers)
+    func aLoginPageBecomesNoFile(validator: any ResponseValidator, code: RequestError.Code) async {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pdf")
+        let paper = Paper(destination: .file(file))
+
+        let operation = await run(paper, Self.portal) { $0.validators = [validator] }
+
+        #expect(operation.result?.error?.code == code)
+        #expect(operation.result?.error?.body == Data("log in".utf8))
+        #expect(!FileManager.default.fileExists(atPath: file.path) && operation.resumeToken == nil)
+    }
+
+    @Test func whatIsRefusedByItsHeadFailsHoweverGoodTheRestOfItIs() async {
+        struct Hasty: ResponseValidator {
+            func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict { .accept }
+            func validate(head: HTTPResponseHead, context: ValidationContext) throws { throw SampleError() }
+        }
+
+        let plain = await run(Paper(), Self.portal) { $0.validators = [Hasty()] }
+        let large = await run(Paper(), Self.portal) {
+            $0.validators = [Hasty()]
+            $0.maximumBodySize = 1
+        }
+
+        for operation in [plain, large] {
+            #expect(operation.result?.error?.code == .rejected)
+            #expect(operation.result?.error?.underlying is SampleError)
+        }
+    }
+
+    @Test func whatIsRefusedByItsHeadMayBeTriedAgain() async throws {
+        let transport = InMemoryTransport.answering([
+            .status(.ok, headers: [.contentType: "text/html"], body: Data("wait".utf8)),
+            .status(.ok, headers: [.contentType: "application/pdf"], body: Data("%PDF".utf8)),
+        ])
+        let operation = await run(Paper(), transport) {
+            $0.validators = [
+                .closure { response, _ in
+                    response.head[.contentType] == "text/html" ? .retry(.immediate(limit: 1)) : .accept
+                },
+                .contentType,
+            ]
+        }
+
+        let file = try #require(operation.result?.value)
+        defer { try? FileManager.default.removeItem(at: file.url) }
+        #expect(try Data(contentsOf: file.url) == Data("%PDF".utf8) && transport.requests.count == 2)
+    }
+
+    @Test func aStreamIsRefusedByItsHeadToo() async {
+        let queue = TestQueue(Self.portal) { $0.validators = [.contentType(.json)] }
+
+        await #expect { try await queue.stream(HTTPRequest(url: home)) } throws: { error in
+            (error as? RequestError)?.code == .unacceptableContentType
+        }
+    }
+
+    // MARK: Made by hand
+
     struct Stamp: Decodable, Equatable {
         var madeAt: Date
     }
