@@ -250,7 +250,7 @@ import Testing
     }
 
     @Test func aWaitForACredentialIsDrawn() throws {
-        let recorder = recorder()
+        let recorder = RecordingMonitor { [watch] in watch.now }
         let operation = SampleOperation(1, monitor: recorder, watch: watch)
         operation.make()
         operation.start()

@@ -82,7 +82,9 @@ import Testing
 
     @Test func aRefreshIsToldOfEachThatWaitsForIt() async {
         let log = Log()
-        let transport = InMemoryTransport { $0.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized) }
+        let transport = InMemoryTransport { request in
+            request.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized)
+        }
         let authenticator = TokenAuthenticator { _ in "new" }
         let queue = TestQueue(transport) {
             $0.monitors = [log]

@@ -170,8 +170,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         } onCancel: {
             state.withLock { $0.machine.withdraw(id) }?.continuation.resume(returning: .failure(.cancelled))
         }
-        if case .success = outcome { context.report?(.ended(isGranted: true)) } else {
-            context.report?(.ended(isGranted: false))
+        switch outcome {
+        case .success: context.report?(.ended(isGranted: true))
+        case .failure: context.report?(.ended(isGranted: false))
         }
         return outcome
     }
