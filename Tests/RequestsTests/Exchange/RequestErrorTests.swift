@@ -65,4 +65,36 @@ import Testing
         #expect(RequestError(URLError(foundation)).code == code)
         #expect(RequestError(URLError(foundation)).underlying is URLError)
     }
+
+    static let kinds: [(RequestError, connectivity: Bool, authorization: Bool)] = {
+        func error(
+            _ code: RequestError.Code,
+            _ status: HTTPStatus? = nil,
+            _ cause: RequestError? = nil
+        ) -> RequestError {
+            let response = status.map { HTTPResponseHead(status: $0) }
+            return RequestError(code, phase: .validating, response: response, underlying: cause)
+        }
+        return [
+            (error(.offline), true, false), (error(.cannotConnect), true, false), (error(.timedOut), true, false),
+            (error(.connectionLost), true, false), (error(.untrusted), false, false),
+            (error(.badResponse), false, false), (error(.cancelled), false, false),
+            (error(.conditionFailed, nil, error(.offline)), true, false), (error(.conditionFailed), false, false),
+            (error(.unacceptableStatus, .unauthorized), false, true),
+            (error(.unacceptableStatus, .forbidden), false, false), (error(.rejected, .unauthorized), false, true),
+            (error(.authenticationFailed), false, true),
+            (error(.authenticationFailed, .unauthorized, error(.connectionLost)), false, false),
+            (error(.dependencyFailed, nil, error(.authenticationFailed)), false, true),
+            (error(.dependencyFailed, nil, error(.timedOut)), true, false),
+        ]
+    }()
+
+    @Test(arguments: kinds) func anErrorSaysWhatTheUserIsToBeTold(
+        error: RequestError,
+        isConnectivityError: Bool,
+        isNotAuthorized: Bool
+    ) {
+        #expect(error.isConnectivityError == isConnectivityError)
+        #expect(error.isNotAuthorized == isNotAuthorized)
+    }
 }
