@@ -137,6 +137,20 @@ import Testing
         #expect(operation.result?.error?.underlying as? SampleError == SampleError())
     }
 
+    @Test(arguments: [true, false]) func aConditionThatIsNegatedHoldsWhereTheOtherDoesNot(holds: Bool) async {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let queue = TestQueue(transport) {
+            $0.conditions = [.not(.condition { @Sendable _ in if !holds { throw SampleError() } })]
+        }
+
+        let operation = queue.addRequest(HTTPRequest(url: server))
+        await operation.end()
+
+        let error = operation.result?.error as? RequestError
+        #expect(error?.code == (holds ? .conditionFailed : nil) && transport.requests.count == (holds ? 0 : 1))
+        #expect((error?.underlying is NegatedCondition<ClosureCondition>.Failure) == holds)
+    }
+
     @Test func aCancelEndsTheWaitForACondition() async {
         let waiting = Recorder<Void>()
         let queue = TestQueue()
