@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ConcurrencyRulesTests {
+@Suite(.timeLimit(.minutes(5))) struct ConcurrencyRulesTests {
     @Test func dependentsOnTheCompletionsQueueRunBehindIt() async {
         let lines = AsyncStream.makeStream(of: String.self)
         @Sendable func print(_ line: String) { lines.continuation.yield(line) }

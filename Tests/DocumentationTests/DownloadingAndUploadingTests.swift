@@ -8,7 +8,7 @@ import Testing
 
 private let movies = FileManager.default.temporaryDirectory.appending(path: "Movies.\(UUID())")
 
-@Suite(.timeLimit(.minutes(1))) final class DownloadingAndUploadingTests {
+@Suite(.timeLimit(.minutes(5))) final class DownloadingAndUploadingTests {
     struct Film: DownloadRequest {
         typealias Success = DownloadedFile
         let id: Int

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ObservingRequestsTests {
+@Suite(.timeLimit(.minutes(5))) struct ObservingRequestsTests {
     struct FailureCounter: EventMonitor {
         let count: @Sendable (_ label: String) -> Void
 

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TestingYourRequestsTests {
+@Suite(.timeLimit(.minutes(5))) struct TestingYourRequestsTests {
     @Test func inMemory() async throws {
         let transport = InMemoryTransport { request in
             request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ValidatingAndRetryingTests {
+@Suite(.timeLimit(.minutes(5))) struct ValidatingAndRetryingTests {
     struct APIError: Error, Decodable, Equatable {
         let message: String
     }

@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Recipe: upload photos into a new album, three at a time, show how far they are, and publish the album behind them.
-@Suite(.timeLimit(.minutes(1))) final class PhotoUploadTests {
+@Suite(.timeLimit(.minutes(5))) final class PhotoUploadTests {
     struct Album: Decodable, Sendable {
         let id: Int
     }

@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Recipe: a library of films that are fetched over a bad network, kept over the end of the program, and checked.
-@Suite(.timeLimit(.minutes(1))) final class ResumableDownloadTests {
+@Suite(.timeLimit(.minutes(5))) final class ResumableDownloadTests {
     /// What an application would have: one for each run of it.
     struct Library: Sendable {
         let client: HTTPClient

@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Recipe: follow the orders of a kitchen while they change, over a connection that breaks now and then.
-@Suite(.timeLimit(.minutes(1))) struct ServerSentEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerSentEventsTests {
     struct Order: Decodable, Sendable, Equatable {
         let table: Int
         let dish: String

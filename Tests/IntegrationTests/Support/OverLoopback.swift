@@ -7,4 +7,4 @@ import Testing
 ///
 /// On Linux every `URLSession` of a process shares one serial queue, and each transport one more. Hundreds of tests at
 /// once would measure how long they wait for each other there.
-@Suite(.serialized, .timeLimit(.minutes(1))) enum OverLoopback {}
+@Suite(.serialized, .timeLimit(.minutes(5))) enum OverLoopback {}

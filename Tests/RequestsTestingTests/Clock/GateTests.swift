@@ -6,7 +6,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct GateTests {
+@Suite(.timeLimit(.minutes(5))) struct GateTests {
     @Test func everyoneGoesThroughOnceItIsOpen() async {
         let gate = Gate()
         let tasks = (0..<10).map { _ in Task { await gate.wait() } }

@@ -4,7 +4,7 @@
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ManualClockTests {
+@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
     @Test func aTaskSleepsUntilTheClockIsAdvanced() async throws {
         let clock = ManualClock()
         let task = Task {

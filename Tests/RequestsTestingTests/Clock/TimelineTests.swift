@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct TimelineTests {
+@Suite(.timeLimit(.minutes(5))) struct TimelineTests {
     private func at(_ seconds: Int) -> ManualClock.Instant { .init(offset: .seconds(seconds)) }
 
     @Test func sleepersWakeInTheOrderOfTheirDeadlinesThenOfTheirComing() {

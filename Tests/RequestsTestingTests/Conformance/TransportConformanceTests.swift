@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// The checks are checked: a transport with a fault fails the check that is about it, with a report that names it.
-@Suite(.timeLimit(.minutes(1)), .serialized) struct TransportConformanceTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct TransportConformanceTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let fault: BrokenTransport.Fault
         let check: String

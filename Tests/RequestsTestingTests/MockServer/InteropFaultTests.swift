@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Faults as a client sees them that knows nothing of HTTP: so many bytes, and this end.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropFaultTests {
     /// Connects once for each target, and prints how many bytes came and how it ended: a socket, and no library.
     private static let program = """

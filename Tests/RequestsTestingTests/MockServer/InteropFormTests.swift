@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Python's parser of forms and queries, which nobody here wrote, reads what we write, and is strict about it.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropFormTests {
     private static let program = """
         import json, sys, urllib.parse

@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Python's parser of multipart messages, which nobody here wrote, reads what we write.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropMultipartTests {
     private struct Part: Codable, Equatable {
         var name: String?

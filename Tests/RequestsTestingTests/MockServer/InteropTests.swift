@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Real clients against the server: what they accept, our own client may be tested with.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: Tool.curl.exists, "curl is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.curl.exists, "curl is not installed"))
 struct InteropCurlTests {
     @Test func getAndHead() async throws {
         let server = try MockServer { _ in .json("[1]") }
@@ -79,7 +79,7 @@ struct InteropCurlTests {
 }
 
 /// Python's client, which reads answers by rules of its own.
-@Suite(.timeLimit(.minutes(1)), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropPythonTests {
     @Test func aConnectionCarriesEveryKindOfRequest() async throws {
         let server = try MockServer { $0.method == .get ? .text($0.path) : .text($0.text) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct MockResponseFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct MockResponseFaultTests {
     static let plain = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\nhello"
 
     /// A client that has asked, and the server, which lives as long as the caller holds it.

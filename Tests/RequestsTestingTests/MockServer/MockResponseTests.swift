@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct MockResponseTests {
+@Suite(.timeLimit(.minutes(5))) struct MockResponseTests {
     struct Recipe: Encodable {
         var name = "Pancakes"
         var id = 1

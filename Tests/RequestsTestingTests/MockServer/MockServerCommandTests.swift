@@ -8,7 +8,7 @@ import RequestsTesting
 import Testing
 
 /// The program, as one uses it: its arguments, its address, its end.
-@Suite(.timeLimit(.minutes(1))) struct MockServerCommandTests {
+@Suite(.timeLimit(.minutes(5))) struct MockServerCommandTests {
     /// The program beside the tests, where the build puts it.
     private static let command: URL = {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

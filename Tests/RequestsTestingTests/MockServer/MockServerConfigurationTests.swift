@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerConfigurationTests {
+@Suite(.timeLimit(.minutes(5))) struct MockServerConfigurationTests {
     private func server(_ change: (inout MockServer.Configuration) -> Void) throws -> MockServer {
         var configuration = MockServer.Configuration()
         change(&configuration)

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerLogTests {
+@Suite(.timeLimit(.minutes(5))) struct MockServerLogTests {
     @Test func theTimesOfARequestFollowEachOther() async throws {
         let gate = Gate()
         let server = try MockServer { .text($0.text).held(by: gate) }

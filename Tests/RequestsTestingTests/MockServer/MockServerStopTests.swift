@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerStopTests {
+@Suite(.timeLimit(.minutes(5))) struct MockServerStopTests {
     static let endless: [MockResponse] = [
         .stalled,
         .text("late").delayed(by: .seconds(3600)),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerTests {
+@Suite(.timeLimit(.minutes(5))) struct MockServerTests {
     @Test func aHandlerDecides() throws {
         let server = try MockServer { request in
             switch request.path {

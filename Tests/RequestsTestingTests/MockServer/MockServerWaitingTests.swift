@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MockServerWaitingTests {
+@Suite(.timeLimit(.minutes(5))) struct MockServerWaitingTests {
     @Test func aWaitEndsWithItsTimeAndTellsWhatCame() async throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)

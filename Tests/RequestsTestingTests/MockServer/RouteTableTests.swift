@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct RouteTableTests {
+@Suite(.timeLimit(.minutes(5))) struct RouteTableTests {
     /// What a client reads of the answers to requests for the targets, one after another.
     private func bodies(of server: MockServer, _ targets: String...) throws -> [String] {
         try targets.map { target in

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct SeededRandomTests {
+@Suite(.timeLimit(.minutes(5))) struct SeededRandomTests {
     @Test func aSeedGivesTheNumbersOfSplitMix64() {
         var random = SeededRandom(1_234_567)
 

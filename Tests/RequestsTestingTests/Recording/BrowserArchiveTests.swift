@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// Files as browsers write them: with fields of their own, and content that isn't framed any more as its head says.
-@Suite(.timeLimit(.minutes(1))) struct BrowserArchiveTests {
+@Suite(.timeLimit(.minutes(5))) struct BrowserArchiveTests {
     private static let chrome = #"""
         {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"537.36"},"pages":[{"id":"page_1"}],
         "entries":[{"_connectionId":"142","_initiator":{"type":"script","stack":{"callFrames":[]}},

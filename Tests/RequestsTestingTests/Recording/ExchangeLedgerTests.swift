@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct ExchangeLedgerTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeLedgerTests {
     private func exchange(_ path: String) -> RecordedExchange {
         RecordedExchange(request: StubbedRequest(url: URL(string: "https://a\(path)")!))
     }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ExchangeRecorderTests {
+@Suite(.timeLimit(.minutes(5))) struct ExchangeRecorderTests {
     private let url = URL(string: "https://api.example.com/items")!
 
     private func client(_ transport: any HTTPTransport) -> HTTPClient {

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPArchiveTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPArchiveTests {
     private func read(_ text: String) throws -> HTTPArchive {
         try HTTPArchive(data: Data(text.utf8))
     }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RequestExpectationTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestExpectationTests {
     private let request = StubbedRequest(
         url: URL(string: "https://api.example.com:8443/users%2F1?page=1&tag=a&tag=b&token=hush")!,
         method: .post,

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPStubberSessionTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPStubberSessionTests {
     private let stubber = HTTPStubber()
     private let url = URL(string: "https://api.example.com/users/7")!
 

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPStubberTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPStubberTests {
     private let stubber = HTTPStubber()
 
     private func client(_ stubber: HTTPStubber? = nil) -> HTTPClient {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct StubConditionTests {
+@Suite(.timeLimit(.minutes(5))) struct StubConditionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let condition: StubCondition
         var url = "https://api.example.com/users/7?page=2&tag=a&tag=b"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct StubDeliveryStateTests {
+@Suite(.timeLimit(.minutes(5))) struct StubDeliveryStateTests {
     private let head = TransferEvent.head(HTTPResponseHead(status: .ok))
     private let a = TransferEvent.data(Data("a".utf8))
     private let b = TransferEvent.data(Data("b".utf8))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct StubPlanTests {
+@Suite(.timeLimit(.minutes(5))) struct StubPlanTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let response: StubResponse
         var method = HTTPMethod.get

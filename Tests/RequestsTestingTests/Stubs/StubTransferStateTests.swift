@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct StubTransferStateTests {
+@Suite(.timeLimit(.minutes(5))) struct StubTransferStateTests {
     enum Step: Sendable {
         case begin, beginHead, beginEnd, finish, cancel
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct StubUsageTests {
+@Suite(.timeLimit(.minutes(5))) struct StubUsageTests {
     private let request = StubbedRequest(url: URL(string: "https://a/x")!)
 
     @Test func theLastAnswerIsRepeated() async throws {

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct BuilderTests {
+@Suite(.timeLimit(.minutes(5))) struct BuilderTests {
     struct TraceID: HTTPFieldConvertible {
         var field: HTTPField { HTTPField("X-Trace-ID", "7") }
     }

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct IdentityTests {
+@Suite(.timeLimit(.minutes(5))) struct IdentityTests {
     private static let base = Get<User>("users", "1")
 
     @Test func equalRequestsAreEqual() {

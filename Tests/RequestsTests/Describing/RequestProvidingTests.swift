@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RequestProvidingTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestProvidingTests {
     struct API: RequestProviding {
         var baseURL = URL(string: "https://api.example.com/v1?key=k")!
 

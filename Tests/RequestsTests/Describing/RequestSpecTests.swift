@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct RequestSpecTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestSpecTests {
     struct GetUser: RequestSpec {
         let id: Int
         var request: Get<User> { Get("users", "\(id)").timeout(10).tag("user").accepting(statusCodes: [200, 203]) }

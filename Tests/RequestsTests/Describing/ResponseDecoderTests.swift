@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct ResponseDecoderTests {
+@Suite(.timeLimit(.minutes(5))) struct ResponseDecoderTests {
     struct Page: HTTPDecodableResponse, Equatable {
         let text: String
         let next: String?

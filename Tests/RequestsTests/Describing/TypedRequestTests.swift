@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct TypedRequestTests {
+@Suite(.timeLimit(.minutes(5))) struct TypedRequestTests {
     @Test func eachKindHasItsMethod() {
         #expect(Get<User>("a").http.method == .get)
         #expect(Post<User>("a").http.method == .post)

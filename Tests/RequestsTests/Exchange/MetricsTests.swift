@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct MetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
     private static let whole: Metrics = {
         var metrics = Metrics()
         metrics.dispatched = .milliseconds(1)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ProgressMeterTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressMeterTests {
     private func progress(_ completed: Int64, of total: Int64? = nil) -> TransferProgress {
         TransferProgress(completed: completed, total: total)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct QueueMeterTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueMeterTests {
     private final class Name {}
     private let names = (0..<3).map { _ in Name() }
     private var ids: [ObjectIdentifier] { names.map { ObjectIdentifier($0) } }

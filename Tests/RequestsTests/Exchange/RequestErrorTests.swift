@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RequestErrorTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestErrorTests {
     @Test func theDescriptionTellsTheStoryInALine() {
         let error = RequestError(
             .unacceptableStatus,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct StreamBufferTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamBufferTests {
     private var buffer = StreamBuffer<Int>(limit: 4)
 
     private func text(_ action: StreamBuffer<Int>.Action) -> String {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPHeadersRawHeadTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPHeadersRawHeadTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let lines: String

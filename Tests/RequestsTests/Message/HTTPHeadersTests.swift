@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPHeadersTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPHeadersTests {
     @Test func namesAreFoundWithoutRegardToCaseAndSentAsGiven() {
         let headers: HTTPHeaders = ["x-TRACE": "1"]
 

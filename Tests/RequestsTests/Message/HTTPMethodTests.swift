@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPMethodTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPMethodTests {
     @Test(
         arguments: [
             (.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true), (.query, true, true),

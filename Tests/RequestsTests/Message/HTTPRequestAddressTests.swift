@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPRequestAddressTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPRequestAddressTests {
     private func resolved(_ request: HTTPRequest, base: String? = "https://api.example.com/v1?key=k") throws -> String {
         var request = request
         try request.resolve(baseURL: base.flatMap { URL(string: $0) }, inheriting: [])

@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 /// Which field counts: session < client < implied by the body < explicit < interceptors < mandatory.
-@Suite(.timeLimit(.minutes(1))) struct HTTPRequestBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPRequestBodyTests {
     private func types(
         client: HTTPHeaders = [],
         explicit: HTTPHeaders = [],

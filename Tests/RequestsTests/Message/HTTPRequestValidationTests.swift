@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPRequestValidationTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPRequestValidationTests {
     private func failure(_ request: HTTPRequest) -> InvalidRequest? {
         var request = request
         do throws(InvalidRequest) {

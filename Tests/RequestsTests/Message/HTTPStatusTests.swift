@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPStatusTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPStatusTests {
     @Test(
         arguments: [
             (100, .informational), (199, .informational), (200, .success), (218, .success), (299, .success),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ActivityMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct ActivityMonitorTests {
     @Test func firstAndLastOperationAreTold() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ConsoleMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct ConsoleMonitorTests {
     private func lines(
         _ level: ConsoleMonitor.Level = .summary,
         showsCURL: Bool = false,

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct EventMonitorTests {
+@Suite(.timeLimit(.minutes(5))) struct EventMonitorTests {
     static let transcript = [
         "made", "started", "attempt 1 initial", "response 302", "ended 1", "attempt 2 redirect", "response 503",
         "ended 2", "retry", "attempt 3 retry", "response 200", "ended 3", "over",

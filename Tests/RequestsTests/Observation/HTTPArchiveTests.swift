@@ -77,7 +77,7 @@ private struct Archive: Decodable {
     let log: Log
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPArchiveTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPArchiveTests {
     private let watch = Stopwatch()
 
     private func record(_ run: (SampleOperation) -> Void) -> RequestTimeline {

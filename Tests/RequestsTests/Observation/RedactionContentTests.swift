@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RedactionContentTests {
+@Suite(.timeLimit(.minutes(5))) struct RedactionContentTests {
     private func redacted(_ text: String, _ type: String?) -> String {
         String(decoding: Redaction.content(Data(text.utf8), type: type), as: UTF8.self)
     }

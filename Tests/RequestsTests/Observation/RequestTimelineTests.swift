@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RequestTimelineTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTimelineTests {
     private let watch = Stopwatch()
 
     private func recorder(limit: Int = 1000) -> RecordingMonitor {
@@ -136,7 +136,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TimelineTextTests {
+@Suite(.timeLimit(.minutes(5))) struct TimelineTextTests {
     private let watch = Stopwatch()
 
     @Test func rowsAreOperationsAttemptsAndWaits() {

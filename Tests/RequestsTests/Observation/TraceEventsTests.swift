@@ -43,7 +43,7 @@ private struct Trace: Decodable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TraceEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct TraceEventsTests {
     private let watch = Stopwatch()
     private let recorder: RecordingMonitor
 
@@ -115,7 +115,7 @@ private struct Trace: Decodable {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct RequestTimelineFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestTimelineFuzzTests {
     @Test func picturesOfAnyEventsAreReadableAndBounded() throws {
         var fuzz = Fuzz()
         for _ in 0..<Fuzz.cases / 1000 {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct AsynchronousOperationTests {
+@Suite(.timeLimit(.minutes(5))) struct AsynchronousOperationTests {
     final class Held: AsynchronousOperation, @unchecked Sendable {
         let entries = Recorder<Void>()
         override func execute() { entries.record(()) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct DependencyCycleTests {
+@Suite(.timeLimit(.minutes(5))) struct DependencyCycleTests {
     private let queue = TestQueue()
 
     private func make(_ count: Int) -> [DataOperation<TextRequest>] {

@@ -6,7 +6,7 @@ import Testing
 @testable import Requests
 
 /// Every input in every state, against a table that is typed in here and not computed from the machine.
-@Suite(.timeLimit(.minutes(1))) struct OperationLifecycleTableTests {
+@Suite(.timeLimit(.minutes(5))) struct OperationLifecycleTableTests {
     typealias State = OperationLifecycle.State
     typealias Input = OperationLifecycle.Input
     typealias Action = OperationLifecycle.Action

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct OperationLifecycleTests {
+@Suite(.timeLimit(.minutes(5))) struct OperationLifecycleTests {
     typealias Step = (input: OperationLifecycle.Input, action: OperationLifecycle.Action)
 
     struct Transcript: Sendable, CustomStringConvertible {

@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 /// The rows of the redirect matrix between https and http, which a loopback server without certificates can't show.
-@Suite(.timeLimit(.minutes(1))) struct RedirectDowngradeTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectDowngradeTests {
     enum Content: CaseIterable, Sendable { case get, head, data, file, stream }
 
     struct Row: Sendable, CustomTestStringConvertible {

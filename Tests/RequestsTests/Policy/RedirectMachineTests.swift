@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RedirectMachineTests {
+@Suite(.timeLimit(.minutes(5))) struct RedirectMachineTests {
     private static let data = HTTPBody.data(Data("body".utf8))
 
     private static func stream() -> HTTPBody {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RequestAdapterTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestAdapterTests {
     @Test func itChangesEveryRequest() async throws {
         let sent = try await TestQueue.sent(WireRequest()) {
             $0.interceptors = [.adapting { $0.headers["X-Request-ID"] = "1" }]

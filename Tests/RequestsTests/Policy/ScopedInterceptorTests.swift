@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ScopedInterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct ScopedInterceptorTests {
     private let again = ClosureInterceptor(
         adapt: { request, _ in request.headers["X-Seen"] = "yes" },
         retry: { _, context in context.attempt == 1 ? .retry : .pass }

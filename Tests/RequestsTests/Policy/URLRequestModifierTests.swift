@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct URLRequestModifierTests {
+@Suite(.timeLimit(.minutes(5))) struct URLRequestModifierTests {
     private let original = HTTPRequest(
         url: server,
         method: .put,

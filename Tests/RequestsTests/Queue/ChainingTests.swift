@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ChainingTests {
+@Suite(.timeLimit(.minutes(5))) struct ChainingTests {
     @Test func aRequestIsMadeFromTheResultOfAnother() async throws {
         let queue = TestQueue()
 

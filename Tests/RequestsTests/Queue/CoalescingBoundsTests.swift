@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// What operations that share a transfer don't share.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingBoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct CoalescingBoundsTests {
     @Test func aReadAfterAWriteIsNotAnsweredFromBeforeIt() async {
         let version = Recorder<String>()
         version.record("v1")

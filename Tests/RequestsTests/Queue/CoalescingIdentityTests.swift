@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Whose transfer a request joins: nobody's who may be answered differently.
-@Suite(.timeLimit(.minutes(1))) struct CoalescingIdentityTests {
+@Suite(.timeLimit(.minutes(5))) struct CoalescingIdentityTests {
     private let transport = StepTransport()
 
     private func client(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> HTTPClient {

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Joining, leaving and ending a shared transfer at the same time.
-@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct CoalescingRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct CoalescingRaceTests {
     @Test func aCancelAgainstAJoin() async {
         let census = Census()
         for _ in 0..<Scale.races {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CoalescingTests {
+@Suite(.timeLimit(.minutes(5))) struct CoalescingTests {
     private let gate = Gate()
 
     private func makeTransport() -> InMemoryTransport {

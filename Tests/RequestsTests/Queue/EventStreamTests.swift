@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct EventStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
     private let clock = ManualClock()
     private let policy = ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
 

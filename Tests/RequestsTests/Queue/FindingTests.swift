@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct FindingTests {
+@Suite(.timeLimit(.minutes(5))) struct FindingTests {
     @Test func requestsAreEqualByTypeAndIdentifier() {
         var options = RequestOptions()
         options.timeout = .seconds(1)

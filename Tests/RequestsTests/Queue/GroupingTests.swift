@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct GroupingTests {
+@Suite(.timeLimit(.minutes(5))) struct GroupingTests {
     private typealias Results = [Result<String, RequestError>]
 
     private let completionQueue = DispatchQueue(label: "completions")
@@ -284,7 +284,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct GroupingRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct GroupingRaceTests {
     private let census = Census()
 
     private func race(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPClientTests {
     private let transport = InMemoryTransport { request in
         .json("{\"id\": 1, \"name\": \"\(request.url.absoluteString)\"}")
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct QueueGraphTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueGraphTests {
     typealias Node = QueueGraph.Node
     typealias Edge = QueueGraph.Edge
 
@@ -213,7 +213,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct QueueGraphFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueGraphFuzzTests {
     @Test func aLabelIsOnlyLettersDigitsSpacesAndCodes() {
         var fuzz = Fuzz()
         let pieces = ["\"", "]", "[", "\n", "#", ";", ":::", "<br/>", "-->", "end", "%%{", "}%%", "click", "\r", "🍎"]

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct QueueProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct QueueProgressTests {
     private let gate = Gate()
 
     private func client() -> HTTPClient {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct AuthenticationTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticationTests {
     /// A server that wants to see one token.
     private func server(accepting token: String, _ sent: Recorder<String?> = Recorder()) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { request in
@@ -533,7 +533,7 @@ import Testing
 }
 
 /// What two threads do to a request that waits for a refresh.
-@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct AuthenticationRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct AuthenticationRaceTests {
     private let census = Census()
 
     @Test func cancelAgainstTheEndOfTheRefresh() async {

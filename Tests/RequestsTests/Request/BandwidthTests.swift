@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct BandwidthTests {
+@Suite(.timeLimit(.minutes(5))) struct BandwidthTests {
     private let clock = TestClock()
 
     /// A transfer that says when it is to pause and to go on.

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Bodies on their way through the pipeline: encoded at each attempt, with their fields, and whole each time.
-@Suite(.timeLimit(.minutes(1))) struct BodyTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyTests {
     private func request(_ body: HTTPBody, headers: HTTPHeaders = []) -> WireRequest {
         WireRequest(http: HTTPRequest(url: home, method: .post, headers: headers, body: body))
     }

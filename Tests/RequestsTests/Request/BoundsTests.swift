@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// What an operation holds on to, tells and lets others do, at the edges.
-@Suite(.timeLimit(.minutes(1))) struct BoundsTests {
+@Suite(.timeLimit(.minutes(5))) struct BoundsTests {
     @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e15), .zero, .seconds(-1)])
     func noDurationTrapsTheClock(_ duration: Duration) async {
         let queue = TestQueue(InMemoryTransport { _ in .never }) { $0.deadline = duration }

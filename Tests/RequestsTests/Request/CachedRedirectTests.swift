@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Redirects whose first hops a cache answers, so that nothing sent tells of them.
-@Suite(.timeLimit(.minutes(1))) struct CachedRedirectTests {
+@Suite(.timeLimit(.minutes(5))) struct CachedRedirectTests {
     private let address = "https://home.example/"
 
     /// Leads from home abroad with an answer that is kept, and from there as `abroad` says.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CachingTests {
+@Suite(.timeLimit(.minutes(5))) struct CachingTests {
     private let request = HTTPRequest(url: server)
 
     private func run(_ request: HTTPRequest, on queue: TestQueue) async -> DataOperation<HTTPRequest> {

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// A cancel in every phase: one completion at once, and an end when the queue and the transfer allow it.
-@Suite(.timeLimit(.minutes(1))) struct CancellationTests {
+@Suite(.timeLimit(.minutes(5))) struct CancellationTests {
     @Test func beforeItIsAdded() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)

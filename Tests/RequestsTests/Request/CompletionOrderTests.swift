@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Result, completion, end: in this order, for everyone who looks.
-@Suite(.timeLimit(.minutes(1))) struct CompletionOrderTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionOrderTests {
     @Test func theResultIsThereWhenADependentRuns() async {
         let queue = TestQueue()
         let seen = Recorder<String?>()

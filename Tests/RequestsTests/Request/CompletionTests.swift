@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Exactly one completion, whatever becomes of the operation.
-@Suite(.timeLimit(.minutes(1))) struct CompletionTests {
+@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
     @Test func aSuccessCompletesOnce() async {
         let queue = TestQueue()
 

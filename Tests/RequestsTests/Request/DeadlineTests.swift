@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// The deadline of a whole operation, in every phase of it.
-@Suite(.timeLimit(.minutes(1))) struct DeadlineTests {
+@Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
     private let clock = TestClock()
 
     private func makeQueue(

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct InterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct InterceptorTests {
     private func adding(_ value: String) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
             request.headers.add("\(value) \(context.identifier) \(context.attempt)", for: "X-Trace")

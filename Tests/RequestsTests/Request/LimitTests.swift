@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct LimitTests {
+@Suite(.timeLimit(.minutes(5))) struct LimitTests {
     private func request(_ host: String = "a", _ priority: Operation.QueuePriority = .normal) -> Get<Data> {
         Get<Data>().modified { $0.http = HTTPRequest(url: URL(string: "https://\(host).example/")!) }
             .priority(priority)

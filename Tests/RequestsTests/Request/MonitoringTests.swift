@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct MonitoringTests {
+@Suite(.timeLimit(.minutes(5))) struct MonitoringTests {
     private let request = HTTPRequest(url: server)
 
     private final class Log: EventMonitor {

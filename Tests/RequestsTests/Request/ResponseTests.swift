@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// What is made of a response: by status, by content, by the kind of request.
-@Suite(.timeLimit(.minutes(1))) struct ResponseTests {
+@Suite(.timeLimit(.minutes(5))) struct ResponseTests {
     struct Deletion: NoContentRequest {
         typealias Failure = RequestError
         var identifier = "deletion"

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RetryTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryTests {
     private let request = HTTPRequest(url: server)
 
     @Test func aDayOfRetriesGoesBySchedule() async {

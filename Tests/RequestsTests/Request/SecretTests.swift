@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Where the secrets of a request go, whoever changes it on its way.
-@Suite(.timeLimit(.minutes(1))) struct SecretTests {
+@Suite(.timeLimit(.minutes(5))) struct SecretTests {
     /// Leads abroad.
     private let leaving = InMemoryTransport { request in
         request.url.host == "example.com"

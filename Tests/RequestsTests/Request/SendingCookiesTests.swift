@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct SendingCookiesTests {
+@Suite(.timeLimit(.minutes(5))) struct SendingCookiesTests {
     private let home = URL(string: "https://example.com/login")!
 
     @Test func whatAServerSetsGoesBackToIt() async throws {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct StreamTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamTests {
     /// Joins the pieces, until the text is there that ends it.
     private struct Joining: StreamRequest {
         typealias Success = String

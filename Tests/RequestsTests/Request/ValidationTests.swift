@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ValidationTests {
+@Suite(.timeLimit(.minutes(5))) struct ValidationTests {
     struct Refusal: Error, Decodable, Equatable {
         var message: String
     }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct BulletinTests {
+@Suite(.timeLimit(.minutes(5))) struct BulletinTests {
     /// What is told next, and to how many; told when this returns.
     private struct Call: Equatable {
         var value: Int?

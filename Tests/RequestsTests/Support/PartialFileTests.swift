@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) final class PartialFileTests {
+@Suite(.timeLimit(.minutes(5))) final class PartialFileTests {
     private let folder: URL
     private let destination: URL
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct FlowControlTests {
+@Suite(.timeLimit(.minutes(5))) struct FlowControlTests {
     private final class Handle: Transfer {
         let calls = Recorder<String>()
         let isPaused = Locked(false)

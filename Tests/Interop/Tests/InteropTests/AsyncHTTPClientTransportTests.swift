@@ -7,7 +7,7 @@ import RequestsTesting
 import Testing
 
 /// The recipe keeps the rules of a transport, but for what its client doesn't tell.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct AsyncHTTPClientTransportTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct AsyncHTTPClientTransportTests {
     private static let faults: [String: TransportConformance.KnownFault] = [
         "a head that drips is no silence": .fails("the client tells nothing of a head before it is whole")
     ]

@@ -14,7 +14,7 @@ import Synchronization
 import Testing
 
 /// The recipe against a server that isn't ours: HTTP/1.1, and HTTP/2 over TLS.
-@Suite(.serialized, .timeLimit(.minutes(1))) struct HummingbirdTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HummingbirdTests {
     @Test func plainConnectionSpeaksHTTP1() async throws {
         try await withServer(.http1()) { port in
             let transport = AsyncHTTPClientTransport()

@@ -5,7 +5,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct RequestedRangeTests {
+@Suite(.timeLimit(.minutes(5))) struct RequestedRangeTests {
     static let ranges: [(String, Int, RequestedRange)] = [
         ("bytes=0-499", 10_000, .part(0..<500)),
         ("bytes=500-999", 10_000, .part(500..<1000)),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct ServedFileTests {
+@Suite(.timeLimit(.minutes(5))) struct ServedFileTests {
     private static let file = ServedFile(
         content: Data("0123456789".utf8),
         name: "/a/digits.txt",

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct ServedFolderTests {
+@Suite(.timeLimit(.minutes(5))) struct ServedFolderTests {
     /// A folder with everything that may go wrong, beside a secret.
     final class Fixture {
         let base = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(1))) struct ServerScriptTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerScriptTests {
     private func server(_ script: String, folder: URL = URL(fileURLWithPath: "/nowhere")) throws -> MockServer {
         let script = try ServerScript(Data(script.utf8), folder: folder)
         return try script.start(script.configuration)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct JSONLinesParserTests {
+@Suite(.timeLimit(.minutes(5))) struct JSONLinesParserTests {
     @Test(
         arguments: [
             ("", []), ("{}\n[]\n", ["{}", "[]"]), ("{}\r\n[]", ["{}", "[]"]), ("\n\n1\n \t\r\n2\n", ["1", "2"]),

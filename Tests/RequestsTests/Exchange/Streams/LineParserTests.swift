@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct LineParserTests {
+@Suite(.timeLimit(.minutes(5))) struct LineParserTests {
     @Test(
         arguments: [
             ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\r\n", ["a"]), ("a\r", ["a"]), ("a\nb", ["a", "b"]),

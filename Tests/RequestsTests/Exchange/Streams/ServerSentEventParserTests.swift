@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ServerSentEventParserTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerSentEventParserTests {
     private typealias Event = ServerSentEvent
 
     @Test(

@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 /// Streams of a hostile server: whatever comes, and however it is cut, the elements are the same, and bounded.
-@Suite(.timeLimit(.minutes(1))) struct StreamParserFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct StreamParserFuzzTests {
     private func feed<Parser: StreamParser>(
         _ words: [String],
         limit: Int,

@@ -23,7 +23,7 @@ extension HTTPBody {
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPBodyTests {
     struct Recipe: Codable, Hashable {
         var name = "Pancakes"
         var eggs: Double = 2

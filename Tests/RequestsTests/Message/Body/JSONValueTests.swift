@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import Testing
 
-@Suite(.timeLimit(.minutes(1))) struct JSONValueTests {
+@Suite(.timeLimit(.minutes(5))) struct JSONValueTests {
     private func encoded(_ value: JSONValue) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

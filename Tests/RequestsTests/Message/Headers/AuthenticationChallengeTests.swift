@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct AuthenticationChallengeTests {
+@Suite(.timeLimit(.minutes(5))) struct AuthenticationChallengeTests {
     @Test(
         arguments: [
             ("Basic realm=\"WallyWorld\"", ["Basic realm=WallyWorld"]),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheControlTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheControlTests {
     @Test(
         arguments: [
             ([.maxAge(.seconds(60)), .noTransform], "max-age=60, no-transform"),

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ContentDispositionTests {
+@Suite(.timeLimit(.minutes(5))) struct ContentDispositionTests {
     @Test(
         arguments: [
             // RFC 6266, 5.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ContentRangeTests {
+@Suite(.timeLimit(.minutes(5))) struct ContentRangeTests {
     @Test(
         arguments: [
             // RFC 9110, 14.4.

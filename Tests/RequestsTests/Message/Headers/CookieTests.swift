@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CookieTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieTests {
     @Test(
         arguments: [
             ("SID=31d4d96e407aad42; lang=en-US", ["SID=31d4d96e407aad42", "lang=en-US"]),

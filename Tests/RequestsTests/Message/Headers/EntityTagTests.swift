@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct EntityTagTests {
+@Suite(.timeLimit(.minutes(5))) struct EntityTagTests {
     @Test(
         arguments: [
             // RFC 9110, 8.8.3.

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPFieldNameTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPFieldNameTests {
     @Test(
         arguments: [
             (.accept, "Accept"), (.eTag, "ETag"), (.wwwAuthenticate, "WWW-Authenticate"), (.te, "TE"), (.dnt, "DNT"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPFieldTests {
+@Suite(.timeLimit(.minutes(5))) struct HTTPFieldTests {
     private static let date = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(

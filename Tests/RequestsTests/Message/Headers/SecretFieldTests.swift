@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct SecretFieldTests {
+@Suite(.timeLimit(.minutes(5))) struct SecretFieldTests {
     private let marked = HTTPField.Name("X-Mine", isSecret: true)
 
     @Test(arguments: [

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct MultipartFormTests {
+@Suite(.timeLimit(.minutes(5))) struct MultipartFormTests {
     private func failure(_ build: (inout MultipartForm) -> Void) -> InvalidRequest? {
         failure(HTTPBody.multipart(boundary: "b", build))
     }

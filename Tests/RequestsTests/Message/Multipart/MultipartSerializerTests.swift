@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 /// Transcripts: what the machine says, as it is told what was read.
-@Suite(.timeLimit(.minutes(1))) struct MultipartSerializerTests {
+@Suite(.timeLimit(.minutes(5))) struct MultipartSerializerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var preamble: String?

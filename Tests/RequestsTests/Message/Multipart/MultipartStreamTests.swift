@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct MultipartStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct MultipartStreamTests {
     /// Writes down how much is read at once, and gives zeros.
     private final class Zeros: InputStream {
         private var left: Int

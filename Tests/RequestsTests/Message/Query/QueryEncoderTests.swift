@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct QueryEncoderTests {
+@Suite(.timeLimit(.minutes(5))) struct QueryEncoderTests {
     struct Page: Encodable {
         var number = 2
         var pageSize: Int?

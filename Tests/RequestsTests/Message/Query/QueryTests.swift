@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct QueryTests {
+@Suite(.timeLimit(.minutes(5))) struct QueryTests {
     @Test func dictionaryLiteralKeepsOrderDuplicatesAndNil() {
         let (text, page, missing): (String, Int?, String?) = ("alex", 2, nil)
         let query: Query = [

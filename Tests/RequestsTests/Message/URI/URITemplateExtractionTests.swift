@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct URITemplateExtractionTests {
+@Suite(.timeLimit(.minutes(5))) struct URITemplateExtractionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let template: URITemplate
         let address: String

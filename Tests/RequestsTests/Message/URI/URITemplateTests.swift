@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct URITemplateTests {
+@Suite(.timeLimit(.minutes(5))) struct URITemplateTests {
     /// The variables of RFC 6570, 3.2.
     static let variables: URITemplate.Variables = [
         "count": ["one", "two", "three"], "dom": ["example", "com"], "dub": "me/too", "hello": "Hello World!",

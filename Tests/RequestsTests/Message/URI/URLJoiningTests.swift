@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct URLJoiningTests {
+@Suite(.timeLimit(.minutes(5))) struct URLJoiningTests {
     static let joins: [(base: String, path: String, query: Query, address: String)] = [
         ("https://h", "", [], "https://h"), ("https://h/", "", [], "https://h/"),
         ("https://h/v1", "", [], "https://h/v1"),

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CredentialInterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialInterceptorTests {
     /// Asks for a name and a password with a challenge, and says what it got.
     private func server(_ challenge: String, accepting: String = "") -> InMemoryTransport {
         InMemoryTransport { request in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CredentialMachineTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialMachineTests {
     /// What can be said to the machine; waiters are called as they are numbered.
     enum Input: Sendable {
         case wish(Int, after: Int, at: Int = 0)
@@ -212,7 +212,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CredentialMachineFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialMachineFuzzTests {
     @Test func everyWaiterIsLetGoOnceAndOneRefreshIsUnderWay() {
         var fuzz = Fuzz()
         var machine = CredentialMachine<Int, Int>(0, window: RefreshWindow(limit: 3, duration: .seconds(5)))

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RecoveryInterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct RecoveryInterceptorTests {
     /// A server that wants a login first.
     private func server(_ isLoggedIn: Locked<Bool>, _ sent: Recorder<Void>) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { _ in

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RefreshWaitsTests {
+@Suite(.timeLimit(.minutes(5))) struct RefreshWaitsTests {
     private let objects = (0..<4).map { _ in Census() }
     private var ids: [ObjectIdentifier] { objects.map { ObjectIdentifier($0) } }
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheFilesTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheFilesTests {
     private let directory = TemporaryDirectory()
     private let files: CacheFiles
     private let start = CacheSample.start

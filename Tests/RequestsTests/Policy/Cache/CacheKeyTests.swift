@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheKeyTests {
     private func key(_ url: String, _ headers: HTTPHeaders = []) throws -> CacheKey {
         CacheKey(CacheSample.get(try #require(URL(string: url)), headers))
     }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheRecordTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheRecordTests {
     static let key = CacheKey(CacheSample.get())
     static let records: [CacheRecord] = [
         .response(
@@ -72,7 +72,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CacheRecordFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheRecordFuzzTests {
     /// The checksum is made right, so that what is behind it is read at all.
     @Test func nothingThatIsReadTraps() {
         var fuzz = Fuzz()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheRemovalsTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheRemovalsTests {
     private let start = CacheSample.start
 
     @Test func whatWasAskedForBeforeARemovalIsOutdated() {

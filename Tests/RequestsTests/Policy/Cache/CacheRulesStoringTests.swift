@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheRulesStoringTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheRulesStoringTests {
     /// RFC 9111, 3; RFC 9110, 15.1; RFC 6585.
     @Test(arguments: 100..<600) func theStatusSaysWhetherAResponseIsStored(code: Int) {
         let always: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414]

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CacheRulesTests {
+@Suite(.timeLimit(.minutes(5))) struct CacheRulesTests {
     struct Row: Sendable {
         var request: HTTPHeaders = []
         var policy = URLRequest.CachePolicy.useProtocolCachePolicy

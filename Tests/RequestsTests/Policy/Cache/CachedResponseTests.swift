@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CachedResponseTests {
+@Suite(.timeLimit(.minutes(5))) struct CachedResponseTests {
     @Test func secretsAndFieldsOfTheConnectionAreNotKept() {
         let headers: HTTPHeaders = [
             .contentType: "text/plain", .setCookie: "a=1", .connection: "close, X-Hop", "x-hop": "1",

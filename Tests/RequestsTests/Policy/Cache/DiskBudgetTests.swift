@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct DiskBudgetTests {
+@Suite(.timeLimit(.minutes(5))) struct DiskBudgetTests {
     @Test func theDirectoryIsLookedAtFirst() {
         var budget = DiskBudget(limit: 800)
 

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct FreshnessTests {
+@Suite(.timeLimit(.minutes(5))) struct FreshnessTests {
     private static let second = "Sun, 06 Nov 1994 08:49:"
 
     struct Lifetime: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct LeastRecentlyUsedTests {
+@Suite(.timeLimit(.minutes(5))) struct LeastRecentlyUsedTests {
     @Test func whatWasUsedLongestAgoMakesRoom() {
         var values = LeastRecentlyUsed<String, Int>(limit: 40)
         for (index, key) in ["a", "b", "c", "d"].enumerated() { values.insert(index, for: key, cost: 10) }
@@ -59,7 +59,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct LeastRecentlyUsedFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct LeastRecentlyUsedFuzzTests {
     @Test func itDoesWhatAPlainListDoes() {
         var fuzz = Fuzz()
         var values = LeastRecentlyUsed<Int, Int>(limit: 100)

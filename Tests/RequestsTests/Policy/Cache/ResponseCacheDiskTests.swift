@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ResponseCacheDiskTests {
+@Suite(.timeLimit(.minutes(5))) struct ResponseCacheDiskTests {
     private let clock = WallClock()
     private let directory = TemporaryDirectory()
 

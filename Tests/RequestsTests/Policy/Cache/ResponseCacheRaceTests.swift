@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct ResponseCacheRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct ResponseCacheRaceTests {
     private let directory = TemporaryDirectory()
 
     private static func url(_ index: Int) -> URL { URL(string: "https://example.com/\(index)")! }

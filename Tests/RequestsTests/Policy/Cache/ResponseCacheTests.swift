@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 /// What a cache does wherever it keeps things.
-@Suite(.timeLimit(.minutes(1))) struct ResponseCacheTests {
+@Suite(.timeLimit(.minutes(5))) struct ResponseCacheTests {
     enum Place: CaseIterable {
         case memory
         case disk

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct BodyCompressionTests {
+@Suite(.timeLimit(.minutes(5))) struct BodyCompressionTests {
     private static let text = String(repeating: "Add the flour, and stir. ", count: 200)
 
     private func adapted(

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CookieAddressTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieAddressTests {
     @Test(
         arguments: [
             ("https://Example.COM/a/b?c#d", "example.com", true, "/a/b"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) final class CookieFileTests {
+@Suite(.timeLimit(.minutes(5))) final class CookieFileTests {
     private let clock = CookieClock()
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cookies-\(UUID().uuidString)")
     private var file: URL { folder.appendingPathComponent("cookies.json") }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CookieJarTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieJarTests {
     private let clock = CookieClock()
 
     private func jar() -> CookieJar { CookieJar { clock.now } }

@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 /// What stays bounded, whatever servers send.
-@Suite(.timeLimit(.minutes(1))) struct CookieLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct CookieLimitTests {
     private let clock = CookieClock()
 
     private func jar() -> CookieJar { CookieJar { clock.now } }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct FoundationCookieStorageTests {
+@Suite(.timeLimit(.minutes(5))) struct FoundationCookieStorageTests {
     private let foundation: HTTPCookieStorage
     private let cookies: FoundationCookieStorage
 

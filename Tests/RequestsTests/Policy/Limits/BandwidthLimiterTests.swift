@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct BandwidthLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct BandwidthLimiterTests {
     private let clock = TestClock()
 
     @Test func aBurstGoesAtOnceAndMoreIsOwed() {

@@ -10,7 +10,7 @@ import Testing
 /// The priority of those who are all the same.
 private let unhurried: @Sendable () -> Int = { 0 }
 
-@Suite(.timeLimit(.minutes(1))) struct HostLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct HostLimiterTests {
     private let origin = Origin(URL(string: "https://example.com")!)
     private let grants = Recorder<Int>()
 
@@ -76,7 +76,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
     }
 }
 
-@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct HostLimiterRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct HostLimiterRaceTests {
     private let origin = Origin(URL(string: "https://example.com")!)
 
     @Test func noMoreAreInThanTheLimitAndAllComeIn() async {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HostSlotsTests {
+@Suite(.timeLimit(.minutes(5))) struct HostSlotsTests {
     private let here = Origin(URL(string: "https://here.example")!)
     private let there = Origin(URL(string: "https://there.example")!)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RateLimitTests {
+@Suite(.timeLimit(.minutes(5))) struct RateLimitTests {
     typealias Step = (Duration, RateLimit.Input, [RateLimit.Action])
 
     /// Plays a transcript: what comes when, and what is to be done about it.

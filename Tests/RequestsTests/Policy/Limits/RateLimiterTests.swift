@@ -10,7 +10,7 @@ import Testing
 /// The priority of those who are all the same.
 private let unhurried: @Sendable () -> Int = { 0 }
 
-@Suite(.timeLimit(.minutes(1))) struct RateLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct RateLimiterTests {
     private let clock = ManualClock()
     private let grants = Recorder<Int>()
 
@@ -166,7 +166,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
     }
 }
 
-@Suite(.timeLimit(.minutes(1)), .tags(.race)) struct RateLimiterRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct RateLimiterRaceTests {
     @Test func takingBackAgainstTheGrant() async {
         let clock = ManualClock()
         let limiter = RateLimiter(1, per: .seconds(1), burst: 1_000_000, clock: clock)

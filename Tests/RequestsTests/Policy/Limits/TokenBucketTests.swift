@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct TokenBucketTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenBucketTests {
     @Test func aFullBucketGivesTheBurstAndThenTheRate() {
         var bucket = TokenBucket(80, per: .seconds(1), burst: 25)
 
@@ -137,7 +137,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct TokenBucketFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct TokenBucketFuzzTests {
     @Test func noTimetableGetsMoreThanBurstAndRateAllow() {
         var fuzz = Fuzz()
         for _ in 0..<Fuzz.cases / 100 {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct WaitingLineTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingLineTests {
     private func turns(of line: WaitingLine) -> [Int] {
         var line = line
         var turns: [Int] = []
@@ -80,7 +80,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct WaitingLineFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct WaitingLineFuzzTests {
     @Test func itIsTheSameAsASortedList() {
         var fuzz = Fuzz()
         for _ in 0..<Fuzz.cases / 1000 {

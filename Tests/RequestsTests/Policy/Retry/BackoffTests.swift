@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct BackoffTests {
+@Suite(.timeLimit(.minutes(5))) struct BackoffTests {
     private static let longest = RandomSource { .max }
     private static let shortest = RandomSource { 0 }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct IdempotencyKeysTests {
+@Suite(.timeLimit(.minutes(5))) struct IdempotencyKeysTests {
     private func request(_ method: HTTPMethod, headers: HTTPHeaders = []) -> WireRequest {
         WireRequest(http: HTTPRequest(url: home, method: method, headers: headers))
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct RetryPolicyTests {
+@Suite(.timeLimit(.minutes(5))) struct RetryPolicyTests {
     private func failure(
         _ code: RequestError.Code = .unacceptableStatus,
         status: HTTPStatus? = nil,

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct DownloadDestinationTests {
+@Suite(.timeLimit(.minutes(5))) struct DownloadDestinationTests {
     private let folder = FileManager.default.temporaryDirectory
     private let head = HTTPResponseHead(status: .ok)
 

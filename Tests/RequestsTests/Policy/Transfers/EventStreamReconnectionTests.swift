@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct EventStreamReconnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct EventStreamReconnectionTests {
     private static let accepted = HTTPResponseHead(
         status: .ok,
         headers: [HTTPField(.contentType, "text/event-stream; charset=utf-8")]

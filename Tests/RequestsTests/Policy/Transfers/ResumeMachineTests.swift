@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ResumeMachineTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeMachineTests {
     typealias Decision = ResumeMachine.Decision
 
     private static let url = URL(string: "https://example.com/film.mov?signature=1")!

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) final class ResumeTokenTests {
+@Suite(.timeLimit(.minutes(5))) final class ResumeTokenTests {
     private let manifest = DownloadManifest(
         address: "0",
         validator: .tag("a"),

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HostTrustJudgingFuzzTests {
+@Suite(.timeLimit(.minutes(5))) struct HostTrustJudgingFuzzTests {
     @Test func certificateWithBytesChangedPassesOnlyWithThePinnedKey() throws {
         var fuzz = Fuzz()
         let original = try [UInt8](Certificate(pem: CertificateSample.ed25519.pem).der)

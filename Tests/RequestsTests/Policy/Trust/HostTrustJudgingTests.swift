@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct HostTrustJudgingTests {
+@Suite(.timeLimit(.minutes(5))) struct HostTrustJudgingTests {
     private let host = "api.example.com"
 
     private func rules(_ policy: TrustPolicy) throws -> HostTrust {

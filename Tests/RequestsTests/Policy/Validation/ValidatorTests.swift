@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct ValidatorTests {
+@Suite(.timeLimit(.minutes(5))) struct ValidatorTests {
     private func response(
         _ status: HTTPStatus = .ok,
         _ body: String = "{}",

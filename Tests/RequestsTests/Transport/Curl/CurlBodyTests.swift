@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CurlBodyTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlBodyTests {
     private static func temporaryFile(_ text: String) throws -> URL {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         try Data(text.utf8).write(to: url)

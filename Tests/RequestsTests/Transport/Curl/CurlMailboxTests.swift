@@ -16,7 +16,7 @@ private final class Mailbox {
     func release(_ count: Int) -> Bool { value.release(count) }
 }
 
-@Suite(.timeLimit(.minutes(1))) struct CurlMailboxTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlMailboxTests {
     private static func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
 
     @Test func receiverIsCalledOnceUntilItHasFoundNothing() {

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct CurlResultTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlResultTests {
     @Test func successIsNoError() {
         #expect(CurlResult(code: 0, text: "").error(phase: .sending) == nil)
     }

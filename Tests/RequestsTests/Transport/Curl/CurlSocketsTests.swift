@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 /// The sockets are real: both ends of a pair.
-@Suite(.timeLimit(.minutes(1))) struct CurlSocketsTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlSocketsTests {
     /// Handles, of which only the identity counts.
     private let one = OpaquePointer(bitPattern: 1)!
     private let other = OpaquePointer(bitPattern: 2)!

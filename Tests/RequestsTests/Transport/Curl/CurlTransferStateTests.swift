@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// The state of a transfer as transcripts: what libcurl calls, and what is told.
-@Suite(.timeLimit(.minutes(1))) struct CurlTransferStateTests {
+@Suite(.timeLimit(.minutes(5))) struct CurlTransferStateTests {
     /// What libcurl, or the loop, may do to a transfer.
     enum Input: Sendable, Hashable, CustomTestStringConvertible {
         case line(String)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(1))) struct SessionTrustTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionTrustTests {
     private func request(_ url: String, trust: TrustPolicy) throws -> TransportRequest {
         TransportRequest(HTTPRequest(url: try #require(URL(string: url))), trust: trust)
     }
