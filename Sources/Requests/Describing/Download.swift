@@ -75,6 +75,7 @@ extension Download {
     /// A copy that fails unless the file has this digest.
     ///
     /// - Parameter digest: 64 hexadecimal digits.
+    /// - Returns: The copy.
     public func expecting(sha256 digest: String) -> Self {
         modified { $0.expectedSHA256 = digest }
     }
@@ -84,6 +85,7 @@ extension TypedRequest {
     /// A download of what the request asks for, with its options; what it would have decoded doesn't matter.
     ///
     /// - Parameter destination: Where the content goes; a temporary file by default.
+    /// - Returns: The download.
     public func download(to destination: DownloadDestination = .temporary) -> Download {
         var download = Download(http, to: destination)
         download.options = options
@@ -96,6 +98,7 @@ extension HTTPRequest {
     /// A download of what the request asks for.
     ///
     /// - Parameter destination: Where the content goes; a temporary file by default.
+    /// - Returns: The download.
     public func download(to destination: DownloadDestination = .temporary) -> Download {
         Download(self, to: destination)
     }

@@ -22,8 +22,8 @@ import Testing
 
     @Test func aSourceGivesTheNumbersOfItsSeed() {
         var random = SeededRandom(7)
-        var source = RandomSource.seeded(7)
-        var sameSource = source
+        let source = RandomSource.seeded(7)
+        let sameSource = source
 
         #expect(source.next() == random.next())
         #expect(sameSource.next() == random.next())

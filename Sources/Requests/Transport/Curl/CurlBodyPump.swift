@@ -6,18 +6,9 @@ import Foundation
 
 /// Reads a stream ahead, on a thread of its own, since a stream may block and the loop mustn't.
 ///
-/// One chunk is read ahead and no more: the reader takes it, and has the next one read.
+/// A few chunks are read ahead and no more: a mebibyte, whatever the length of the stream.
 final class CurlBodyPump: Sendable {
-    private enum State {
-        /// The next chunk is being read.
-        case reading(isWanted: Bool)
-        /// A chunk is there, from which so many bytes were taken.
-        case chunk([UInt8], taken: Int)
-        case ended
-        case failed
-    }
-
-    private let state = Locked(State.reading(isWanted: false))
+    private let state = Locked(State())
     private let stream: Locked<InputStream>
     private let queue = DispatchQueue(label: "Requests.CurlBodyPump")
     private let whenReadable: @Sendable () -> Void
@@ -36,24 +27,8 @@ final class CurlBodyPump: Sendable {
 
     /// Takes bytes that are there.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
-        let (chunk, isEmptied) = state.withLock { state -> (CurlBody.Chunk, Bool) in
-            switch state {
-            case .reading:
-                state = .reading(isWanted: true)
-                return (.later, false)
-            case .ended:
-                return (.bytes(0), false)
-            case .failed:
-                return (.failed, false)
-            case .chunk(let bytes, let taken):
-                let count = min(buffer.count, bytes.count - taken)
-                buffer.copyBytes(from: bytes[taken..<taken + count])
-                let isEmptied = taken + count == bytes.count
-                state = isEmptied ? .reading(isWanted: false) : .chunk(bytes, taken: taken + count)
-                return (.bytes(count), isEmptied)
-            }
-        }
-        if isEmptied { queue.async { [self] in readAhead() } }
+        let (chunk, readsOn) = state.withLock { ($0.take(into: buffer), $0.beginsReading()) }
+        if readsOn { queue.async { [self] in readAhead() } }
         return chunk
     }
 
@@ -61,20 +36,78 @@ final class CurlBodyPump: Sendable {
         queue.async { [self] in stream.withLock { $0.close() } }
     }
 
+    /// Reads until enough is waiting, or there is no more.
     private func readAhead() {
-        let next = stream.withLock { stream -> State in
-            var bytes = [UInt8](repeating: 0, count: 64 * 1024)
-            let count = stream.read(&bytes, maxLength: bytes.count)
-            guard count > 0 else { return count == 0 ? .ended : .failed }
-            bytes.removeLast(bytes.count - count)
-            return .chunk(bytes, taken: 0)
+        var goesOn = true
+        while goesOn {
+            let (count, bytes) = stream.withLock { stream in
+                var bytes = [UInt8](repeating: 0, count: State.chunkSize)
+                let count = stream.read(&bytes, maxLength: bytes.count)
+                bytes.removeLast(bytes.count - max(0, count))
+                return (count, bytes)
+            }
+            let isWanted: Bool
+            (goesOn, isWanted) = state.withLock { $0.put(bytes, isEnd: count == 0, isFailure: count < 0) }
+            if isWanted { whenReadable() }
         }
-        let isWanted = state.withLock { state in
-            guard case .reading(let isWanted) = state else { return false }
-            state = next
-            return isWanted
+    }
+}
+
+extension CurlBodyPump {
+    /// What has been read ahead and not taken yet: little, so that memory stays flat, and more than one piece, so that
+    /// neither side waits for the other each time.
+    private struct State: Sendable {
+        static let chunkSize = 256 * 1024
+        private static let mostChunks = 4
+
+        private enum End: Sendable {
+            case whole, failed
         }
-        if isWanted { whenReadable() }
+
+        private var chunks: [[UInt8]] = []
+        /// How much of the first chunk was taken.
+        private var taken = 0
+        private var end: End?
+        private var isReading = true
+        /// Whether the taker was told to come later, and waits to be called.
+        private var isWanted = false
+
+        private var wantsMore: Bool { end == nil && chunks.count < Self.mostChunks }
+
+        mutating func take(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
+            guard let first = chunks.first else {
+                switch end {
+                case .whole: return .bytes(0)
+                case .failed: return .failed
+                case nil:
+                    isWanted = true
+                    return .later
+                }
+            }
+            let count = min(buffer.count, first.count - taken)
+            buffer.copyBytes(from: first[taken..<taken + count])
+            taken += count
+            if taken == first.count {
+                chunks.removeFirst()
+                taken = 0
+            }
+            return .bytes(count)
+        }
+
+        /// Whether somebody has to begin to read, who then does.
+        mutating func beginsReading() -> Bool {
+            guard !isReading, wantsMore else { return false }
+            isReading = true
+            return true
+        }
+
+        /// Keeps what was read; says whether to read on, and whether to call the taker.
+        mutating func put(_ bytes: [UInt8], isEnd: Bool, isFailure: Bool) -> (goesOn: Bool, isWanted: Bool) {
+            if isEnd || isFailure { end = isFailure ? .failed : .whole } else { chunks.append(bytes) }
+            isReading = wantsMore
+            defer { isWanted = false }
+            return (isReading, isWanted)
+        }
     }
 }
 #endif
