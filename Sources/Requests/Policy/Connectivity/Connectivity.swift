@@ -5,7 +5,7 @@ import Foundation
 
 /// Whether there is a network, as far as somebody tells; others wait for it.
 ///
-/// On Apple platforms, ``system`` is told by the system. Elsewhere nobody tells by himself: make one, and set
+/// On Apple platforms, `system` is told by the system. Elsewhere nobody tells by himself: make one, and set
 /// ``isConnected`` by whatever the program knows, such as a link that goes up and down. Tests do the same.
 ///
 /// ```swift

@@ -3,7 +3,7 @@
 
 /// Whom a connection trusts: whose certificates, which keys, and from which version of TLS on.
 ///
-/// The default, ``system``, is right for nearly everyone: the certificate is signed by an authority of the system's,
+/// The default, `system`, is right for nearly everyone: the certificate is signed by an authority of the system's,
 /// is in its time, and names the host. Change it to reach servers with an authority of your own, to pin keys, or to
 /// show a client certificate. Every rule narrows what is accepted, or adds what you name; none turns the checks of
 /// another off, but for ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
@@ -21,7 +21,7 @@
 ///
 /// A connection is used again only for requests of which the same is asked. What a transport can't do is an error of
 /// code `unsupported`, before anything is sent: ``CurlTransport`` on Linux does everything; `URLSession` does on Apple
-/// platforms, with client certificates as PKCS#12 only, and ``system`` alone on Linux. A connection that isn't trusted is an error of code `untrusted`,
+/// platforms, with client certificates as PKCS#12 only, and `system` alone on Linux. A connection that isn't trusted is an error of code `untrusted`,
 /// with a `reason` that says why.
 public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.
