@@ -175,6 +175,42 @@ extension OverLoopback {
             #expect(try names(in: folder) == ["film"])
         }
 
+        /// A queueing server that says "later" to the request for the rest has given nothing of it.
+        @Test(arguments: [HTTPStatus.accepted, .noContent])
+        func anAnswerWithoutTheRestMakesNothingWhole(_ status: HTTPStatus) async throws {
+            let folder = try folder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let files = FileServer(Self.content, cuts: { $0 == 1 ? 100_000 : nil })
+            let server = try MockServer { request in
+                request.headers[.range] == nil ? files.answer(request) : .status(status)
+            }
+            var request = Fetch(url: server.url("/"), destination: .file(folder.appendingPathComponent("film")))
+            request.options.retry = RetryPolicy(limit: 2, backoff: .none)
+
+            let error = await #expect(throws: RequestError.self) { try await OperationQueue().fetch(request) }
+
+            #expect(error?.code == .emptyResponse)
+            #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("film").path))
+        }
+
+        @Test func aTokenIsGoneOnWithWhereTheServerNamesTheFile() async throws {
+            let folder = try folder()
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let files = FileServer(Self.content, cuts: { $0 == 1 ? 100_000 : nil })
+            let server = try MockServer { files.answer($0) }
+            var request = Fetch(url: server.url("/film.bin"), destination: .directory(folder))
+            let broken = OperationQueue().addRequest(request)
+            _ = try? await broken.value()
+
+            request.resumeToken = broken.resumeToken
+            #expect(request.resumeToken != nil)
+            let file = try await OperationQueue().fetch(request)
+
+            #expect(try Data(contentsOf: file.url) == Self.content)
+            #expect(try names(in: folder) == ["film.bin"])
+            #expect(server.requests.last?.headers[.range] != nil)
+        }
+
         @Test func nothingIsLeftOfWhatNobodyGoesOnWith() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -27,7 +27,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     private var chunks: [Data] = []
     private var next = 0
     private var size = 0
-    private var isPaused = false
+    private(set) var isPaused = false
     private var waiter: Waiter?
     private var ending: Reply?
 

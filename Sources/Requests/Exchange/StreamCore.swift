@@ -74,8 +74,18 @@ final class StreamCore: Sendable {
         for observer in state.withLock({ $0.close() }) { observer() }
     }
 
+    /// Tells what the buffer wants, until it wants nothing else: two threads may be here at once, and the one that has
+    /// looked first may tell last.
+    private func settlePause() {
+        var told: Bool
+        repeat {
+            told = state.withLock { $0.buffer.isPaused }
+            setPaused(told)
+        } while told != state.withLock { $0.buffer.isPaused }
+    }
+
     private func perform(_ action: StreamBuffer<Waiter>.Action) {
-        if let pauses = action.pauses { setPaused(pauses) }
+        if action.pauses != nil { settlePause() }
         guard let (waiter, reply) = action.reply else { return }
         switch reply {
         case .chunk(let data):

@@ -4,8 +4,9 @@
 import Foundation
 
 extension Redaction {
-    /// Content of a type without the texts in it that are credentials by their name, where it is JSON or a form; what
-    /// has none is given back byte for byte.
+    /// Content of a type without the texts in it that are credentials by their name, where it is JSON or a form.
+    ///
+    /// What has none is given back byte for byte. JSON that can't be read, and names one, is left out.
     ///
     /// Fewer names count than elsewhere: what is recorded is to be replayed, and a `code` or a `key` in content is next
     /// to never a secret.
@@ -16,10 +17,13 @@ extension Redaction {
         if type.essence == MediaType.urlEncodedForm.essence {
             return Data(pairs(Substring(decoding: content, as: UTF8.self), separatedBy: "&").utf8)
         }
-        guard type.essence == MediaType.json.essence || type.suffix == "json",
-            let value = try? JSONDecoder().decode(JSONValue.self, from: content), let redacted = credentials(value)
-        else { return content }
-        return redacted.serialized
+        guard type.essence == MediaType.json.essence || type.suffix == "json" else { return content }
+        guard let value = try? JSONDecoder().decode(JSONValue.self, from: content) else {
+            // What was cut off can't be taken apart: it goes as a whole where it names a credential.
+            let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
+            return pieces.contains(where: namesCredential) ? Data() : content
+        }
+        return credentials(value)?.serialized ?? content
     }
 
     /// The value without credentials; nil where there are none.

@@ -64,6 +64,11 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
 
     final override func conclude(_ response: HTTPResponse<Data>) {
         guard let request, let download = state.withLock({ $0.download }) else { return }
+        // An answer without the content, such as 202 to a request for the rest, makes nothing whole.
+        guard run.withLock({ $0.receiver != nil }) else {
+            let reason = "the answer has nothing of the file"
+            return fail(RequestError(.emptyResponse, phase: .receiving, reason: reason), in: .receiving)
+        }
         do {
             let (url, length) = try download.complete(expecting: request.expectedSHA256)
             let file = DownloadedFile(url: url, length: length, response: response.head)

@@ -52,12 +52,14 @@ final class PartialDownload: Sendable {
     {
         switch state.withLock({ $0.machine.handle(head) }) {
         case .append(let position):
+            try chooseTarget(for: head)
             let file = state.withLock { $0.file }
             try file?.truncate(to: position)
             return file.map { FileReceiver($0, limit: limit) }
         case .startOver:
             return FileReceiver(try startOver(head, from: url), limit: limit)
         case .complete:
+            try chooseTarget(for: head)
             return Discard(
                 besides: state.withLock { state in
                     state.isComplete = true
@@ -75,10 +77,20 @@ final class PartialDownload: Sendable {
         }
     }
 
-    private func startOver(_ head: HTTPResponseHead, from url: URL) throws -> PartialFile {
-        let name = head.suggestedFileName
-        let target = try state.withLock { $0.target } ?? destination.file(suggestedName: name, response: head)
+    /// Settles where the file goes, with the first response that has something of it.
+    @discardableResult
+    private func chooseTarget(for head: HTTPResponseHead) throws -> URL {
+        let chosen = state.withLock { $0.target }
+        let target = try chosen ?? destination.file(suggestedName: head.suggestedFileName, response: head)
         try destination.check(target)
+        state.withLock { $0.target = target }
+        return target
+    }
+
+    private func startOver(_ head: HTTPResponseHead, from url: URL) throws -> PartialFile {
+        let target = try chooseTarget(for: head)
+        // What is kept for the next process says what the bytes are of, and they are about to be others.
+        if keepsToken { ResumeToken.removeStored(for: target) }
         let former = state.withLock { $0.file }
         if let former, former.url.deletingLastPathComponent().path == target.deletingLastPathComponent().path {
             try former.truncate()
@@ -90,7 +102,6 @@ final class PartialDownload: Sendable {
             )
             state.withLock { $0.file = file }
         }
-        state.withLock { $0.target = target }
         if keepsToken { try token?.store(for: target) }
         guard let file = state.withLock({ $0.file }) else {
             throw RequestError(.cannotWriteFile, phase: .receiving)

@@ -63,11 +63,14 @@ final class ServerCore: Sendable {
     }
 
     func stop() {
-        let waiters = state.withLock { state -> [Int: ServerWaiter] in
+        // What answered may hold the server: it goes with the stop, and is let go of outside the lock.
+        let (waiters, answers) = state.withLock { state in
+            let former = (state.waiters, (state.handler, state.routes, state.queue))
             state.isStopped = true
-            defer { state.waiters = [:] }
-            return state.waiters
+            (state.waiters, state.handler, state.routes, state.queue) = ([:], nil, RouteTable(), [])
+            return former
         }
+        defer { withExtendedLifetime(answers) {} }
         stopSignal.signal()
         stopGate.open()
         for waiter in waiters.values { waiter.continuation.resume(throwing: MockServerError.stopped) }

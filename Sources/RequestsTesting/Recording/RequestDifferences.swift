@@ -82,7 +82,10 @@ struct RequestDifferences {
 
     private mutating func compare(_ expected: JSONValue, _ request: StubbedRequest, isWhole: Bool) {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: request.body) else {
-            let actual = request.body.isEmpty ? nil : "\"\(request.text.shortened())\", which isn't JSON"
+            // A form where JSON was expected may have a password, and a failure is read by many.
+            let shown = Redaction.content(request.body, type: request.headers[.contentType])
+            let text = String(decoding: shown, as: UTF8.self).shortened()
+            let actual = request.body.isEmpty ? nil : "\"\(text)\", which isn't JSON"
             return add("body", expected: "JSON", actual: actual)
         }
         for difference in value.differences(from: expected, isWhole: isWhole, limit: Self.limit) {

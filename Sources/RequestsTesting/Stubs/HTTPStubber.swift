@@ -102,11 +102,11 @@ public final class HTTPStubber: HTTPTransport {
         do {
             guard var received = try await StubbedRequest.reading(request, for: transfer) else { return }
             received.isBodyHidden = isBodyHidden
-            let count = Int64(received.body.count)
-            if count > 0 { transfer.report(.sent(count, of: count)) }
             guard transfer.isRunning else { return }
             switch decide(received) {
             case .answer(let claimed, let respond):
+                let count = Int64(received.body.count)
+                if count > 0 { transfer.report(.sent(count, of: count)) }
                 let plan = try StubPlan(await respond(claimed), to: claimed)
                 await transfer.play(plan, on: clock, timeout: request.timeout)
             case .refuse(let error):

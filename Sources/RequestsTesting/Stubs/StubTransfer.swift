@@ -33,6 +33,7 @@ final class StubTransfer: Transfer {
         guard state.withLock({ $0.begin(event) }) else { return }
         receive(event)
         if let error = state.withLock({ $0.finish() }) { receive(.end(error)) }
+        if case .end = event { _ = takeStops() }
     }
 
     /// Notes how to stop something that works for the transfer; stops it at once where the transfer was cancelled.
@@ -45,12 +46,16 @@ final class StubTransfer: Transfer {
     }
 
     private func stop() {
-        let stops = work.withLock { work -> [@Sendable () -> Void] in
+        for stop in takeStops() { stop() }
+    }
+
+    /// Lets go of what was at work: a transfer of another transport holds this one.
+    private func takeStops() -> [@Sendable () -> Void] {
+        work.withLock { work in
             work.isStopped = true
             defer { work.stops = [] }
             return work.stops
         }
-        for stop in stops { stop() }
     }
 
     // MARK: Playing

@@ -22,6 +22,11 @@ import Testing
         )
     }
 
+    @Test(arguments: [#"{"access_token":"abc","refresh"#, #"{"access_token":"ab"#, #"["password","a"#])
+    func whatWasCutOffGoesAsAWholeWhereItNamesACredential(text: String) {
+        #expect(redacted(text, "application/json") == "")
+    }
+
     @Test func secretFieldsOfAFormAreLeftOut() {
         let type = "application/x-www-form-urlencoded"
 
@@ -29,7 +34,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{ "b":1, "a":"x" }"#, "application/json"), (#"{"token":"#, "application/json"),
+        (#"{ "b":1, "a":"x" }"#, "application/json"), (#"{"name":"Ad"#, "application/json"),
         (#"{"token":"a"}"#, "text/plain"), (#"{"token":"a"}"#, nil), ("password=a", "text/plain"),
         (#"{"token":"REDACTED", "b":1}"#, "application/json"),
     ])
