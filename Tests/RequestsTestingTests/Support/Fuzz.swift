@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTesting
 
 /// Input that nobody thought of, the same in every run unless another seed is asked for.
 ///
@@ -11,20 +12,13 @@ struct Fuzz: RandomNumberGenerator {
     static let seed = setting("REQUESTS_FUZZ_SEED") ?? 20_260_711
     static let cases = setting("REQUESTS_FUZZ_CASES").map(Int.init) ?? 100_000
 
-    private var state: UInt64
+    private var random: SeededRandom
 
     init(seed: UInt64 = Fuzz.seed) {
-        state = seed
+        random = SeededRandom(seed)
     }
 
-    /// SplitMix64: small, and good enough to stir strings.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
+    mutating func next() -> UInt64 { random.next() }
 
     /// A text of pieces that mean something to the parser under test, mixed with bytes that mean nothing.
     mutating func text(of pieces: [String], upTo count: Int = 12) -> String {

@@ -1,0 +1,26 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct StreamCoreRaceTests {
+    /// A pause that is decided first and told last would hold the server back for ever: nothing comes that could undo
+    /// it.
+    @Test func aPauseAgainstTheChunkBeingTaken() async throws {
+        for _ in 0..<1000 {
+            let isPaused = Locked(false)
+            let core = StreamCore(limit: 1) { pauses in isPaused.withLock { $0 = pauses } }
+
+            async let put: Void = core.put(Data("ab".utf8))
+            async let taken = core.next()
+
+            #expect(try await taken == Data("ab".utf8))
+            try await put
+            #expect(!isPaused.withLock { $0 })
+        }
+    }
+}
