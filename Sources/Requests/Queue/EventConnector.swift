@@ -105,6 +105,7 @@ struct EventConnector {
         do {
             guard let chunk = try await stream.makeAsyncIterator().next() else { return machine.handle(.ended) }
             events = parser.feed(chunk)[...]
+            if !events.isEmpty { _ = machine.handle(.received) }
             machine.lastEventID = parser.lastEventID
             if let retry = parser.retry { machine.retry = retry }
             return .none

@@ -11,7 +11,7 @@ import Foundation
 ///
 /// The request is sent when the first event is asked for, and asks for `text/event-stream`. A connection that ends or
 /// breaks is made again after the time that the server asked for last, and tells the server the identifier of the last
-/// event, so that it goes on from there. Connections that fail one after another wait longer and longer; statuses of a
+/// event, so that it goes on from there. Connections that give no event, one after another, wait longer and longer; statuses of a
 /// server that is only busy are failures of this kind. 204 ends the stream. Everything else ends it with an error:
 /// another status, another type of content, an event of more than 1 MiB, a failure that the next connection would have
 /// too.
@@ -36,7 +36,8 @@ public struct EventStream: AsyncSequence, Sendable {
 
         /// The next event; nil when the server says that there are no more.
         ///
-        /// - Throws: ``RequestError`` with what ended the stream, and `CancellationError` in a cancelled task. The end of a connection is not an error, as long as the policy has patience.
+        /// - Throws: ``RequestError`` with what ended the stream, and `CancellationError` in a cancelled task. The end of
+        ///   a connection is not an error, as long as the policy has patience.
         public mutating func next() async throws -> ServerSentEvent? { try await connector.next() }
     }
 }

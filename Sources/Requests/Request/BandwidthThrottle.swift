@@ -63,8 +63,9 @@ final class BandwidthThrottle: Sendable {
         let timer = DelayedAction(after: pause, on: limiter.clock) { [weak self] in
             guard let self else { return }
             if let pause = limiter.owed { return wait(pause) }
-            state.withLock { $0.isWaiting = false }
+            // In this order: who would hold it in between leaves that to the next who takes something.
             flow.set(.bandwidth, false)
+            state.withLock { $0.isWaiting = false }
         }
         let isOver = state.withLock { state in
             if !state.isOver { state.timer = timer }

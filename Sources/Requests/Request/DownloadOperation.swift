@@ -7,16 +7,10 @@ import Foundation
 /// when the file is at its destination.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
 open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
-    private struct State: Sendable {
-        var download: PartialDownload?
-        var isHandedOver = false
-    }
-
-    private let state = Locked(State())
+    private let download = Locked<PartialDownload?>(nil)
 
     deinit {
-        let (download, isHandedOver) = state.withLock { ($0.download, $0.isHandedOver) }
-        download?.abandon(keeping: isHandedOver)
+        download.withLock { $0 }?.abandon()
     }
 
     final override var keepsContentInMemory: Bool { false }
@@ -26,16 +20,12 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// - Throws: What a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
-        // Who asks for a part knows what to do with it.
-        guard let own = self.request, !request.headers.contains(.range) else { return }
-        let url = request.url
-        let download = state.withLock { $0.download } ?? PartialDownload(own, url: url, now: environment.now)
-        state.withLock { $0.download = download }
-        for field in download.fields() { request.headers.set(field) }
+        guard let own = self.request else { return }
+        for field in download(for: own, sending: request).fields() { request.headers.set(field) }
     }
 
     final override func claims(_ head: HTTPResponseHead) -> Bool {
-        super.claims(head) || state.withLock { $0.download }?.concerns(head) ?? false
+        super.claims(head) || download.withLock { $0 }?.concerns(head) ?? false
     }
 
     final override func makeReceiver(
@@ -44,17 +34,22 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
-        let download = state.withLock { state in
-            let download = state.download ?? PartialDownload(request, url: sent.url, now: environment.now)
-            state.download = download
-            return download
-        }
         let limit = request.options.maximumBodySize ?? .max
-        return try download.begin(head, from: sent.url, flow: flow, limit: limit)
+        return try download(for: request, sending: sent).begin(head, from: sent.url, flow: flow, limit: limit)
+    }
+
+    /// The one download of this operation, begun with the first request.
+    private func download(for request: R, sending sent: HTTPRequest) -> PartialDownload {
+        if let download = download.withLock({ $0 }) { return download }
+        let kind: PartialDownload.Kind =
+            sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
+        let new = PartialDownload(request, kind, url: sent.url, now: environment.now)
+        download.withLock { $0 = new }
+        return new
     }
 
     final override func review(_ error: RequestError?) -> Review {
-        guard run.withLock({ $0.receiver != nil }), let download = state.withLock({ $0.download }) else {
+        guard run.withLock({ $0.receiver != nil }), let download = download.withLock({ $0 }) else {
             return .usual
         }
         let (reason, failure) = download.review(error)
@@ -63,14 +58,14 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     final override func conclude(_ response: HTTPResponse<Data>) {
-        guard let request, let download = state.withLock({ $0.download }) else { return }
+        guard let request, let download = download.withLock({ $0 }) else { return }
         // An answer without the content, such as 202 to a request for the rest, makes nothing whole.
         guard run.withLock({ $0.receiver != nil }) else {
             let reason = "the answer has nothing of the file"
             return fail(RequestError(.emptyResponse, phase: .receiving, reason: reason), in: .receiving)
         }
         do {
-            let (url, length) = try download.complete(expecting: request.expectedSHA256)
+            let (url, length) = try download.complete(expecting: request.expectedSHA256) { result == nil }
             let file = DownloadedFile(url: url, length: length, response: response.head)
             finish(with: .success(try request.process(file)))
         } catch let error as DownloadError {
@@ -88,22 +83,18 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// Who takes it has the partial file, and removes it with ``ResumeToken/discard()`` where it isn't wanted. Nobody
     /// has it, it goes with the operation.
     public final var resumeToken: ResumeToken? {
-        guard case .failure? = result, let download = state.withLock({ $0.download }) else { return nil }
-        let token = download.token
-        if token != nil { state.withLock { $0.isHandedOver = true } }
-        return token
+        guard case .failure? = result else { return nil }
+        return download.withLock { $0 }?.release()
     }
 
     /// Cancels the operation, and gives what it can be gone on with.
     public final override func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
         cancel()
-        let end = BlockOperation { completion(self.resumeToken) }
-        end.addDependency(self)
-        ResumeTokens.queue.addOperation(end)
+        addCompletion(on: .global()) { _ in completion(self.resumeToken) }
     }
-}
 
-/// Where those wait who want a token: the transfer has to have ended, and a cancelled one ends soon.
-private enum ResumeTokens {
-    static let queue = OperationQueue()
+    override func deliver() {
+        if case .failure? = result { download.withLock { $0 }?.fail() }
+        super.deliver()
+    }
 }

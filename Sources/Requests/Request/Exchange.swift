@@ -28,6 +28,8 @@ struct Exchange: Sendable {
     var redirects = RedirectMachine(policy: .refuse)
     /// How often the request was made.
     var attempt = 1
+    /// How many of those came of an answer that was good, and not the whole.
+    var continuations = 0
     private var began = ContinuousClock.now
     private var transfer = 0
     private var work = 0

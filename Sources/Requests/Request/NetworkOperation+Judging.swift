@@ -16,7 +16,12 @@ extension NetworkOperation {
         if !keepsContentInMemory {
             switch review(error) {
             case .usual: break
-            case .again(let reason): return retry(after: .zero, because: reason)
+            case .again(let reason):
+                guard hop.outgoing.body.isReplayable else {
+                    return fail(RequestError(.bodyNotReplayable, phase: .receiving, underlying: reason), in: .receiving)
+                }
+                run.withLock { $0.exchange.continuations += 1 }
+                return retry(after: .zero, because: reason)
             case .failure(let error): return consider(error, in: .receiving)
             }
         }
@@ -210,8 +215,9 @@ extension NetworkOperation {
 
     // MARK: Retry
 
-    /// Which try this is, whether a transport answered it or a cache; redirects are none of their own.
-    private var attempt: Int { run.withLock { $0.exchange.attempt } }
+    /// Which try this is, whether a transport answered it or a cache; redirects are none of their own, and neither are
+    /// requests for what a server left out of its answer.
+    private var attempt: Int { run.withLock { $0.exchange.attempt - $0.exchange.continuations } }
 
     /// Lets the interceptors and the retry policy decide whether the operation fails or tries again.
     private func consider(_ error: RequestError, in phase: RequestError.Phase) {

@@ -15,16 +15,28 @@ final class PartialDownload: Sendable {
         var isComplete = false
     }
 
+    /// How a download asks for its content.
+    enum Kind: Sendable {
+        /// For the whole, or for what is missing of it.
+        case resumable
+        /// For the whole, always: parts are of what a GET gives (RFC 9110, 14.2).
+        case whole
+        /// For a part that the caller has chosen, who knows what to do with it.
+        case part
+    }
+
     private let destination: DownloadDestination
+    private let kind: Kind
     private let keepsToken: Bool
     private let state: Locked<State>
 
     /// Goes on with what an earlier download left, where there is something that can be gone on with.
-    init(_ request: some DownloadRequest, url: URL, now: @escaping @Sendable () -> Date) {
+    init(_ request: some DownloadRequest, _ kind: Kind, url: URL, now: @escaping @Sendable () -> Date) {
         destination = request.destination
-        keepsToken = request.resumesAutomatically && destination.fixedFile != nil
+        self.kind = kind
+        keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
-        let token = request.resumeToken ?? stored
+        let token = kind == .resumable ? request.resumeToken ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
         state = Locked(State(machine: machine, file: file, target: destination.fixedFile))
@@ -32,8 +44,10 @@ final class PartialDownload: Sendable {
 
     /// What the next request needs.
     func fields() -> [HTTPField] {
-        state.withLock { state in
-            if let file = state.file, state.again == nil { state.machine.interrupted(length: file.length) }
+        guard kind != .part else { return [] }
+        return state.withLock { state in
+            let length = kind == .resumable ? state.file?.length : nil
+            if let length, state.again == nil { state.machine.interrupted(length: length) }
             state.again = nil
             return state.machine.fields
         }
@@ -41,7 +55,8 @@ final class PartialDownload: Sendable {
 
     /// Whether a status other than the request's own says something about the file.
     func concerns(_ head: HTTPResponseHead) -> Bool {
-        head.status == .rangeNotSatisfiable && state.withLock { $0.machine.offset > 0 }
+        let isAboutParts = head.status == .rangeNotSatisfiable || head.status == .partialContent
+        return isAboutParts && state.withLock { $0.machine.offset > 0 }
     }
 
     /// Gets ready for the content of a response.
@@ -50,6 +65,7 @@ final class PartialDownload: Sendable {
     /// - Throws: ``RequestError``.
     func begin(_ head: HTTPResponseHead, from url: URL, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)?
     {
+        guard kind != .part else { return FileReceiver(try startOver(head, from: url), limit: limit) }
         switch state.withLock({ $0.machine.handle(head) }) {
         case .append(let position):
             try chooseTarget(for: head)
@@ -84,6 +100,7 @@ final class PartialDownload: Sendable {
         let target = try chosen ?? destination.file(suggestedName: head.suggestedFileName, response: head)
         try destination.check(target)
         state.withLock { $0.target = target }
+        if destination.createsIntermediateDirectories { try PartialFile.createFolder(of: target) }
         return target
     }
 
@@ -96,16 +113,12 @@ final class PartialDownload: Sendable {
             try former.truncate()
         } else {
             former?.discard()
-            let file = try PartialFile.create(
-                beside: target,
-                createsIntermediateDirectories: destination.createsIntermediateDirectories
-            )
+            let file = try PartialFile.create(beside: target)
             state.withLock { $0.file = file }
         }
-        if keepsToken { try token?.store(for: target) }
-        guard let file = state.withLock({ $0.file }) else {
-            throw RequestError(.cannotWriteFile, phase: .receiving)
-        }
+        let (present, manifest) = state.withLock { ($0.file, $0.machine.manifest) }
+        guard let file = present else { throw RequestError(.cannotWriteFile, phase: .receiving) }
+        if keepsToken, let manifest { try ResumeToken(manifest, file: file.url, length: 0).store(for: target) }
         return file
     }
 
@@ -128,12 +141,17 @@ final class PartialDownload: Sendable {
 
     /// Checks the file, and moves it to its destination.
     ///
+    /// - Parameters:
+    ///   - digest: What the digest is to be; nil for any.
+    ///   - isWanted: Whether the file is wanted yet; asked while its digest is made, which may take long.
+    /// - Returns: Where the file is, and how long it is.
     /// - Throws: ``RequestError``, and what the system says.
-    func complete(expecting digest: String?) throws -> (url: URL, length: Int64) {
+    func complete(expecting digest: String?, isWanted: () -> Bool) throws -> (url: URL, length: Int64) {
         let (file, target) = state.withLock { ($0.file, $0.target) }
         guard let file, let target else { throw RequestError(.emptyResponse, phase: .receiving) }
         if let digest {
-            let actual = try SHA256.digest(ofFile: file.url).hexadecimal
+            let actual = try SHA256.digest(ofFile: file.url, isWanted: isWanted)?.hexadecimal
+            guard let actual, isWanted() else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
                 file.discard()
                 if keepsToken { ResumeToken.removeStored(for: target) }
@@ -147,17 +165,25 @@ final class PartialDownload: Sendable {
         return (target, length)
     }
 
-    /// What the file can be gone on with later, where it can.
-    var token: ResumeToken? {
+    /// Ends the writing, and gives what the file can be gone on with; nil where it can't, and is of no more use.
+    ///
+    /// From then on it is for others to go on with it.
+    func release() -> ResumeToken? {
         let (file, machine) = state.withLock { ($0.file, $0.machine) }
-        guard let file, let manifest = machine.manifest else { return nil }
+        guard kind == .resumable, let file, let manifest = machine.manifest else { return nil }
+        file.finish()
         return ResumeToken(manifest, file: file.url, length: file.length)
     }
 
-    /// Ends the writing: the file is left for a resumption, or removed.
-    func abandon(keeping keeps: Bool) {
-        guard let file = state.withLock({ $0.file }) else { return }
-        if (keeps || keepsToken) && token != nil { file.finish() } else { file.discard() }
+    /// The download failed: what the next one finds by itself is released, now that somebody may ask for it.
+    func fail() {
+        if keepsToken { _ = release() }
+    }
+
+    /// Nobody wants it any more: the file goes, unless it was moved, or released.
+    func abandon() {
+        fail()
+        state.withLock { $0.file }?.discard()
     }
 }
 

@@ -34,6 +34,19 @@ extension PartialFile {
     // With dots, identifier and suffix behind it, what every file system takes is still far.
     private static let longestPrefix = 120
 
+    /// Locks an open file, until it is closed; false where another has done so.
+    ///
+    /// File systems that know no locks, as some of networks, leave it to the caller to ask for a file once at a time.
+    static func lock(_ descriptor: Int32) -> Bool {
+        flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+    }
+
+    /// Whether a name is still that of an open file, which somebody may have moved until it was locked.
+    static func isStill(_ url: URL, _ status: stat) -> Bool {
+        var named = stat()
+        return lstat(url.path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
+    }
+
     /// Writes by the system's call.
     static let write: Writer = { descriptor, bytes in
         #if canImport(Darwin)

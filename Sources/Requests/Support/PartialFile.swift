@@ -15,6 +15,8 @@ import Musl
 ///
 /// Under its final name it is there as a whole or not at all. Only its owner can read it, from its first moment on. No
 /// symbolic link is followed: neither one that waits under the name of the partial file, nor one at the destination.
+/// Nor does anybody else write to it: it is locked as long as it is open, so that of two that would go on with it, in one
+/// process or in two, only the first can.
 ///
 /// One caller writes at a time. ``discard()`` may come from anywhere, also while something is written: the descriptor
 /// is closed once, and never under a write, whose bytes might then land in another file that got its number.
@@ -33,6 +35,8 @@ final class PartialFile: Sendable {
         var length: Int64
         var isInUse = false
         var isOver = false
+        /// Those who wait for the end of the use.
+        var waiters: [DispatchSemaphore] = []
 
         /// Begins to use the descriptor; nil where that is over.
         mutating func use() -> Int32? {
@@ -41,11 +45,12 @@ final class PartialFile: Sendable {
             return descriptor
         }
 
-        /// Ends a use, and says what to close.
-        mutating func stopUse(length: Int64?) -> Int32? {
+        /// Ends a use, and says what to close, and whom to tell.
+        mutating func stopUse(length: Int64) -> (descriptor: Int32?, waiters: [DispatchSemaphore]) {
             isInUse = false
-            if let length { self.length = length }
-            return isOver ? descriptor : nil
+            self.length = length
+            defer { waiters = [] }
+            return (isOver ? descriptor : nil, waiters)
         }
 
         /// Ends everything, and says what to close; false where that was done before.
@@ -70,45 +75,50 @@ final class PartialFile: Sendable {
     ///
     /// - Parameters:
     ///   - destination: Where it is to be in the end.
-    ///   - createsIntermediateDirectories: Whether the folders that aren't there are made.
     ///   - writer: What writes; the system by default.
     /// - Returns: The file, empty.
     /// - Throws: ``DownloadError``. A file that is at the destination is not an error yet.
     static func create(
         beside destination: URL,
-        createsIntermediateDirectories: Bool = false,
         writer: @escaping Writer = PartialFile.write
     ) throws(DownloadError) -> PartialFile {
         guard destination.isFileURL else {
             throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
         }
         let folder = destination.deletingLastPathComponent()
-        if createsIntermediateDirectories {
-            do {
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            } catch {
-                let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
-                throw DownloadError(isFull ? .diskFull : .cannotWriteFile, destination, error.localizedDescription)
-            }
-        }
         let url = folder.appendingPathComponent(name(for: destination.lastPathComponent), isDirectory: false)
         let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw DownloadError(destination, errno: errno) }
+        _ = lock(descriptor)
         return PartialFile(url, descriptor: descriptor, length: 0, writer: writer)
+    }
+
+    /// Makes the folder that a file is to be in, and those above it.
+    ///
+    /// - Throws: ``DownloadError``. That it is there is not an error.
+    static func createFolder(of destination: URL) throws(DownloadError) {
+        let folder = destination.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            let isFull = (error as? CocoaError)?.code == .fileWriteOutOfSpace
+            throw DownloadError(isFull ? .diskFull : .cannotWriteFile, destination, error.localizedDescription)
+        }
     }
 
     /// Goes on with the file of a transfer that was interrupted, at its end.
     ///
-    /// - Returns: The file, or nil where it is gone or isn't a file of the caller's own that this type could have made:
-    ///   then there is nothing to go on with.
+    /// - Returns: The file, or nil where it is gone, somebody else goes on with it, or it isn't a file of the caller's own
+    ///   that this type could have made: then there is nothing to go on with.
     static func resume(_ url: URL, writer: @escaping Writer = PartialFile.write) -> PartialFile? {
         guard url.isFileURL, isName(url.lastPathComponent) else { return nil }
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var status = stat()
         // A second name would see what is written, and is none of ours.
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
-            status.st_uid == geteuid(), lseek(descriptor, 0, Int32(SEEK_END)) >= 0
+        guard lock(descriptor), fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+            status.st_nlink == 1, status.st_uid == geteuid(), isStill(url, status),
+            lseek(descriptor, 0, Int32(SEEK_END)) >= 0
         else {
             close(descriptor)
             return nil
@@ -154,19 +164,10 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Sees the bytes onto the disk, where they survive the end of the system.
-    ///
-    /// What survives the end of the process needs none of this.
-    ///
-    /// - Throws: ``DownloadError``.
-    func synchronize() throws(DownloadError) {
-        try use { descriptor, _ in fsync(descriptor) == 0 ? 0 : errno }
-    }
-
     /// Moves the file to its destination, in one step, and ends the writing.
     ///
     /// - Parameters:
-    ///   - destination: Where to; in the same volume.
+    ///   - destination: Where to. In another volume, the bytes are copied beside it first.
     ///   - overwrite: Whether a file that is there is replaced. A symbolic link is replaced itself, and not what it
     ///     leads to.
     /// - Throws: ``DownloadError``; then the file is still where it was, and can be moved elsewhere.
@@ -174,17 +175,44 @@ final class PartialFile: Sendable {
         guard destination.isFileURL else {
             throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
         }
+        var isElsewhere = false
         try use(for: destination) { _, _ in
             let from = url.path
             let to = destination.path
-            return overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
+            let number = overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
+            isElsewhere = number == EXDEV
+            return isElsewhere ? 0 : number
         }
+        if isElsewhere { return try copy(to: destination, overwrite: overwrite) }
         finish()
     }
 
+    private func copy(to destination: URL, overwrite: Bool) throws(DownloadError) {
+        let copy = try PartialFile.create(beside: destination, writer: writer)
+        do {
+            let source = try FileHandle(forReadingFrom: url)
+            defer { try? source.close() }
+            while let bytes = try source.read(upToCount: 1 << 18), !bytes.isEmpty { try copy.append(bytes) }
+            try copy.move(to: destination, overwrite: overwrite)
+        } catch {
+            copy.discard()
+            throw error as? DownloadError
+                ?? DownloadError(.cannotWriteFile, destination, error.localizedDescription)
+        }
+        discard()
+    }
+
     /// Ends the writing and leaves the file, for a resumption.
+    ///
+    /// It waits for a write that is under way, so that the file has its last length, and can be gone on with, at once.
     func finish() {
-        if let descriptor = state.withLock({ $0.end().descriptor }) { close(descriptor) }
+        let written = DispatchSemaphore(value: 0)
+        let (isInUse, descriptor) = state.withLock { state in
+            if state.isInUse { state.waiters.append(written) }
+            return (state.isInUse, state.end().descriptor)
+        }
+        if let descriptor { close(descriptor) }
+        if isInUse { written.wait() }
     }
 
     /// Removes the file; nothing where it was moved, left or discarded before.
@@ -204,7 +232,9 @@ final class PartialFile: Sendable {
         var length = start
         let number = call(descriptor, &length)
         let end = length
-        if let descriptor = state.withLock({ $0.stopUse(length: end) }) { close(descriptor) }
+        let (last, waiters) = state.withLock { $0.stopUse(length: end) }
+        if let last { close(last) }
+        for waiter in waiters { waiter.signal() }
         guard number == 0 else { throw DownloadError(file ?? url, errno: number) }
     }
 }

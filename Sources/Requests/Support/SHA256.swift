@@ -11,67 +11,89 @@ struct SHA256: Sendable {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
-    private var block: [UInt8] = []
-    private var schedule = [UInt32](repeating: 0, count: 64)
+    /// What doesn't fill a block yet.
+    private var rest: [UInt8] = []
     private var length: UInt64 = 0
 
     /// The digest of bytes: 32 of them.
     static func digest(of bytes: some Sequence<UInt8>) -> Data {
         var hash = SHA256()
-        hash.update(bytes)
+        hash.update(Data(bytes))
         return hash.finish()
     }
 
     /// The digest of a file, which is read piece by piece.
     ///
+    /// - Parameters:
+    ///   - url: The file.
+    ///   - isWanted: Whether to go on; asked before each piece.
+    /// - Returns: The digest; nil where it isn't wanted any more.
     /// - Throws: What the system says where the file can't be read.
-    static func digest(ofFile url: URL) throws -> Data {
+    static func digest(ofFile url: URL, isWanted: () -> Bool = { true }) throws -> Data? {
         let file = try FileHandle(forReadingFrom: url)
         defer { try? file.close() }
         var hash = SHA256()
-        while let bytes = try file.read(upToCount: 1 << 18), !bytes.isEmpty { hash.update(bytes) }
-        return hash.finish()
+        while isWanted() {
+            guard let bytes = try file.read(upToCount: 1 << 18), !bytes.isEmpty else { return hash.finish() }
+            hash.update(bytes)
+        }
+        return nil
     }
 
-    private mutating func update(_ bytes: some Sequence<UInt8>) {
-        block.reserveCapacity(64)
-        for byte in bytes {
-            block.append(byte)
-            length &+= 8
-            if block.count == 64 { compress() }
+    private mutating func update(_ bytes: Data) {
+        length &+= UInt64(bytes.count) &* 8
+        bytes.withUnsafeBytes { bytes in
+            var bytes = bytes[...]
+            if !rest.isEmpty {
+                let missing = bytes.prefix(64 - rest.count)
+                rest += missing
+                bytes = bytes.dropFirst(missing.count)
+                guard rest.count == 64 else { return }
+                rest.withUnsafeBytes { compress($0[...]) }
+                rest = []
+            }
+            while bytes.count >= 64 {
+                compress(bytes.prefix(64))
+                bytes = bytes.dropFirst(64)
+            }
+            rest += bytes
         }
     }
 
     private mutating func finish() -> Data {
-        let length = length
         // 5.1.1: a one, zeros, and the length in bits, up to the end of a block.
-        update(CollectionOfOne(0x80))
-        while block.count != 56 { update(CollectionOfOne(0)) }
-        update(Self.bytes(of: length))
+        let zeros = (119 - rest.count) % 64
+        update(Data([0x80] + [UInt8](repeating: 0, count: zeros) + Self.bytes(of: length)))
         return Data(state.flatMap(Self.bytes))
     }
 
     // 6.2.2
-    private mutating func compress() {
-        for t in 0..<16 {
-            schedule[t] = block[4 * t..<4 * t + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    private mutating func compress(_ block: Slice<UnsafeRawBufferPointer>) {
+        withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
+            for t in 0..<16 {
+                let word = block.loadUnaligned(fromByteOffset: 4 * t, as: UInt32.self)
+                schedule.initializeElement(at: t, to: UInt32(bigEndian: word))
+            }
+            for t in 16..<64 {
+                let s0 = schedule[t - 15].rotated(7) ^ schedule[t - 15].rotated(18) ^ schedule[t - 15] &>> 3
+                let s1 = schedule[t - 2].rotated(17) ^ schedule[t - 2].rotated(19) ^ schedule[t - 2] &>> 10
+                schedule.initializeElement(at: t, to: s1 &+ schedule[t - 7] &+ s0 &+ schedule[t - 16])
+            }
+            Self.constants.withUnsafeBufferPointer { mix(UnsafeBufferPointer(schedule), $0) }
         }
-        for t in 16..<64 {
-            let s0 = schedule[t - 15].rotated(7) ^ schedule[t - 15].rotated(18) ^ schedule[t - 15] >> 3
-            let s1 = schedule[t - 2].rotated(17) ^ schedule[t - 2].rotated(19) ^ schedule[t - 2] >> 10
-            schedule[t] = s1 &+ schedule[t - 7] &+ s0 &+ schedule[t - 16]
-        }
+    }
+
+    private mutating func mix(_ schedule: UnsafeBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>) {
         var (a, b, c, d) = (state[0], state[1], state[2], state[3])
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for t in 0..<64 {
             let sum1 = e.rotated(6) ^ e.rotated(11) ^ e.rotated(25)
-            let t1 = h &+ sum1 &+ (e & f ^ ~e & g) &+ Self.constants[t] &+ schedule[t]
+            let t1 = h &+ sum1 &+ (e & f ^ ~e & g) &+ constants[t] &+ schedule[t]
             let sum0 = a.rotated(2) ^ a.rotated(13) ^ a.rotated(22)
             let t2 = sum0 &+ (a & b ^ a & c ^ b & c)
             (h, g, f, e, d, c, b, a) = (g, f, e, d &+ t1, c, b, a, t1 &+ t2)
         }
         for (index, value) in [a, b, c, d, e, f, g, h].enumerated() { state[index] &+= value }
-        block.removeAll(keepingCapacity: true)
     }
 
     private static func bytes(of value: some FixedWidthInteger) -> [UInt8] {

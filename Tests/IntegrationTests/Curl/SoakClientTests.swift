@@ -52,24 +52,29 @@ import Testing
             $0.monitors = [activity]
         }
         func round() async {
-            await withTaskGroup(of: Void.self) { group in
-                for number in 0..<count {
-                    let operation = client.makeOperation(for: Call(server.url("/\(number % 200)"))) { result in
-                        ends.withLock { $0 += 1 }
-                        guard case .failure(let error) = result else { return }
-                        guard error.code != .cancelled, error.code != .connectionLost else { return }
-                        unexpected.withLock { $0.append(error.code) }
+            let (before, isOver) = (ends.withLock { $0 }, Gate())
+            for number in 0..<count {
+                let operation = client.makeOperation(for: Call(server.url("/\(number % 200)"))) { result in
+                    let number = ends.withLock { ends in
+                        ends += 1
+                        return ends
                     }
-                    client.addOperation(operation)
-                    if number.isMultiple(of: 3) {
-                        DispatchQueue.global().async { operation.cancel() }
-                    } else if number.isMultiple(of: 2) {
-                        let delay = DispatchTime.now() + .microseconds(.random(in: 0...20 * count))
-                        DispatchQueue.global().asyncAfter(deadline: delay) { operation.cancel() }
-                    }
-                    group.addTask { await operation.end() }
+                    if number == before + count { isOver.open() }
+                    guard case .failure(let error) = result else { return }
+                    guard error.code != .cancelled, error.code != .connectionLost else { return }
+                    unexpected.withLock { $0.append(error.code) }
+                }
+                client.addOperation(operation)
+                if number.isMultiple(of: 3) {
+                    DispatchQueue.global().async { operation.cancel() }
+                } else if number.isMultiple(of: 2) {
+                    let delay = DispatchTime.now() + .microseconds(.random(in: 0...20 * count))
+                    DispatchQueue.global().asyncAfter(deadline: delay) { operation.cancel() }
                 }
             }
+            await isOver.wait()
+            // Operations are finished a moment after their completions were enqueued.
+            while !client.operations.isEmpty { await Task.yield() }
         }
 
         for _ in 0..<rounds / 4 { await round() }
@@ -77,7 +82,6 @@ import Testing
         for _ in 0..<rounds { await round() }
         let (memoryAfter, descriptorsAfter) = (Usage.memory, Usage.descriptors)
         let total = (rounds + rounds / 4) * count
-        while ends.withLock({ $0 }) < total { await Task.yield() }
 
         #expect(ends.withLock { $0 } == total)
         #expect(unexpected.withLock { $0 } == [])
@@ -86,19 +90,6 @@ import Testing
         guard Self.isWhole else { return }
         #expect(descriptorsAfter - descriptors < 100, "\(descriptors), then \(descriptorsAfter)")
         #expect(!Usage.isMemoryExact || memoryAfter - memory < 64 << 20, "grew by \(memoryAfter - memory)")
-    }
-}
-
-extension Operation {
-    private static let watchers = OperationQueue()
-
-    /// Returns when the operation is finished, whichever thread finishes it.
-    fileprivate func end() async {
-        await withCheckedContinuation { continuation in
-            let watcher = BlockOperation { continuation.resume() }
-            watcher.addDependency(self)
-            Self.watchers.addOperation(watcher)
-        }
     }
 }
 #endif

@@ -45,7 +45,6 @@ import Testing
 
         #expect(names == [file.url.lastPathComponent] && file.length == 11)
 
-        try file.synchronize()
         try file.move(to: destination)
 
         #expect(names == ["film.mov"] && text(of: destination) == "Hello, file")
@@ -153,7 +152,7 @@ import Testing
         }
         #expect(
             code { () throws(DownloadError) in
-                _ = try PartialFile.create(beside: inFile, createsIntermediateDirectories: true)
+                try PartialFile.createFolder(of: inFile)
             } == .cannotWriteFile
         )
     }
@@ -161,7 +160,8 @@ import Testing
     @Test func foldersAreMadeWhereThatIsWanted() throws {
         let deep = folder.appendingPathComponent("a/b/film.mov", isDirectory: false)
 
-        let file = try PartialFile.create(beside: deep, createsIntermediateDirectories: true)
+        try PartialFile.createFolder(of: deep)
+        let file = try PartialFile.create(beside: deep)
         try file.move(to: deep)
 
         #expect(text(of: deep) == "")
@@ -188,6 +188,60 @@ import Testing
         #expect(text(of: destination) == "Hello, file")
         #expect(PartialFile.resume(first.url) == nil)
     }
+
+    @Test func onlyOneAtATimeGoesOnWithAFile() throws {
+        let first = try PartialFile.create(beside: destination)
+        try first.append(Data("Hello, ".utf8))
+
+        #expect(PartialFile.resume(first.url) == nil)
+        first.finish()
+        let second = try #require(PartialFile.resume(first.url))
+        #expect(PartialFile.resume(first.url) == nil)
+        second.finish()
+        #expect(PartialFile.resume(first.url)?.length == 7)
+    }
+
+    @Test func theEndOfTheWritingWaitsForTheWriteThatIsUnderWay() async throws {
+        let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let file = try PartialFile.create(beside: destination) { descriptor, bytes in
+            begun.signal()
+            goOn.wait()
+            return PartialFile.write(descriptor, bytes)
+        }
+        let writing = Thread { try? file.append(Data("Hello".utf8)) }
+        writing.start()
+
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread {
+                begun.wait()
+                Thread.detachNewThread { goOn.signal() }
+                file.finish()
+                continuation.resume()
+            }
+        }
+
+        #expect(file.length == 5)
+        #expect(PartialFile.resume(file.url)?.length == 5)
+    }
+
+    #if os(Linux)
+    @Test func aFileOfAnotherVolumeIsCopied() throws {
+        let memory = URL(fileURLWithPath: "/dev/shm/\(UUID())", isDirectory: true)
+        try FileManager.default.createDirectory(at: memory, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: memory) }
+        let content = Data(repeating: 7, count: 600_000)
+        let file = try PartialFile.create(beside: memory.appendingPathComponent("film.mov", isDirectory: false))
+        try file.append(content)
+
+        try file.move(to: destination)
+
+        #expect(try Data(contentsOf: destination) == content && names == ["film.mov"])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: memory.path).isEmpty)
+        let second = try PartialFile.create(beside: memory.appendingPathComponent("film.mov", isDirectory: false))
+        #expect(code { () throws(DownloadError) in try second.move(to: destination) } == .fileExists)
+        #expect(names == ["film.mov"] && FileManager.default.fileExists(atPath: second.url.path))
+    }
+    #endif
 
     @Test func aFileCanBeCutAndStartedOver() throws {
         let file = try PartialFile.create(beside: destination)

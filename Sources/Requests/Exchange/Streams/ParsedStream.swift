@@ -8,8 +8,8 @@ import Foundation
 /// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``.
 /// An element that is larger than 1 MiB, unless said otherwise, ends the sequence with an ``OversizedElement``.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// Reads pieces, and gives what they complete; a nil piece is the end.
-    typealias Reader = (Data?) throws -> [Element]
+    /// Reads a piece, or the end, which is nil: gives what that completes, and what keeps it from reading on.
+    typealias Reader = (Data?) -> (elements: [Element], failure: (any Error)?)
 
     private let base: ResponseStream
     private let makeReader: @Sendable () -> Reader
@@ -23,11 +23,15 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         makeReader = {
             var parser = makeParser()
             return { data in
-                let parts = data.map { parser.feed($0) } ?? parser.finish()
-                let elements = try parts.map(transform)
-                // What was complete comes first; who asks again is told.
-                if let failure = parser.failure, elements.isEmpty { throw failure }
-                return elements
+                var elements: [Element] = []
+                do {
+                    for part in data.map({ parser.feed($0) }) ?? parser.finish() {
+                        elements.append(try transform(part))
+                    }
+                    return (elements, parser.failure)
+                } catch {
+                    return (elements, error)
+                }
             }
         }
     }
@@ -41,6 +45,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         private let read: Reader
         private var elements: [Element] = []
         private var next = 0
+        private var failure: (any Error)?
         private var isAtEnd = false
 
         init(_ base: ResponseStream.Iterator, _ read: @escaping Reader) {
@@ -54,10 +59,15 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Element? {
             while next == elements.count {
                 guard !isAtEnd else { return nil }
+                // What was complete came first.
+                if let failure {
+                    isAtEnd = true
+                    throw failure
+                }
                 let chunk = try await base.next()
-                isAtEnd = chunk == nil
-                elements = try read(chunk)
+                (elements, failure) = read(chunk)
                 next = 0
+                isAtEnd = chunk == nil && failure == nil
             }
             defer { next += 1 }
             return elements[next]

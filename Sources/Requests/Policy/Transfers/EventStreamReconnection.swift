@@ -5,8 +5,8 @@ import Foundation
 
 /// Decides when a stream of server-sent events connects, connects again, and ends (WHATWG HTML, 9.2.3).
 ///
-/// A connection that ends, or breaks, is made again after the time that the server asked for. Connections that fail one
-/// after another wait longer and longer, up to a limit. Where the standard gives up, so does this, except with statuses
+/// A connection that ends, or breaks, is made again after the time that the server asked for. Connections that give no
+/// event, one after another, wait longer and longer, up to a limit. Where the standard gives up, so does this, except with statuses
 /// that say that the server is only busy: there a browser's page would have to do what is done here.
 struct EventStreamReconnection: Sendable {
     /// What happens to the stream.
@@ -15,6 +15,8 @@ struct EventStreamReconnection: Sendable {
         case started
         /// The head of a response came.
         case responded(HTTPResponseHead)
+        /// An event came.
+        case received
         /// The response came to its end.
         case ended
         /// The connection couldn't be made, or broke.
@@ -50,6 +52,8 @@ struct EventStreamReconnection: Sendable {
 
     private var state = State.idle
     private var failures = 0
+    /// How many connections in a row gave no event.
+    private var fruitless = 0
     private let policy: ReconnectionPolicy
     private let random: RandomSource
     private let now: @Sendable () -> Date
@@ -81,6 +85,9 @@ struct EventStreamReconnection: Sendable {
             return .connect(fields)
         case (.connecting, .responded(let head)):
             return judge(head)
+        case (.reading, .received):
+            fruitless = 0
+            return .none
         case (.reading, .ended):
             return wait(reason: RequestError(.connectionLost, phase: .receiving))
         case (.connecting, .failed(let error)), (.reading, .failed(let error)):
@@ -125,9 +132,11 @@ struct EventStreamReconnection: Sendable {
 
     private mutating func wait(reason: RequestError, atLeast pause: Duration = .zero) -> Action {
         failures += 1
+        fruitless += 1
         if let limit = policy.limit, failures > limit { return end(.fail(reason)) }
         state = .waiting
-        let backoff = failures > 1 ? policy.backoff.delay(before: failures - 1, random: random) : .zero
+        // A server may want to be asked again at once, but not for nothing each time.
+        let backoff = fruitless > 1 ? policy.backoff.delay(before: fruitless - 1, random: random) : .zero
         return .wait(max(.zero, min(max(retry ?? policy.wait, backoff, pause), policy.longestWait)))
     }
 

@@ -11,8 +11,8 @@ public struct ReconnectionPolicy: Sendable, Hashable {
     ///
     /// One that gives a good response counts anew.
     public var limit: Int?
-    /// What is waited after the second failure in a row and after those behind it, if it is longer than the time that
-    /// the server asked for; by default from a second on, twice as long each time.
+    /// What is waited after the second connection in a row that gave no event and after those behind it, if it is longer
+    /// than the time that the server asked for; by default from a second on, twice as long each time.
     public var backoff: Backoff
 
     /// Makes a policy.

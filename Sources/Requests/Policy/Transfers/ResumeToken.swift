@@ -30,7 +30,9 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         self.manifest = manifest
         receivedLength = length
         let folder = home.hasSuffix("/") ? home : home + "/"
-        path = file.path.hasPrefix(folder) ? "~/" + file.path.dropFirst(folder.count) : file.path
+        // As it is read again: without `..`, which what is read mustn't have.
+        let path = file.standardizedFileURL.path
+        self.path = path.hasPrefix(folder) ? "~/" + path.dropFirst(folder.count) : path
     }
 
     /// Reads a token that was stored.
@@ -66,7 +68,7 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    /// Removes the partial file, where the download isn't to go on; nothing where it is gone.
+    /// Removes the partial file, where the download isn't to go on; nothing where it is gone, or is being gone on with.
     public func discard() {
         PartialFile.resume(file())?.discard()
     }

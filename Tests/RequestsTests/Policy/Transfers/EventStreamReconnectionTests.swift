@@ -44,6 +44,27 @@ import Testing
         #expect(name(machine.handle(.waited)) == "none")
     }
 
+    /// Otherwise it would be asked as fast as it answers, for ever.
+    @Test func aServerThatEndsAtOnceAndWantsNoWaitIsAskedLessAndLess() {
+        var machine = EventStreamReconnection(policy: Self.policy)
+        machine.retry = .zero
+        _ = machine.handle(.started)
+
+        var waits: [String] = []
+        for connection in 1...5 {
+            _ = machine.handle(.responded(Self.accepted))
+            if connection == 4 { #expect(name(machine.handle(.received)) == "none") }
+            waits.append(name(machine.handle(.ended)))
+            _ = machine.handle(.waited)
+        }
+
+        #expect(
+            waits == [
+                "wait 0.0 seconds", "wait 0.5 seconds", "wait 1.0 seconds", "wait 0.0 seconds", "wait 0.5 seconds",
+            ]
+        )
+    }
+
     @Test func theRequestSaysWhatItWants() {
         var machine = EventStreamReconnection(lastEventID: "€")
 

@@ -104,7 +104,8 @@ import Testing
 
     @Test func aTokenThatLeadsElsewhereIsNotFollowed() throws {
         let elsewhere = folder.appendingPathComponent("elsewhere/film.mov", isDirectory: false)
-        let file = try PartialFile.create(beside: elsewhere, createsIntermediateDirectories: true)
+        try PartialFile.createFolder(of: elsewhere)
+        let file = try PartialFile.create(beside: elsewhere)
         file.finish()
 
         try ResumeToken(manifest, file: file.url, length: 0).store(for: destination)
