@@ -81,9 +81,9 @@ import Testing
         }
 
         for _ in 0..<rounds / 4 { await round() }
-        let (memory, descriptors) = (Usage.memory, Usage.descriptors)
+        let (memory, descriptors) = (Usage.settledMemory, Usage.descriptors)
         for _ in 0..<rounds { await round() }
-        let (memoryAfter, descriptorsAfter) = (Usage.memory, Usage.descriptors)
+        let (memoryAfter, descriptorsAfter) = (Usage.settledMemory, Usage.descriptors)
         let total = (rounds + rounds / 4) * count
 
         #expect(ends.withLock { $0 } == total)
