@@ -31,6 +31,8 @@ extension HTTPRequest {
     /// - Complexity: O(n) in the number of fields, as long as the origin is the same.
     mutating func keepSecrets(of former: HTTPRequest, own: OwnFields, baseURL: URL?) {
         headers.markSecrets(former.headers.markedSecrets)
+        // To compare addresses is cheaper than to take them apart, and nearly always enough.
+        if case .url(let url) = address, case .url(let other) = former.address, url == other { return }
         guard origin(in: baseURL) != former.origin(in: baseURL) else { return }
         let dropped = former.headers.secrets.filter { !own.contains($0) }
         headers.removeAll { dropped.contains($0) }

@@ -25,6 +25,8 @@ struct Exchange: Sendable {
     private(set) var body = Data()
     /// What is on its way, or was last.
     private(set) var hop: Hop?
+    /// When that was sent, where there is a cache, by whose clock that is.
+    private(set) var requestedAt: Date?
     var redirects = RedirectMachine(policy: .refuse)
     /// How often the request was made.
     var attempt = 1
@@ -45,6 +47,11 @@ struct Exchange: Sendable {
     /// What was sent last, or answered by a cache.
     var request: HTTPRequest? { answered ?? attempts.last?.request }
 
+    /// The response that came, with what was sent for it; nil where none came.
+    var response: HTTPResponse<Data>? {
+        head.map { HTTPResponse(head: $0, body: body, attempts: attempts) }
+    }
+
     /// Counts what is about to be sent or answered, and says whether that has to begin on a stack of its own.
     ///
     /// Where a transport or a cache answers at once, each retry and each redirect begins inside of the one before it.
@@ -54,7 +61,7 @@ struct Exchange: Sendable {
     }
 
     /// Begins a transfer, and gives its number as a piece of work; nil where nobody cares any more.
-    mutating func begin(_ transfer: Int, _ hop: Hop) -> Int? {
+    mutating func begin(_ transfer: Int, _ hop: Hop, at now: Date? = nil) -> Int? {
         guard !isAbandoned else { return nil }
         self.transfer = transfer
         isOpen = true
@@ -63,6 +70,7 @@ struct Exchange: Sendable {
         answered = nil
         began = .now
         self.hop = hop
+        requestedAt = now
         attempts.append(Attempt(cause: hop.cause, request: hop.outgoing, metrics: Metrics()))
         return beginWork()
     }

@@ -4,33 +4,38 @@
 import Foundation
 
 /// One request on its way: the first try, a redirect, or a retry.
-struct Hop: Sendable {
+///
+/// A class, since it goes through many hands, and three requests are much to copy each time.
+final class Hop: Sendable {
     /// What was asked for: what a redirect is made from, and validators are told of.
     let asked: HTTPRequest
     /// The same with the cookies for its address: what a cache goes by.
     let complete: HTTPRequest
     /// What is sent: the same with the conditions that a cache adds.
-    var outgoing: HTTPRequest
+    let outgoing: HTTPRequest
     /// The response that the cache has, and asks about.
-    var stored: CachedResponse?
+    let stored: CachedResponse?
     /// Why it is sent.
     let cause: Attempt.Cause
-    /// When it was sent, where there is a cache, by whose clock that is.
-    var requestedAt = Date.distantPast
 
-    init(_ asked: HTTPRequest, cookies: (any CookieStorage)?, cause: Attempt.Cause) {
+    init(
+        _ asked: HTTPRequest,
+        complete: HTTPRequest,
+        outgoing: HTTPRequest,
+        stored: CachedResponse? = nil,
+        cause: Attempt.Cause
+    ) {
         self.asked = asked
-        self.cause = cause
-        var complete = asked
-        if let cookies { complete.addCookies(of: cookies) }
         self.complete = complete
-        outgoing = complete
+        self.outgoing = outgoing
+        self.stored = stored
+        self.cause = cause
     }
 }
 
 extension HTTPRequest {
     /// Adds the cookies for its address to those that it has, which go before any of the same name.
-    fileprivate mutating func addCookies(of storage: any CookieStorage) {
+    mutating func addCookies(of storage: any CookieStorage) {
         guard let field = storage.field(for: url) else { return }
         let own = headers[values: .cookie]
         guard !own.isEmpty else { return headers.add(field) }

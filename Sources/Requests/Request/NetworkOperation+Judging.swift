@@ -10,9 +10,8 @@ import Foundation
 extension NetworkOperation {
     /// Decides what the end of a transfer means.
     func judge(_ error: RequestError?) {
-        let exchange = run.withLock { $0.exchange }
         // A cancel may have come between; a cache mustn't keep what it left.
-        guard let hop = exchange.hop, !exchange.isAbandoned else { return }
+        guard let hop = run.withLock({ $0.exchange.isAbandoned ? nil : $0.exchange.hop }) else { return }
         if !keepsContentInMemory {
             switch review(error) {
             case .usual: break
@@ -25,13 +24,11 @@ extension NetworkOperation {
             case .failure(let error): return consider(error, in: .receiving)
             }
         }
-        if error != nil || exchange.head == nil {
+        guard error == nil, let response = run.withLock({ $0.exchange.response }) else {
             let error = error ?? RequestError(.badResponse, phase: .receiving)
             if let response = stale(insteadOf: error, for: hop) { return judge(response, to: hop.asked) }
             return consider(error, in: error.phase)
         }
-        guard let head = exchange.head else { return }
-        let response = HTTPResponse(head: head, body: exchange.body, attempts: exchange.attempts)
         judge(cached(response, for: hop), to: hop.asked)
     }
 
@@ -63,19 +60,16 @@ extension NetworkOperation {
 
     /// What the caller gets to see of a response: after a 304 that only the cache asked for, what the cache has.
     private func cached(_ response: HTTPResponse<Data>, for hop: Hop) -> HTTPResponse<Data> {
-        guard let cache = environment.cache, keepsContentInMemory else { return response }
+        guard let cache = environment.cache, keepsContentInMemory,
+            let requestedAt = run.withLock({ $0.exchange.requestedAt })
+        else { return response }
         cache.invalidate(after: hop.complete, answeredWith: response.head)
         guard let stored = hop.stored else {
-            cache.store(response, for: hop.complete, requestedAt: hop.requestedAt)
+            cache.store(response, for: hop.complete, requestedAt: requestedAt)
             return response
         }
         if response.status == .notModified {
-            let refreshed = cache.refresh(
-                stored,
-                with: response.head,
-                for: hop.complete,
-                requestedAt: hop.requestedAt
-            )
+            let refreshed = cache.refresh(stored, with: response.head, for: hop.complete, requestedAt: requestedAt)
             return settle(HTTPResponse(head: refreshed.head, body: refreshed.body, attempts: response.attempts))
         }
         if response.status.category == .serverError,
@@ -83,7 +77,7 @@ extension NetworkOperation {
         {
             return settle(HTTPResponse(head: stale.head, body: stale.body, attempts: response.attempts))
         }
-        cache.store(response, for: hop.complete, requestedAt: hop.requestedAt)
+        cache.store(response, for: hop.complete, requestedAt: requestedAt)
         return response
     }
 

@@ -14,20 +14,21 @@ extension NetworkOperation {
     }
 
     private func go(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
-        let usesCookies = run.withLock { $0.options.usesCookies }
-        var hop = Hop(request, cookies: usesCookies ? environment.cookies : nil, cause: cause)
-        guard let cache = environment.cache, keepsContentInMemory else { return admit(hop, by: input) }
-        switch cache.answer(to: hop.complete, isRetry: cause == .retry) {
+        var complete = request
+        if let cookies = environment.cookies, run.withLock({ $0.options.usesCookies }) {
+            complete.addCookies(of: cookies)
+        }
+        guard let cache = environment.cache, keepsContentInMemory else {
+            return admit(Hop(request, complete: complete, outgoing: complete, cause: cause), by: input)
+        }
+        switch cache.answer(to: complete, isRetry: cause == .retry) {
         case .miss(let outgoing):
-            hop.outgoing = outgoing
-            admit(hop, by: input)
+            admit(Hop(request, complete: complete, outgoing: outgoing, cause: cause), by: input)
         case .revalidate(let outgoing, let stored):
-            hop.outgoing = outgoing
-            hop.stored = stored
-            admit(hop, by: input)
+            admit(Hop(request, complete: complete, outgoing: outgoing, stored: stored, cause: cause), by: input)
         case .fresh(let response):
             guard transition(.answered) == .judge else { return }
-            run.withLock { $0.exchange.adopt(response, to: hop.complete) }
+            run.withLock { $0.exchange.adopt(response, to: complete) }
             judge(response, to: request)
         case .unavailable:
             fail(RequestError(.notCached, phase: .sending, request: request), in: .sending)
@@ -76,11 +77,10 @@ extension NetworkOperation {
             leave?()
             return
         }
-        var hop = hop
         // By the clock of the cache, which tells when the response came, too: of two clocks, the one may be ahead.
-        if let cache = environment.cache { hop.requestedAt = cache.now() }
+        let now = environment.cache?.now()
         let (options, work, number) = run.withLock { run in
-            let work = run.exchange.begin(transfer, hop)
+            let work = run.exchange.begin(transfer, hop, at: now)
             return (run.options, work, run.exchange.attempts.count)
         }
         // Called off in the meantime: then nothing is sent, and there is no transfer whose end could come.

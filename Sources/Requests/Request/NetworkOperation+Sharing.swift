@@ -3,18 +3,6 @@
 
 /// How an operation leaves its work to another, and gets it back where that can't do it.
 extension NetworkOperation {
-    /// Whether the operation does its own work.
-    enum Role: Sendable {
-        /// It does.
-        case alone
-        /// It joins a shared transfer of its queue when it starts, if it is asked to, or if the request asks for it.
-        case joining(Coalescer.Queue, isAsked: Bool)
-        /// It has joined, waits for the leader, and works alone where the request can't be shared.
-        case follower(SharedTransfer<R>)
-        /// It works for others, and only if the method is safe.
-        case leader(SharedTransfer<R>)
-    }
-
     /// Joins the unfinished transfer of an equal request, now: the operation takes what comes of it, even if that comes
     /// before its own turn.
     func joinSharedTransfer(of queue: Coalescer.Queue) {
@@ -52,7 +40,7 @@ extension NetworkOperation {
         }
         switch role {
         case .follower(let shared):
-            return shared
+            return shared as? SharedTransfer<R>
         case .joining(let queue, let isAsked):
             guard keepsContentInMemory else { return nil }
             return isAsked || request.options.coalesce ? sharedTransfer(for: request, of: queue) : nil
@@ -69,7 +57,7 @@ extension NetworkOperation {
             defer { run.role = .alone }
             return run.role
         }
-        if case .follower(let shared) = role { shared.leave(self) }
+        if case .follower(let shared as SharedTransfer<R>) = role { shared.leave(self) }
     }
 
     func join(_ shared: SharedTransfer<R>) {

@@ -10,30 +10,13 @@ import Foundation
 /// and name the subclass as the request's `OperationType`.
 // Sendable: Operation demands that it be restated; what is added here is constants and one lock.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
-    struct Run: Sendable {
-        var exchange = Exchange()
-        var options = RequestOptions()
-        var deadline: DelayedAction?
-        var role = Role.alone
-        var notes: InterceptorNotes?
-        var isPaused = false
-        var flow: FlowControl?
-        var receiver: (any ContentReceiver)?
-        /// Why the content of the response mustn't go where it was to.
-        var refusal: RequestError?
-        /// What tells of the progress; nil as long as nobody has asked.
-        var progress: ProgressFeeds?
-        /// What the operation failed with, before the request made it an error of its own.
-        var failure: (any Error)?
-    }
-
     /// What carries the request.
     public final let transport: any HTTPTransport
     /// What the operation inherits.
     public final let environment: RequestEnvironment
     /// Whose refreshes the operation is a part of.
     final let refreshing: Set<ObjectIdentifier>
-    final let run = Locked(Run())
+    final let run = Locked(OperationRun())
     /// What tells the monitors, where there are any.
     final let feed: MonitorFeed?
 

@@ -20,15 +20,11 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     public typealias Outcome = Result<R.Success, R.Failure>
 
     private struct State {
+        var hasResult = false
+        /// Those who are told of the result when it is there.
+        var observers: [@Sendable (Outcome) -> Void] = []
         var source: RequestSource<R>
         var result: Outcome?
-        var completions: [Completion] = []
-        var observers: [@Sendable (Outcome) -> Void] = []
-    }
-
-    private struct Completion {
-        let queue: DispatchQueue
-        let body: @Sendable (Outcome) -> Void
     }
 
     private let state: Locked<State>
@@ -42,13 +38,11 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its
     // completions.
     deinit {
-        let (completions, hasResult) = state.withLock { ($0.completions, $0.result != nil) }
-        guard !hasResult, !completions.isEmpty else { return }
+        let observers = state.withLock { $0.hasResult ? [] : $0.observers }
+        guard !observers.isEmpty else { return }
         let reason = "the operation was let go of before it ran"
         let error = mapError(RequestError(.cancelled, phase: .waiting, reason: reason))
-        for completion in completions {
-            completion.queue.async { completion.body(.failure(error)) }
-        }
+        for observer in observers { observer(.failure(error)) }
     }
 
     /// The request; nil as long as it is yet to be made from the result of another operation.
@@ -82,11 +76,9 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     ///   - queue: Where the closure is called, always asynchronously.
     ///   - body: The closure.
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        let result = state.withLock { state in
-            if state.result == nil { state.completions.append(Completion(queue: queue, body: body)) }
-            return state.result
+        observe { result in
+            queue.async { body(result) }
         }
-        if let result { queue.async { body(result) } }
     }
 
     /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has
@@ -119,7 +111,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// Calls `body` with the result when it is stored, on the thread that stores it, or at once.
     final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
         let result = state.withLock { state in
-            if state.result == nil { state.observers.append(body) }
+            if !state.hasResult { state.observers.append(body) }
             return state.result
         }
         if let result { body(result) }
@@ -138,7 +130,10 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     }
 
     private func store(_ result: Outcome) {
-        state.withLock { $0.result = result }
+        state.withLock { state in
+            state.hasResult = true
+            state.result = result
+        }
     }
 
     /// The error of a cancelled operation.
@@ -156,19 +151,15 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     override func deliver() {
         // `finish()` is everybody's, and knows of no result: an operation that it ends is one that was called off.
-        if result == nil { storeCancellation() }
-        let (result, completions, observers) = state.withLock { state in
+        if !state.withLock({ $0.hasResult }) { storeCancellation() }
+        let (result, observers) = state.withLock { state in
             defer {
-                state.completions = []
                 state.observers = []
                 _ = state.source.takeMake()
             }
-            return (state.result, state.completions, state.observers)
+            return (state.result, state.observers)
         }
         guard let result else { return }
-        for completion in completions {
-            completion.queue.async { completion.body(result) }
-        }
         for observer in observers { observer(result) }
     }
 }

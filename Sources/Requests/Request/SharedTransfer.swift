@@ -8,7 +8,7 @@ import Foundation
 /// Each caller has an operation of its own, which joins when it is added to a queue. The first of them that starts
 /// makes the *leader*, an operation that belongs to no queue, and all get what comes of it. A leader that turns out to
 /// be about to send an unsafe method sends nothing: the operations part, and each does its own work.
-final class SharedTransfer<R: NetworkRequest>: Sendable {
+final class SharedTransfer<R: NetworkRequest>: SharedWork {
     typealias Outcome = Result<R.Success, R.Failure>
     typealias Leader = NetworkOperation<R>
 

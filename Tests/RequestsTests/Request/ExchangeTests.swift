@@ -33,7 +33,7 @@ import Testing
         var exchange = Exchange()
 
         let task = exchange.beginWork()
-        let begun = exchange.begin(1, Hop(request, cookies: nil, cause: .initial))
+        let begun = exchange.begin(1, Hop(request, complete: request, outgoing: request, cause: .initial))
         let transfer = try #require(begun)
         #expect(exchange.keep({ calls.record("transfer") }, of: transfer) == nil)
         #expect(exchange.keep({ calls.record("task") }, of: task) == nil)
@@ -45,7 +45,7 @@ import Testing
         let calls = Recorder<String>()
         var exchange = Exchange()
 
-        let begun = exchange.begin(1, Hop(request, cookies: nil, cause: .initial))
+        let begun = exchange.begin(1, Hop(request, complete: request, outgoing: request, cause: .initial))
         let transfer = try #require(begun)
         exchange.end(1, error: nil)
 
@@ -57,7 +57,7 @@ import Testing
         var exchange = Exchange()
 
         #expect(exchange.abandon() == nil)
-        let transfer = exchange.begin(1, Hop(request, cookies: nil, cause: .initial))
+        let transfer = exchange.begin(1, Hop(request, complete: request, outgoing: request, cause: .initial))
 
         #expect(transfer == nil)
         #expect(exchange.attempts.isEmpty)
@@ -65,9 +65,9 @@ import Testing
 
     @Test func onlyThePresentTransferIsHeard() {
         var exchange = Exchange()
-        _ = exchange.begin(1, Hop(request, cookies: nil, cause: .initial))
+        _ = exchange.begin(1, Hop(request, complete: request, outgoing: request, cause: .initial))
         exchange.end(1, error: RequestError(.connectionLost, phase: .sending))
-        _ = exchange.begin(2, Hop(request, cookies: nil, cause: .retry))
+        _ = exchange.begin(2, Hop(request, complete: request, outgoing: request, cause: .retry))
 
         exchange.receive(HTTPResponseHead(status: .notFound), transfer: 1)
         #expect(exchange.receive(Data("old".utf8), transfer: 1, limit: 100) == .ignored)
@@ -85,7 +85,7 @@ import Testing
     @Test(arguments: [(5, Exchange.Reception.kept), (4, .tooLarge), (0, .tooLarge), (-1, .tooLarge), (.max, .kept)])
     func contentIsKeptUpToTheLimit(limit: Int, reception: Exchange.Reception) {
         var exchange = Exchange()
-        _ = exchange.begin(1, Hop(request, cookies: nil, cause: .initial))
+        _ = exchange.begin(1, Hop(request, complete: request, outgoing: request, cause: .initial))
 
         #expect(exchange.receive(Data("hello".utf8), transfer: 1, limit: limit) == reception)
     }
