@@ -66,7 +66,7 @@ public final class ManualClock: Clock, Sendable {
     public var minimumResolution: Swift.Duration { .zero }
 
     /// How many tasks are asleep.
-    public var sleeperCount: Int { timeline.withLock { $0.sleepers.count } }
+    public var sleeperCount: Int { timeline.withLock { $0.sleeperCount } }
 
     /// Sleeps until the clock has been advanced to the deadline; returns at once where it has.
     ///
@@ -74,6 +74,14 @@ public final class ManualClock: Clock, Sendable {
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
         try Task.checkCancellation()
         try await suspend { $0.sleep($1, until: deadline, $2) }
+    }
+
+    /// Sleeps as the other form does, but isn't waited for by ``waitForSleepers(_:)``.
+    ///
+    /// For a limit to what others do, which a test doesn't mean when it waits for them to sleep.
+    func sleepUncounted(until deadline: Instant) async throws {
+        try Task.checkCancellation()
+        try await suspend { $0.sleep($1, until: deadline, $2, isCounted: false) }
     }
 
     /// Waits until at least so many tasks are asleep; returns at once where they are.

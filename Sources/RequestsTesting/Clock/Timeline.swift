@@ -10,6 +10,8 @@ struct Timeline<Waiter: Sendable>: Sendable {
         var id: Int
         var deadline: ManualClock.Instant
         var waiter: Waiter
+        /// Whether somebody may wait for this one to fall asleep.
+        var isCounted = true
     }
 
     struct Watcher: Sendable {
@@ -37,18 +39,28 @@ struct Timeline<Waiter: Sendable>: Sendable {
     /// Puts someone to sleep.
     ///
     /// Returns just that one where the deadline is reached, else the watchers that waited for it.
-    mutating func sleep(_ id: Int, until deadline: ManualClock.Instant, _ waiter: Waiter) -> [Waiter] {
+    mutating func sleep(
+        _ id: Int,
+        until deadline: ManualClock.Instant,
+        _ waiter: Waiter,
+        isCounted: Bool = true
+    ) -> [Waiter] {
         guard deadline > now else { return [waiter] }
         let position = sleepers.firstIndex { $0.deadline > deadline } ?? sleepers.endIndex
-        sleepers.insert(Sleeper(id: id, deadline: deadline, waiter: waiter), at: position)
-        let satisfied = watchers.filter { $0.count <= sleepers.count }
-        watchers.removeAll { $0.count <= sleepers.count }
+        let sleeper = Sleeper(id: id, deadline: deadline, waiter: waiter, isCounted: isCounted)
+        sleepers.insert(sleeper, at: position)
+        let count = sleeperCount
+        let satisfied = watchers.filter { $0.count <= count }
+        watchers.removeAll { $0.count <= count }
         return satisfied.map(\.waiter)
     }
 
+    /// How many are asleep of those who are counted.
+    var sleeperCount: Int { sleepers.count { $0.isCounted } }
+
     /// Lets someone wait for a number of sleepers; returns that one where there are so many.
     mutating func watch(_ id: Int, for count: Int, _ waiter: Waiter) -> [Waiter] {
-        guard sleepers.count < count else { return [waiter] }
+        guard sleeperCount < count else { return [waiter] }
         watchers.append(Watcher(id: id, count: count, waiter: waiter))
         return []
     }

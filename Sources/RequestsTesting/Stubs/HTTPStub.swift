@@ -10,14 +10,15 @@ import Requests
 ///
 /// ```swift
 /// let login = stubber.stub(.method(.post), .path("/login"))
-///     .respond(with: .status(.serviceUnavailable), .json(token))
 ///     .called(times: 2)
+///     .respond(with: .status(.serviceUnavailable), .json(token))
 /// // … run what is tested
 /// try stubber.verify()
 /// login.requests[1].text
 /// ```
 ///
-/// Say all of it before the first request comes. Without an answer a stub answers 200, without content. Safe from any
+/// A stub is passed over until `respond` says what it answers, and takes requests from that moment on. So where requests
+/// are under way already, say `respond` last: nobody then meets a stub of which only a part has been said. Safe from any
 /// thread.
 public final class HTTPStub: Sendable, CustomStringConvertible {
     let conditions: [StubCondition]
@@ -42,32 +43,40 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     /// Answers the first request with the first response, the second with the second, and so on; the last response is
     /// also that of all later requests.
+    ///
+    /// With no response at all, each is 200 without content.
     @discardableResult
     public func respond(with responses: StubResponse...) -> HTTPStub { respond(with: responses) }
 
     /// Answers the first request with the first response, and so on, as the form with separate arguments does.
     @discardableResult
     public func respond(with responses: [StubResponse]) -> HTTPStub {
-        usage.withLock { usage in usage.responders = responses.map { response in { _ in response } } }
+        usage.withLock { usage in usage.responders = responses.map { .ready($0) } }
         return self
     }
 
     /// Lets a closure answer every request.
     ///
     /// - Parameter respond: Makes the response, with the request and its variables at hand. What it throws is the error
-    ///   of the request. It may take its time: a request that is cancelled meanwhile ends without it.
+    ///   of the request. It may take its time, but no longer than the timeout of the request, which passes on the clock
+    ///   of the stubber: then, and where the request is cancelled, the request ends without it, and its task is
+    ///   cancelled.
     /// - Returns: The stub.
     @discardableResult
     public func respond(_ respond: @escaping @Sendable (StubbedRequest) async throws -> StubResponse) -> HTTPStub {
-        usage.withLock { $0.responders = [respond] }
+        usage.withLock { $0.responders = [.made(respond)] }
         return self
     }
 
     /// Answers one request only; later ones go to the stubs after this one.
+    ///
+    /// Said before `respond`, it holds for requests that are under way, too.
     @discardableResult
     public func once() -> HTTPStub { times(1) }
 
     /// Answers so many requests only; later ones go to the stubs after this one.
+    ///
+    /// Said before `respond`, it holds for requests that are under way, too.
     @discardableResult
     public func times(_ count: Int) -> HTTPStub {
         usage.withLock { $0.limit = count }
@@ -95,7 +104,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     // MARK: What the stubber asks
 
-    func claim(_ request: StubbedRequest) -> StubUsage.Responder? {
+    func claim(_ request: StubbedRequest) -> StubUsage.Claim {
         usage.withLock { $0.claim(request) }
     }
 

@@ -28,8 +28,11 @@ extension HTTPStubber {
             if mismatches.isEmpty {
                 var claimed = request
                 claimed.variables = variables
-                if let responder = stub.claim(claimed) { return .answer(claimed, responder) }
-                mismatches = ["it has answered as often as it may"]
+                switch stub.claim(claimed) {
+                case .answer(let responder): return .answer(claimed, responder)
+                case .unanswered: mismatches = ["nobody has said what it answers"]
+                case .spent: mismatches = ["it has answered as often as it may"]
+                }
             }
             candidates.append(UnhandledRequest.Candidate(stub: stub.description, mismatches: mismatches))
         }

@@ -8,7 +8,7 @@ extension HTTPStubber {
     /// Adds a stub behind those that are there; it answers the requests for which all of the conditions hold.
     ///
     /// - Parameter conditions: What must hold; with none, the stub is meant for every request.
-    /// - Returns: The stub, to be told what it answers.
+    /// - Returns: The stub, to be told what it answers: until then it is passed over.
     @discardableResult
     public func stub(_ conditions: StubCondition...) -> HTTPStub {
         add(HTTPStub(conditions))
@@ -20,7 +20,7 @@ extension HTTPStubber {
     ///   - method: The method.
     ///   - template: The address, or what follows its origin, such as `/users/{id}`.
     ///   - conditions: What must hold besides.
-    /// - Returns: The stub, to be told what it answers.
+    /// - Returns: The stub, to be told what it answers: until then it is passed over.
     @discardableResult
     public func stub(_ method: HTTPMethod, _ template: URITemplate, _ conditions: StubCondition...) -> HTTPStub {
         add(HTTPStub([.method(method), .template(template)] + conditions))

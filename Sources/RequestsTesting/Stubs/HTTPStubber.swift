@@ -27,7 +27,8 @@ import Requests
 /// ### Which stub answers
 ///
 /// A request that fits an ignore rule goes to the network. Else the first stub answers whose conditions all hold, in the
-/// order in which they were added; a stub that has answered as often as it may is passed over. What no stub is meant for
+/// order in which they were added; a stub that has answered as often as it may is passed over, and so is one of which
+/// nobody has said yet what it answers. What no stub is meant for
 /// fails, with an error that says why: ``UnhandledRequest``. So a test never reaches a network by mistake.
 ///
 /// Every instance is for itself: tests that run in parallel take one each. Safe from any thread.
@@ -104,11 +105,11 @@ public final class HTTPStubber: HTTPTransport {
             received.isBodyHidden = isBodyHidden
             guard transfer.isRunning else { return }
             switch decide(received) {
-            case .answer(let claimed, let respond):
+            case .answer(let claimed, let responder):
                 let count = Int64(received.body.count)
                 if count > 0 { transfer.report(.sent(count, of: count)) }
-                let plan = try StubPlan(await respond(claimed), to: claimed)
-                await transfer.play(plan, on: clock, timeout: request.timeout)
+                let response = try await response(of: responder, to: claimed, within: request.timeout, as: transfer)
+                await transfer.play(try StubPlan(response, to: claimed), on: clock, timeout: request.timeout)
             case .refuse(let error):
                 let reason = error.description
                 throw RequestError(.unsupported, phase: .sending, reason: reason, underlying: error)
@@ -117,6 +118,24 @@ public final class HTTPStubber: HTTPTransport {
             }
         } catch {
             transfer.report(.end(RequestError(error)))
+        }
+    }
+
+    /// The answer of a responder; one that takes longer than the timeout is too late for the transfer.
+    private func response(
+        of responder: StubUsage.Responder,
+        to request: StubbedRequest,
+        within timeout: Duration?,
+        as transfer: StubTransfer
+    ) async throws -> StubResponse {
+        switch responder {
+        case .ready(let response): return response
+        case .made(let make):
+            // Not in a group, which would wait for a responder that is deaf to its cancellation.
+            let watch = timeout.map { clock.after($0) { transfer.timeOut() } }
+            transfer.whenStopped { watch?.cancel() }
+            defer { watch?.cancel() }
+            return try await make(request)
         }
     }
 

@@ -22,8 +22,15 @@ final class StubTransfer: Transfer {
     /// Whether nothing has ended the transfer.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
-    func cancel() {
-        let error = state.withLock { $0.cancel() }
+    func cancel() { end(.cancelled) }
+
+    /// Ends the transfer as a silence does that was longer than the timeout, and stops what works for it.
+    func timeOut() { end(.timedOut, reason: Self.silence) }
+
+    private static let silence = "the stub was silent for too long"
+
+    private func end(_ code: RequestError.Code, reason: String? = nil) {
+        let error = state.withLock { $0.end(code, reason: reason) }
         stop()
         if let error { receive(.end(error)) }
     }
@@ -64,16 +71,14 @@ final class StubTransfer: Transfer {
     ///
     /// A silence that is longer than the timeout ends it with an error, as it would on a network.
     func play(_ plan: StubPlan, on clock: any Clock<Duration>, timeout: Duration?) async {
-        var hasHead = false
         for step in plan.steps {
             guard isRunning else { return }
             switch step {
             case .wait(let duration):
                 let wait = min(duration, timeout ?? duration)
                 guard (try? await clock.sleep(for: wait.sleepable)) != nil else { return }
-                if wait < duration { return report(.end(.timeout(hasHead))) }
+                if wait < duration { return timeOut() }
             case .head(let head):
-                hasHead = true
                 report(.head(head))
             case .data(let data):
                 report(.data(data))
@@ -81,19 +86,13 @@ final class StubTransfer: Transfer {
                 report(.end(error))
             case .stall:
                 guard let timeout, (try? await clock.sleep(for: timeout.sleepable)) != nil else { return }
-                report(.end(.timeout(hasHead)))
+                timeOut()
             }
         }
     }
 }
 
-extension RequestError {
-    fileprivate static func timeout(_ hasHead: Bool) -> RequestError {
-        RequestError(.timedOut, phase: hasHead ? .receiving : .sending, reason: "the stub was silent for too long")
-    }
-}
-
 extension Duration {
     /// Clocks trap on durations that they can't add to their time: thirty years are as good as for ever.
-    fileprivate var sleepable: Duration { min(max(self, .zero), .seconds(1_000_000_000)) }
+    var sleepable: Duration { min(max(self, .zero), .seconds(1_000_000_000)) }
 }

@@ -3,7 +3,7 @@
 
 import Requests
 
-/// Who may report what, while a transfer and its cancellation race: one event at a time, and one end.
+/// Who may report what, while a transfer and what ends it from outside race: one event at a time, and one end.
 ///
 /// An event is reported outside the lock, so that a cancel may come while one is: its end then waits until that is done,
 /// for the receiver is promised one call after the other.
@@ -54,8 +54,8 @@ struct StubTransferState: Sendable {
     }
 
     /// Ends the transfer from outside; returns the error of the end where it is to be reported at once.
-    mutating func cancel() -> RequestError? {
-        let error = RequestError(.cancelled, phase: hasHead ? .receiving : .sending)
+    mutating func end(_ code: RequestError.Code, reason: String? = nil) -> RequestError? {
+        let error = RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)
         switch phase {
         case .idle:
             phase = .ended

@@ -5,7 +5,20 @@ import Requests
 
 /// What a stub does and has done: which answer is whose, how many it gives, and how many are expected.
 struct StubUsage: Sendable {
-    typealias Responder = @Sendable (StubbedRequest) async throws -> StubResponse
+    /// Where an answer comes from.
+    enum Responder: Sendable {
+        case ready(StubResponse)
+        case made(@Sendable (StubbedRequest) async throws -> StubResponse)
+    }
+
+    /// What becomes of a request that fulfils every condition.
+    enum Claim: Sendable {
+        case answer(Responder)
+        /// Nobody has said yet what the stub answers.
+        case unanswered
+        /// The stub has answered as many as it may.
+        case spent
+    }
 
     /// How often a stub is expected to answer.
     struct Expectation: Sendable {
@@ -13,20 +26,21 @@ struct StubUsage: Sendable {
         let isMet: @Sendable (Int) -> Bool
     }
 
-    /// One for each request in turn; the last one also for all that come later.
-    var responders: [Responder] = []
+    /// One for each request in turn, the last one also for all that come later; nil until it is said.
+    var responders: [Responder]?
     /// How many requests are answered; nil for all.
     var limit: Int?
     var expectation: Expectation?
     private(set) var requests: [StubbedRequest] = []
 
-    /// Takes a request that fulfils every condition; nil where the stub has answered as many as it may.
-    mutating func claim(_ request: StubbedRequest) -> Responder? {
-        if let limit, requests.count >= limit { return nil }
+    /// Takes a request that fulfils every condition, unless there is no answer to it.
+    mutating func claim(_ request: StubbedRequest) -> Claim {
+        guard let responders else { return .unanswered }
+        if let limit, requests.count >= limit { return .spent }
         let index = requests.count
         requests.append(request)
-        guard let last = responders.last else { return { _ in .status(.ok) } }
-        return responders.indices.contains(index) ? responders[index] : last
+        guard let last = responders.last else { return .answer(.ready(.status(.ok))) }
+        return .answer(responders.indices.contains(index) ? responders[index] : last)
     }
 
     /// What isn't as expected, in words; nil where all is.

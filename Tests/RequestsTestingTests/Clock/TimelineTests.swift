@@ -48,6 +48,17 @@ import Testing
         #expect(timeline.watch(6, for: 2, "still two") == ["still two"])
     }
 
+    @Test func someSleepWithoutBeingCounted() {
+        var timeline = Timeline<String>(now: at(0))
+
+        #expect(timeline.watch(1, for: 1, "one") == [])
+        #expect(timeline.sleep(2, until: at(1), "uncounted", isCounted: false) == [])
+        #expect(timeline.sleeperCount == 0)
+        #expect(timeline.watch(3, for: 1, "still one") == [])
+        #expect(timeline.sleep(4, until: at(2), "counted") == ["one", "still one"])
+        #expect(timeline.advance(to: at(1)) == ["uncounted"])
+    }
+
     @Test func whoIsRemovedIsReturnedOnceAndNotWoken() {
         var timeline = Timeline<String>(now: at(0))
         _ = timeline.sleep(1, until: at(1), "sleeper")

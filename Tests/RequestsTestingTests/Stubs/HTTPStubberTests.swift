@@ -183,6 +183,93 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func aResponderThatNeverReturnsTimesOut(isDeaf: Bool) async throws {
+        let (reached, gate, cancelled) = (Gate(), Gate(), Gate())
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub(.get, "/never") { _ in
+            reached.open()
+            if isDeaf { _ = await Task { await gate.wait() }.value } else { await gate.wait() }
+            if Task.isCancelled { cancelled.open() }
+            return .text("too late")
+        }
+        var request = request("/never")
+        request.timeout = .seconds(10)
+        let sent = request
+
+        let task = Task { try await sent.fetch(on: client(stubber)) }
+        await reached.wait()
+        clock.advance(by: .seconds(10))
+
+        let error = await #expect(throws: RequestError.self) { try await task.value }
+        #expect(error?.code == .timedOut && error?.phase == .sending)
+        if isDeaf { gate.open() }
+        await cancelled.wait()
+        #expect(cancelled.isOpen)
+    }
+
+    @Test func theLimitOfAResponderIsNoSleeperThatATestWaitsFor() async throws {
+        let clock = ManualClock()
+        let stubber = HTTPStubber(clock: clock)
+        stubber.stub(.get, "/") { _ in .text("x").delayed(by: .seconds(5)) }
+        var request = request("/")
+        request.timeout = .seconds(10)
+        let sent = request
+
+        let task = Task { try await sent.fetch(on: client(stubber)) }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+
+        #expect(try await task.value == Data("x".utf8))
+        #expect(clock.now.offset == .seconds(5))
+    }
+
+    @Test func aStubIsPassedOverUntilItsAnswerIsSaid() async throws {
+        let stub = stubber.stub(.path("/a"))
+        stubber.stub().respond(with: .text("other"))
+
+        let before = try await request("/a").fetch(on: client())
+        stub.once()
+        let limited = try await request("/a").fetch(on: client())
+        stub.respond(with: .text("first"))
+        let after = try await request("/a").fetch(on: client())
+        let last = try await request("/a").fetch(on: client())
+
+        #expect(
+            [before, limited, after, last].map { String(decoding: $0, as: UTF8.self) }
+                == ["other", "other", "first", "other"]
+        )
+        #expect(stub.callCount == 1)
+    }
+
+    @Test func aStubWithoutAnAnswerIsToldWhereNothingElseIsMeant() async throws {
+        stubber.stub(.path("/a"))
+
+        let error = await #expect(throws: RequestError.self) { try await request("/a").fetch(on: client()) }
+
+        let unhandled = try #require(error?.underlying as? UnhandledRequest)
+        #expect(unhandled.nearest.map(\.mismatches) == [["nobody has said what it answers"]])
+    }
+
+    @Test func requestsUnderWayNeverMeetAStubWithoutItsAnswer() async throws {
+        stubber.unhandledMode = .refuse
+        let client = client()
+
+        for round in 0..<50 {
+            let path = "/race/\(round)"
+            let request = request(path)
+            let tasks = (0..<4).map { _ in Task { try await request.fetch(on: client) } }
+            stubber.stub(.path(path)).once().respond(with: .text("answer"))
+            var answers: [Data] = []
+            for task in tasks {
+                if case .success(let data) = await task.result { answers.append(data) }
+            }
+            #expect(answers.count <= 1)
+            #expect(answers.allSatisfy { $0 == Data("answer".utf8) })
+        }
+    }
+
     @Test func aCancelEndsEveryWait() async throws {
         let (reached, gate) = (Gate(), Gate())
         let clock = ManualClock()
@@ -245,7 +332,7 @@ import Testing
 
     @Test func unmetExpectationsAreListed() async throws {
         stubber.stub(.path("/a")).called(times: 1)
-        stubber.stub(.path("/b")).called(times: 1...)
+        stubber.stub(.path("/b")).called(times: 1...).respond(with: .status(.ok))
         let removed = stubber.stub(.path("/c")).called(times: 3)
         stubber.remove(removed)
         _ = try await request("/b").fetch(on: client())

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct StubTransferStateTests {
     enum Step: Sendable {
-        case begin, beginHead, beginEnd, finish, cancel
+        case begin, beginHead, beginEnd, finish, cancel, timeOut
     }
 
     struct Row: Sendable, CustomTestStringConvertible {
@@ -53,6 +53,11 @@ import Testing
             isRunning: false
         ),
         Row(
+            testDescription: "a timeout ends it once, before a cancel",
+            steps: [(.timeOut, "timedOut while sending"), (.cancel, "-"), (.timeOut, "-"), (.beginHead, "no")],
+            isRunning: false
+        ),
+        Row(
             testDescription: "a cancel while the end is being reported is too late",
             steps: [(.beginEnd, "yes"), (.cancel, "-"), (.finish, "-")],
             isRunning: false
@@ -76,7 +81,8 @@ extension StubTransferState {
         case .beginHead: begin(.head(HTTPResponseHead(status: .ok))) ? "yes" : "no"
         case .beginEnd: begin(.end(nil)) ? "yes" : "no"
         case .finish: finish().map { "\($0.shortDescription) while \($0.phase)" } ?? "-"
-        case .cancel: cancel().map { "\($0.shortDescription) while \($0.phase)" } ?? "-"
+        case .cancel: end(.cancelled).map { "\($0.shortDescription) while \($0.phase)" } ?? "-"
+        case .timeOut: end(.timedOut).map { "\($0.shortDescription) while \($0.phase)" } ?? "-"
         }
     }
 }

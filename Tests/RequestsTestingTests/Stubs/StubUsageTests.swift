@@ -10,28 +10,43 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct StubUsageTests {
     private let request = StubbedRequest(url: URL(string: "https://a/x")!)
 
-    @Test func theLastAnswerIsRepeated() async throws {
+    @Test func theLastAnswerIsRepeated() {
         var usage = StubUsage()
-        usage.responders = [{ _ in .status(.serviceUnavailable) }, { _ in .status(.ok) }]
+        usage.responders = [.ready(.status(.serviceUnavailable)), .ready(.status(.ok))]
 
         var codes: [Int?] = []
-        for _ in 0..<4 { codes.append(try await usage.claim(request)?(request).status?.code) }
+        for _ in 0..<4 { codes.append(usage.claim(request).response?.status?.code) }
 
         #expect(codes == [503, 200, 200, 200])
     }
 
     @Test func theLimitIsKept() {
         var usage = StubUsage()
-        usage.limit = 2
+        (usage.responders, usage.limit) = ([], 2)
 
-        let claims = [usage.claim(request), usage.claim(request), usage.claim(request)].map { $0 != nil }
+        let codes = (0..<3).map { _ in usage.claim(request).response?.status?.code }
 
-        #expect(claims == [true, true, false])
+        #expect(codes == [200, 200, nil])
         #expect(usage.requests.count == 2)
+    }
+
+    @Test func withoutAnAnswerNothingIsClaimed() {
+        var usage = StubUsage()
+        usage.limit = 1
+
+        guard case .unanswered = usage.claim(request) else {
+            Issue.record("claimed")
+            return
+        }
+        #expect(usage.requests.isEmpty)
+
+        usage.responders = []
+        #expect(usage.claim(request).response?.status == .ok)
     }
 
     @Test func expectationsAreJudged() {
         var usage = StubUsage()
+        usage.responders = []
         #expect(usage.complaint == nil)
 
         usage.expectation = StubUsage.Expectation(description: "1") { $0 == 1 }
@@ -40,5 +55,13 @@ import Testing
         #expect(usage.complaint == nil)
         _ = usage.claim(request)
         #expect(usage.complaint == "answered 2, expected 1")
+    }
+}
+
+extension StubUsage.Claim {
+    /// The response where it is there already.
+    fileprivate var response: StubResponse? {
+        guard case .answer(.ready(let response)) = self else { return nil }
+        return response
     }
 }
