@@ -15,8 +15,8 @@ extension MockServer {
     /// and the preconditions of RFC 9110, 13 are judged by them; one range of bytes is given where it is asked for,
     /// under `If-Range` too. A folder is its `index.html`, or else a list of what is in it.
     ///
-    /// Nothing outside the folder is ever served, whatever the path says and wherever links lead to; nor are files whose
-    /// name begins with a dot, and what isn't a plain file. The folder is looked at for every request.
+    /// Nothing outside the folder is ever served, whatever the path says and wherever links lead to; nor is what isn't a
+    /// plain file, or whose name, or that of a folder on the way, begins with a dot, asked for by that name or by a link. The folder is looked at for every request.
     ///
     /// - Parameter url: The folder, a file URL.
     /// - Returns: The handler, for a server or for one of its routes.

@@ -28,13 +28,14 @@ struct ServedFolder: Sendable {
         for part in path.split(separator: "/") {
             guard let name = String(part).removingPercentEncoding else { return .malformed }
             // A name that begins with a dot covers `.` and `..`; one with an encoded slash would be two.
-            guard !name.hasPrefix("."), !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
+            guard !Self.isHidden(name.utf8), !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
                 return .nothing
             }
             names.append(name)
         }
         let candidate = ([root] + names).joined(separator: "/")
-        guard let root = Self.realPath(root), let real = Self.realPath(candidate), Self.is(real, within: root) else {
+        guard let root = Self.realPath(root), let real = Self.realPath(candidate), Self.maySee(real, within: root)
+        else {
             return .nothing
         }
         switch Self.kind(of: real) {
@@ -66,7 +67,7 @@ struct ServedFolder: Sendable {
     }
 
     private func index(of folder: String, within root: String) -> Finding? {
-        guard let real = Self.realPath(folder + "/index.html"), Self.is(real, within: root),
+        guard let real = Self.realPath(folder + "/index.html"), Self.maySee(real, within: root),
             Self.kind(of: real) == .regular
         else { return nil }
         return .file(real)
@@ -74,8 +75,8 @@ struct ServedFolder: Sendable {
 
     private func contents(of folder: String, within root: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-        return names.filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
-            guard let real = Self.realPath("\(folder)/\(name)"), Self.is(real, within: root) else { return nil }
+        return names.filter { !Self.isHidden($0.utf8) }.sorted().compactMap { name in
+            guard let real = Self.realPath("\(folder)/\(name)"), Self.maySee(real, within: root) else { return nil }
             switch Self.kind(of: real) {
             case .regular: return name
             case .directory: return name + "/"
@@ -101,7 +102,18 @@ struct ServedFolder: Sendable {
         return String(cString: resolved)
     }
 
-    private static func `is`(_ path: String, within root: String) -> Bool {
-        path == root || path.hasPrefix(root == "/" ? root : root + "/")
+    /// Whether a path without links is in the root, and nothing on the way from there to it is hidden.
+    ///
+    /// What the path of the request hides, a link must not bring to light.
+    private static func maySee(_ path: String, within root: String) -> Bool {
+        guard path != root else { return true }
+        let (path, root) = (path.utf8, (root == "/" ? root : root + "/").utf8)
+        return path.starts(with: root)
+            && !path.dropFirst(root.count).split(separator: UInt8(ascii: "/")).contains(where: isHidden)
+    }
+
+    /// Bytes, not characters: a combining character behind the dot would hide it.
+    private static func isHidden(_ name: some Collection<UInt8>) -> Bool {
+        name.first == UInt8(ascii: ".")
     }
 }

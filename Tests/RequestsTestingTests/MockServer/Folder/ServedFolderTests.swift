@@ -15,19 +15,22 @@ import Testing
 
         init() throws {
             let manager = FileManager.default
-            for folder in ["root/menus/spring", "root/site", "root-2"] {
+            for folder in ["root/menus/spring", "root/site", "root/shadow", "root/.git/refs", "root-2"] {
                 try manager.createDirectory(at: base.appending(path: folder), withIntermediateDirectories: true)
             }
             let files = [
                 "secret.txt": "secret", "root-2/secret.txt": "secret", "root/recipe.json": "{}",
-                "root/a b&<c>.txt": "odd",
-                "root/.hidden": "secret", "root/menus/.env": "secret", "root/menus/spring/monday.txt": "soup",
+                "root/a b&<c>.txt": "odd", "root/.\u{301}hidden": "secret",
+                "root/.hidden": "secret", "root/.git/config": "secret", "root/.git/refs/head": "secret",
+                "root/menus/.env": "secret", "root/menus/spring/monday.txt": "soup",
                 "root/site/index.html": "<p>hello</p>", "root/c:d": "colon",
             ]
             for (name, text) in files { try Data(text.utf8).write(to: base.appending(path: name)) }
             let links = [
                 "root/out.txt": "../secret.txt", "root/outside": "..", "root/beside": "../root-2",
                 "root/gone": "nowhere",
+                "root/light.txt": ".hidden", "root/lit": ".git", "root/deep": ".git/refs",
+                "root/shadow/index.html": "../.git/config", "root/shadow/menu": "../menus/.env",
                 "root/inside.txt": "menus/spring/monday.txt", "root/loop": "loop",
             ]
             for (name, target) in links {
@@ -71,6 +74,8 @@ import Testing
         "/../secret.txt", "/%2e%2e/secret.txt", "/menus/../../secret.txt", "/..%2fsecret.txt", "/%2e%2e%2fsecret.txt",
         "/..%5csecret.txt", "/out.txt", "/outside/secret.txt", "/outside/", "/beside/secret.txt",
         "/../root-2/secret.txt",
+        "/.%CC%81hidden", "/light.txt", "/lit/", "/lit/config", "/lit/refs/head", "/deep/head", "/shadow/index.html",
+        "/shadow/menu",
         "/.hidden", "/menus/.env", "/./recipe.json", "/recipe.json/", "/recipe.json%00.txt", "/nothing", "/gone",
         "/loop",
         "/pipe", "/menus%2fspring/monday.txt", "/recipe.json/x", "http://h/../secret.txt",
@@ -101,9 +106,11 @@ import Testing
                 #"<li><a href="./inside.txt">inside.txt</a></li>"#,
                 #"<li><a href="./menus/">menus/</a></li>"#,
                 #"<li><a href="./recipe.json">recipe.json</a></li>"#,
+                #"<li><a href="./shadow/">shadow/</a></li>"#,
                 #"<li><a href="./site/">site/</a></li>"#,
             ]
         )
+        #expect(!(try ask(Fixture(), "/shadow/")).contains("menu<"))
         #expect(try ask(Fixture(), "/menus/").contains(#"<li><a href="./../">../</a></li>"#))
     }
 
