@@ -17,6 +17,8 @@ struct Connection {
     private var parser: RequestParser
     private var headRead = Duration.zero
     private var sentByteCount = 0
+    /// Whether the client has sent its last byte while an answer was due, and so doesn't count as there any more.
+    private(set) var hasLeft = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
     init(number: Int, socket: Socket, accepted: Duration, core: ServerCore) {
@@ -75,7 +77,7 @@ struct Connection {
         while true {
             switch read() {
             case .moved: return true
-            case .ended: return false
+            case .finished, .ended: return false
             case .blocked:
                 switch wait(for: POLLIN, until: deadline) {
                 case .ready: continue
@@ -105,7 +107,7 @@ struct Connection {
             case .waitFor(let gate):
                 guard idle(until: gate) else { return false }
             case .stall:
-                _ = idle()
+                idleWhileHeard()
                 return false
             case .close:
                 finish()
@@ -133,7 +135,7 @@ struct Connection {
                 case .moved(let count):
                     rest = rest.dropFirst(count)
                     sentByteCount += count
-                case .ended: return false
+                case .finished, .ended: return false
                 case .blocked: guard wait(for: POLLOUT) == .ready else { return false }
                 }
             }
@@ -152,15 +154,32 @@ struct Connection {
     /// Whether the time passed, or the wakeup came, while the client was there and the server wasn't stopped.
     ///
     /// A client that sends its next request meanwhile is heard; that it is still there can't be seen otherwise. One
-    /// that ends its side of the connection counts as gone, since no byte tells it from one that has closed it.
+    /// that ends its side of the connection still gets its answer: no byte tells it from one that has closed it, which
+    /// the first byte that is sent finds out.
     private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
         while true {
-            let listens = parser.pendingCount < Self.pipelineLimit
+            let listens = !hasLeft && parser.pendingCount < Self.pipelineLimit
             switch wait(for: listens ? POLLIN : 0, until: deadline, wakeup: wakeup) {
             case .passed: return true
             case .stopped: return false
-            case .ready: guard read() != .ended else { return false }
+            case .ready:
+                // With its side at its end, a client has nothing to say but that the connection is broken.
+                guard !hasLeft else { return false }
+                switch read() {
+                case .moved, .blocked: continue
+                case .ended: return false
+                case .finished:
+                    hasLeft = true
+                    core.noteDeparture()
+                }
             }
+        }
+    }
+
+    /// Waits until the client ends its side of the connection, or the server is stopped: no answer is due.
+    private mutating func idleWhileHeard() {
+        while !hasLeft, wait(for: parser.pendingCount < Self.pipelineLimit ? POLLIN : 0) == .ready {
+            guard ![.finished, .ended].contains(read()) else { return }
         }
     }
 
@@ -175,7 +194,7 @@ struct Connection {
         while true {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
             case .moved: continue
-            case .ended: return
+            case .finished, .ended: return
             case .blocked: guard wait(for: POLLIN, until: deadline) == .ready else { return }
             }
         }

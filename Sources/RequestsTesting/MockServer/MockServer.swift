@@ -74,6 +74,9 @@ public final class MockServer: Sendable {
     public var connectionCount: Int { core.state.withLock { $0.accepted } }
 
     /// How many connections are open.
+    ///
+    /// A client that has ended its side of a connection while it waits, be it to leave or to read only, doesn't count; the
+    /// answer is sent to it all the same.
     public var openConnections: Int { core.state.withLock { $0.open } }
 
     /// Closes the listener and every connection, ends pauses, stalls and waits, and returns when all threads are done.

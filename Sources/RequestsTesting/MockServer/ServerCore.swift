@@ -124,13 +124,18 @@ final class ServerCore: Sendable {
             Gate.$ending.withValue(stopGate) {
                 var connection = Connection(number: number, socket: socket, accepted: accepted, core: self)
                 connection.run()
+                socket.dispose()
+                if !connection.hasLeft { noteDeparture() }
             }
-            socket.dispose()
-            state.withLock { $0.open -= 1 }
-            departures?.signal()
-            notify()
             threads.leave()
         }
+    }
+
+    /// Notes that a connection isn't open any more: it is closed, or its client has ended its side and may only read.
+    func noteDeparture() {
+        state.withLock { $0.open -= 1 }
+        departures?.signal()
+        notify()
     }
 
     /// Records a request whose head is there and says what to answer, where that doesn't wait for the body.

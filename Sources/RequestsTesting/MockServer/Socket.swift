@@ -22,7 +22,9 @@ struct Socket: Sendable {
         case moved(Int)
         /// Nothing can be moved now.
         case blocked
-        /// Nothing can be moved any more: the peer has left, or the connection is broken.
+        /// The peer has sent its last byte; it may still read.
+        case finished
+        /// Nothing can be moved any more: the connection is broken.
         case ended
     }
 
@@ -113,7 +115,7 @@ struct Socket: Sendable {
         while true {
             let count = call()
             if count > 0 { return .moved(count) }
-            if count == 0 { return .ended }
+            if count == 0 { return .finished }
             switch errno {
             case EINTR: continue
             case EAGAIN, EWOULDBLOCK: return .blocked

@@ -188,4 +188,38 @@ import Testing
         }
         #expect(Set(servers.map(\.port)).count == 20)
     }
+
+    static let late: [MockResponse] = [
+        .text("late").delayed(by: .milliseconds(30)), .text("late").throttled(to: StubSpeed(bytesPerSecond: 2000)),
+        .text("late").dripping(every: .milliseconds(5)),
+    ]
+
+    @Test(arguments: late.indices)
+    func aClientThatHasSaidAllItWillSayGetsItsLateAnswer(index: Int) throws {
+        let server = try MockServer { _ in Self.late[index] }
+        let client = try RawClient(port: server.port)
+
+        client.get("/")
+        client.get("/")
+        client.finishSending()
+
+        let answers = client.readToEnd().components(separatedBy: "HTTP/1.1 200 OK\r\n").dropFirst()
+        #expect(answers.count == 2)
+        #expect(!client.wasReset)
+    }
+
+    @Test func anAnswerIsHeldForAClientThatHasSaidAllItWillSay() async throws {
+        let gate = Gate()
+        let server = try MockServer { _ in .text("late").held(by: gate) }
+        let client = try RawClient(port: server.port)
+        client.get("/")
+        client.finishSending()
+        try await server.awaitRequest()
+        try await server.awaitConnections(open: 0)
+
+        gate.open()
+
+        #expect(client.readToEnd().hasSuffix("\r\n\r\nlate"))
+        #expect(server.openConnections == 0)
+    }
 }
