@@ -26,6 +26,48 @@ extension Redaction {
         return credentials(value)?.serialized ?? content
     }
 
+    /// Content as people may read it in a message; nil where it names a secret, and can't be taken apart.
+    ///
+    /// Whatever its type is: content without one, or of a wrong one, is what a message is most often about. All names
+    /// count here, since nothing is replayed from a message; in text that isn't made of names and values, only those do
+    /// that are no common words.
+    ///
+    /// - Complexity: O(n).
+    package static func shown(_ content: Data, type: String?) -> Data? {
+        let media = type.flatMap { try? MediaType(parsing: $0) }
+        if media?.essence == MediaType.urlEncodedForm.essence {
+            return Data(pairs(Substring(decoding: content, as: UTF8.self), separatedBy: "&").utf8)
+        }
+        if let value = try? JSONDecoder().decode(JSONValue.self, from: content) {
+            switch value {
+            case .object, .array:
+                let redacted = json(value)
+                return redacted == value ? content : redacted.serialized
+            // A text may be anything once more, such as a form in quotes.
+            case .string(let text): return namesCredential(inTextOf: text.utf8) ? nil : content
+            case .null, .bool, .integer, .double: return content
+            }
+        }
+        return namesCredential(inTextOf: content) ? nil : content
+    }
+
+    /// Whether one of the words of a text names a credential.
+    private static func namesCredential(inTextOf bytes: some Collection<UInt8>) -> Bool {
+        let words = bytes.split { byte in
+            !(ASCII.isLetter(ASCII.lowercased(byte)) || ASCII.isDigit(byte) || byte == UInt8(ascii: "_")
+                || byte == UInt8(ascii: "-"))
+        }
+        return words.contains { word in
+            let name = String(decoding: word, as: UTF8.self)
+            return namesCredential(name) || namesSecret(name) && !isCommonWord(name)
+        }
+    }
+
+    /// Whether a secret's name is also what people write in a text.
+    private static func isCommonWord(_ name: String) -> Bool {
+        ["code", "key", "pin", "pass", "session", "cookie", "signature", "assertion"].contains(name.lowercased())
+    }
+
     /// The value without credentials; nil where there are none.
     private static func credentials(_ value: JSONValue) -> JSONValue? {
         switch value {

@@ -55,8 +55,16 @@ extension JSONValue {
                 }
             }
         default:
-            if !isSame(as: expected) { add(path, expected, self, isSecret) }
+            guard !isSame(as: expected) else { return }
+            // A text that is all of the content may be a form in quotes: no name tells what is in it.
+            let isSecret = isSecret || path.isEmpty && [self, expected].contains { $0.mayHoldSecret }
+            add(path, expected, self, isSecret)
         }
+    }
+
+    private var mayHoldSecret: Bool {
+        guard case .string(let text) = self else { return false }
+        return Redaction.shown(Data(text.utf8), type: nil) == nil
     }
 
     /// The value, or what it is, in a few words.

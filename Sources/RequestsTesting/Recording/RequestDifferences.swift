@@ -43,8 +43,15 @@ struct RequestDifferences {
             let wanted = expected.filter { $0.name == name }.map(\.value)
             let values = actual.filter { $0.name == name }.map(\.value)
             guard wanted != values else { continue }
-            let isSecret = Redaction.namesSecret(name)
-            add("\(place) \(name)", expected: Self.text(wanted, isSecret), actual: Self.text(values, isSecret))
+            let shown =
+                name.isPlainName
+                ? name : Redaction.shown(Data(name.utf8), type: nil).map { String(decoding: $0, as: UTF8.self) }
+            let isSecret = shown == nil || Redaction.namesSecret(name)
+            add(
+                "\(place) \(shown ?? "<redacted>")",
+                expected: Self.text(wanted, isSecret),
+                actual: Self.text(values, isSecret)
+            )
         }
     }
 
@@ -74,18 +81,15 @@ struct RequestDifferences {
         switch expected {
         case .json(let value): compare(value, request, isWhole: true)
         case .jsonContaining(let value): compare(value, request, isWhole: false)
-        case .form(let form): compare("form", form, request.form)
-        case .text(let text): compare(Data(text.utf8), request.body)
-        case .data(let data): compare(data, request.body)
+        case .form(let form): compare(form, request)
+        case .text(let text): compare(Data(text.utf8), request)
+        case .data(let data): compare(data, request)
         }
     }
 
     private mutating func compare(_ expected: JSONValue, _ request: StubbedRequest, isWhole: Bool) {
         guard let value = try? JSONDecoder().decode(JSONValue.self, from: request.body) else {
-            // A form where JSON was expected may have a password, and a failure is read by many.
-            let shown = Redaction.content(request.body, type: request.headers[.contentType])
-            let text = String(decoding: shown, as: UTF8.self).shortened()
-            let actual = request.body.isEmpty ? nil : "\"\(text)\", which isn't JSON"
+            let actual = request.body.isEmpty ? nil : "\(request.bodyExcerpt), which isn't JSON"
             return add("body", expected: "JSON", actual: actual)
         }
         for difference in value.differences(from: expected, isWhole: isWhole, limit: Self.limit) {
@@ -93,8 +97,27 @@ struct RequestDifferences {
         }
     }
 
-    mutating func compare(_ expected: Data, _ actual: Data) {
-        guard expected != actual else { return }
+    private mutating func compare(_ expected: Query, _ request: StubbedRequest) {
+        var differences = RequestDifferences()
+        differences.compare("form", expected, request.form)
+        // What is no form gives names and values that are pieces of whatever it is.
+        guard differences.all.isEmpty || request.body.mayBeForm else {
+            return add("body", expected: "a form", actual: "\(request.bodyExcerpt), which isn't a form")
+        }
+        for difference in differences.all {
+            add(difference.place, expected: difference.expected, actual: difference.actual)
+        }
+    }
+
+    private mutating func compare(_ wanted: Data, _ request: StubbedRequest) {
+        let type = request.headers[.contentType]
+        guard wanted != request.body else { return }
+        guard let expected = Redaction.shown(wanted, type: type), let actual = Redaction.shown(request.body, type: type)
+        else {
+            let actual = request.body.isEmpty ? nil : request.body.secretSummary
+            return add("body", expected: wanted.isEmpty ? nil : wanted.secretSummary, actual: actual)
+        }
+        guard expected != actual else { return add("body", expected: "<redacted>", actual: "<redacted>") }
         guard !actual.isEmpty else { return add("body", expected: "\(expected.count) bytes", actual: nil) }
         guard !expected.isEmpty else { return add("body", expected: nil, actual: "\(actual.count) bytes") }
         let index = zip(expected, actual).enumerated().first { $0.element.0 != $0.element.1 }?.offset
@@ -103,7 +126,32 @@ struct RequestDifferences {
     }
 }
 
+extension StubbedRequest {
+    /// The beginning of the content in quotes, without its secrets.
+    ///
+    /// A form where JSON was expected may have a password, and a failure is read by many.
+    fileprivate var bodyExcerpt: String {
+        let shown = Redaction.shown(body, type: headers[.contentType])
+        return shown.map { "\"\(String(decoding: $0, as: UTF8.self).shortened())\"" } ?? body.secretSummary
+    }
+}
+
+extension String {
+    /// Whether the text is a name as parameters have them, such as `user[first-name]`.
+    fileprivate var isPlainName: Bool {
+        utf8.allSatisfy { ASCII.isLetter(ASCII.lowercased($0)) || ASCII.isDigit($0) || "_-.[]$".utf8.contains($0) }
+    }
+}
+
 extension Data {
+    /// Whether every byte is one that forms are made of.
+    fileprivate var mayBeForm: Bool {
+        allSatisfy { $0 > 0x20 && $0 != 0x7F && !"\"<>\\{}".utf8.contains($0) }
+    }
+
+    /// What stands in the place of content that may not be shown.
+    fileprivate var secretSummary: String { "\(count) bytes <redacted>" }
+
     /// Some bytes around a place, as digits and as text, and how many there are in all.
     fileprivate func excerpt(around place: Int) -> String {
         let piece = dropFirst(Swift.max(0, place - 6)).prefix(14)

@@ -106,6 +106,56 @@ import Testing
         #expect(line(.data(Data([1]))) == "body: expected 1 bytes, is missing")
     }
 
+    @Test(arguments: [
+        (#"{"a":1,"password":"hush"}"#, "application/json"), (#"{"a":1,"password":"hush"}"#, "text/plain"),
+        (#"{"a":1,"password":"hush"}"#, nil), (#"{"a":1,"password":"hush""#, nil), ("a=1&password=hush", nil),
+        ("a=1&password=hush", "application/x-www-form-urlencoded"),
+        ("a=1&key=hush", "application/x-www-form-urlencoded"),
+        ("password: hush", "text/plain"), ("<token>hush</token>", "application/xml"), (#""token=hush""#, nil),
+        ("--b\r\nContent-Disposition: form-data; name=\"api_key\"\r\n\r\nhush\r\n--b--", "multipart/form-data"),
+    ])
+    func secretsInContentAreNotShown(body: String, type: String?) throws {
+        var request = StubbedRequest(url: URL(string: "https://a/")!, method: .post, body: Data(body.utf8))
+        request.headers[.contentType] = type
+        let other = body.replacingOccurrences(of: "hush", with: "quiet")
+        let expectations: [ExpectedRequest.Content] = [
+            .text(other), .data(Data(other.utf8)), .data(Data(body.dropLast(2).utf8)), .data(Data()), .text("other"),
+            .json(1), .json(["a": 1]), .jsonContaining(["password": "quiet"]), .form(["a": "1"]),
+            .form(["password": "quiet"]),
+        ]
+
+        for expected in expectations {
+            let failure = #expect(throws: ExpectationFailure.self) {
+                try [request].expect(ExpectedRequest(body: expected))
+            }
+            let text = failure?.description ?? ""
+            #expect(!text.contains("hus") && !text.contains("quie"), "\(text)")
+            #expect(!text.contains("68 75 73") && !text.contains("71 75 69"), "\(text)")
+        }
+    }
+
+    @Test func whatIsNoSecretIsStillShownBesideOne() {
+        var request = request
+        request.headers[.contentType] = "application/x-www-form-urlencoded"
+        request.body = Data("password=hush&name=Bob".utf8)
+
+        let text = lines(of: request, .text("password=quiet&name=Ada"))
+
+        #expect(
+            text == [
+                "body[23]: expected 26 6e 61 6d 65 3d 41 64 61 “&name=Ada” of 26 bytes, "
+                    + "was 26 6e 61 6d 65 3d 42 6f 62 “&name=Bob” of 26 bytes"
+            ]
+        )
+        #expect(
+            lines(of: request, .text("password=quiet&name=Bob")) == ["body: expected <redacted>, was another value"]
+        )
+    }
+
+    private func lines(of request: StubbedRequest, _ body: ExpectedRequest.Content) -> [String] {
+        request.differences(from: ExpectedRequest(body: body)).map(\.description)
+    }
+
     @Test func theNearestOfSeveralIsTold() throws {
         let other = StubbedRequest(url: URL(string: "https://a/x")!)
         let requests = [other, request]
