@@ -27,7 +27,8 @@ struct ArchiveReader {
         let told = exchange.request.body.isEmpty ? size(request["bodySize"]).map(Self.clamped) : nil
         exchange.requestBodySize += missing(in: request["postData"]) ?? told ?? 0
         exchange.response = try readResponse()
-        exchange.error = error(hasResponse: exchange.response != nil)
+        exchange.isUnderWay = entry["_underWay"] == true
+        if !exchange.isUnderWay { exchange.error = error(hasResponse: exchange.response != nil) }
         return exchange
     }
 

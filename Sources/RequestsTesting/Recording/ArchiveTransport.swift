@@ -78,6 +78,9 @@ public final class ArchiveTransport: HTTPTransport {
 
     /// Writes what was recorded, without secrets; where the file is replayed, nothing happens.
     ///
+    /// Await the requests first: one that is still under way is written with a remark, and isn't answered by a replay,
+    /// but fails with an ``ArchiveError`` that says why. Saving again, later, writes the whole.
+    ///
     /// - Throws: What the writing throws.
     public func save() throws {
         guard case .recording(let recorder) = role else { return }

@@ -11,7 +11,8 @@ struct ExchangeBuilder: Sendable {
     private var head: HTTPResponseHead?
     private var metrics: Metrics
     private var firstByte: Duration?
-    private var hasEnded = false
+    /// What is recorded, once it is over.
+    private var outcome: RecordedExchange?
 
     init(_ request: StubbedRequest, start: Date, limit: Int) {
         self.request = request
@@ -21,7 +22,7 @@ struct ExchangeBuilder: Sendable {
 
     /// Takes an event, so long after the start; gives the exchange with the end.
     mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody?) -> RecordedExchange? {
-        guard !hasEnded else { return nil }
+        guard outcome == nil else { return nil }
         switch event {
         case .informational, .sent: return nil
         case .head(let head):
@@ -37,9 +38,17 @@ struct ExchangeBuilder: Sendable {
             metrics.start = start
             return nil
         case .end(let error):
-            hasEnded = true
-            return exchange(error, at: time, sent: sent)
+            outcome = exchange(error, at: time, sent: sent)
+            return outcome
         }
+    }
+
+    /// What there is so long after the start; where the exchange isn't over, it says so.
+    func current(at time: Duration, sent: CapturedBody) -> RecordedExchange {
+        if let outcome { return outcome }
+        var exchange = exchange(nil, at: time, sent: sent)
+        exchange.isUnderWay = true
+        return exchange
     }
 
     private func exchange(_ error: RequestError?, at time: Duration, sent: CapturedBody?) -> RecordedExchange {

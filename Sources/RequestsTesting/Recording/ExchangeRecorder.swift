@@ -49,8 +49,20 @@ public final class ExchangeRecorder: HTTPTransport {
     /// The exchanges that are over, in the order in which they were sent.
     public var exchanges: [RecordedExchange] { ledger.withLock { $0.exchanges } }
 
-    /// The exchanges that are over, to be stored.
-    public var archive: HTTPArchive { HTTPArchive(exchanges) }
+    /// All exchanges, in the order in which they were sent, to be stored.
+    ///
+    /// One that isn't over is among them with what there is of it, and says so: ``RecordedExchange/isUnderWay``. Await
+    /// the requests first that are to be replayed.
+    public var archive: HTTPArchive {
+        HTTPArchive(
+            ledger.withLock { $0.entries }.map { entry in
+                switch entry {
+                case .over(let exchange): exchange
+                case .underWay(let current): current()
+                }
+            }
+        )
+    }
 
     /// Forgets every exchange, those that aren't over as well.
     public func reset() {
@@ -65,11 +77,16 @@ public final class ExchangeRecorder: HTTPTransport {
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any Transfer {
-        let number = ledger.withLock { $0.begin() }
         let sent = Locked(CapturedBody(limit: maximumBodySize))
         let recorded = StubbedRequest(url: request.url, method: request.method, headers: request.headers)
         let builder = Locked(ExchangeBuilder(recorded, start: now(), limit: maximumBodySize))
         let elapsed = clock.stopwatch()
+        let number = ledger.withLock { ledger in
+            ledger.begin {
+                let (time, body) = (elapsed(), sent.withLock { $0 })
+                return builder.withLock { $0.current(at: time, sent: body) }
+            }
+        }
         return transport.send(request.capturingBody(into: sent, limit: maximumBodySize)) { [ledger] event in
             let time = elapsed()
             let body = event.isEnd ? sent.withLock { $0 } : nil

@@ -104,6 +104,10 @@ extension RecordedExchange {
         entry.responseBody = response?.body
         entry.responseBodySize = response?.bodySize
         entry.error = error?.code
+        if isUnderWay {
+            entry.comment = "The exchange was under way when this was written."
+            entry.extras["_underWay"] = true
+        }
         return entry
     }
 }

@@ -30,9 +30,12 @@ extension HTTPStubber {
     /// different names, the values of secret ones, which a file doesn't have, and header fields make no difference. JSON
     /// is compared by what it says, a multipart form without its boundary.
     ///
+    /// Of a request whose content was recorded in part, that part counts, and the length of the rest where there is no
+    /// secret in it.
+    ///
     /// What was recorded of the connection isn't replayed: content comes decoded and whole, at once, with the length that
-    /// it has. An exchange that failed fails again, after as much as came of it. One whose content the file lacks fails
-    /// with an ``ArchiveError`` that says so.
+    /// it has. An exchange that failed fails again, after as much as came of it. One whose content the file lacks, or that
+    /// wasn't over when the file was written, fails with an ``ArchiveError`` that says so.
     ///
     /// - Parameters:
     ///   - archive: What to replay.
@@ -59,7 +62,7 @@ extension HTTPStubber {
         return order.compactMap { key in
             guard let group = groups[key], let first = group.first?.exchange.request else { return nil }
             var conditions: [StubCondition] = [.method(key.method), .recorded(first.url, ignoring: ignored)]
-            if matchingBodies { conditions.append(.recordedBody(key, beginning: first.body)) }
+            if matchingBodies { conditions.append(.recordedBody(key)) }
             let stub = HTTPStub(conditions)
             stub.respond(with: group.map { StubResponse($0.exchange, entry: $0.index) })
             if !repeatsLast { stub.times(group.count) }
@@ -71,6 +74,13 @@ extension HTTPStubber {
 extension StubResponse {
     /// What was recorded, as it is replayed.
     init(_ exchange: RecordedExchange, entry: Int) {
+        guard !exchange.isUnderWay else {
+            let reason = "isn't whole: the exchange was under way when it was written"
+            self = .lacking(
+                ArchiveError(entry: entry, request: "\(exchange.request)", field: "response", reason: reason)
+            )
+            return
+        }
         guard let response = exchange.response else {
             let reason = "no response was recorded"
             self = .failure(exchange.error ?? RequestError(.connectionLost, phase: .sending, reason: reason))
@@ -83,13 +93,16 @@ extension StubResponse {
                 field: "response.content.text",
                 reason: "has \(response.body.count) of \(response.bodySize) bytes"
             )
-            self = .failure(
-                RequestError(.unsupported, phase: .sending, reason: error.description, underlying: error)
-            )
+            self = .lacking(error)
             return
         }
         self = .status(response.status, headers: exchange.replayedHeaders(of: response), body: response.body)
         if let error = exchange.error { ending = .failure(error) }
+    }
+
+    /// The failure of a request whose answer the file lacks.
+    private static func lacking(_ error: ArchiveError) -> StubResponse {
+        .failure(RequestError(.unsupported, phase: .sending, reason: error.description, underlying: error))
     }
 }
 

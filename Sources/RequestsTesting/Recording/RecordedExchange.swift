@@ -23,6 +23,11 @@ public struct RecordedExchange: Sendable {
     ///
     /// With a response too, where it failed in the middle of that.
     public var error: RequestError?
+    /// Whether the exchange wasn't over when this was taken, so that more may have come of it; false by default.
+    ///
+    /// Such an exchange is in the ``ExchangeRecorder/archive`` of a recorder. A file keeps it with a remark, and the
+    /// request that it would be replayed for fails, with an ``ArchiveError`` that says so.
+    public var isUnderWay = false
     /// When it began, and what its phases took.
     public var metrics: Metrics
 
@@ -47,7 +52,8 @@ public struct RecordedExchange: Sendable {
 extension RecordedExchange: CustomStringConvertible {
     /// The request and what came of it, such as `GET https://example.com/users: 200 OK`; without secrets.
     public var description: String {
-        let outcome = [response.map { "\($0.status)" }, error?.code.name].compactMap { $0 }.joined(separator: ", ")
+        let words = [response.map { "\($0.status)" }, error?.code.name, isUnderWay ? "under way" : nil]
+        let outcome = words.compactMap { $0 }.joined(separator: ", ")
         return "\(request): \(outcome.isEmpty ? "nothing" : outcome)"
     }
 }

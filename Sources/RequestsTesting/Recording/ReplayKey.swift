@@ -10,8 +10,8 @@ struct ReplayKey: Hashable, Sendable {
     /// The address without secrets; of what is ignored, nothing.
     let address: String
     let content: ReplayedContent?
-    /// How much the content has, where not all of it is known.
-    let contentSize: Int64?
+    /// What is known of content whose end isn't; nil where all of it is known.
+    let beginning: ContentBeginning?
 
     init(_ exchange: RecordedExchange, matchingBodies: Bool, ignoring ignored: StubCondition.AddressParts) {
         let request = exchange.request
@@ -27,9 +27,11 @@ struct ReplayKey: Hashable, Sendable {
         if ignored.contains(.port) { pieces.port = nil }
         if ignored.contains(.path) { pieces.path = "" }
         address = pieces.text
+        let missing = exchange.requestBodySize - Int64(request.body.count)
+        beginning =
+            matchingBodies && missing > 0
+            ? ContentBeginning(request.body, type: request.headers[.contentType], missing: missing) : nil
         content = matchingBodies ? ReplayedContent(request.body, type: request.headers[.contentType]) : nil
-        contentSize =
-            matchingBodies && exchange.requestBodySize > Int64(request.body.count) ? exchange.requestBodySize : nil
     }
 }
 
@@ -44,10 +46,10 @@ extension StubCondition {
     }
 
     /// The content is the recorded one, as far as that is known.
-    static func recordedBody(_ key: ReplayKey, beginning: Data) -> StubCondition {
+    static func recordedBody(_ key: ReplayKey) -> StubCondition {
         StubCondition("recorded body") { request in
-            if let size = key.contentSize {
-                let isSame = Int64(request.body.count) == size && request.body.starts(with: beginning)
+            if let beginning = key.beginning {
+                let isSame = beginning.isBeginning(of: request.body, type: request.headers[.contentType])
                 return isSame ? nil : "the content differs from the recorded one"
             }
             let content = ReplayedContent(request.body, type: request.headers[.contentType])

@@ -14,7 +14,7 @@ import Testing
 
     @Test func theOrderIsThatOfTheBeginning() {
         var ledger = ExchangeLedger()
-        let (first, second) = (ledger.begin(), ledger.begin())
+        let (first, second) = (ledger.begin { exchange("/1") }, ledger.begin { exchange("/2") })
 
         ledger.end(second, exchange("/2"))
         #expect(ledger.exchanges.map(\.request.path) == ["/2"])
@@ -24,9 +24,9 @@ import Testing
 
     @Test func whatWasForgottenDoesNotComeBack() {
         var ledger = ExchangeLedger()
-        let old = ledger.begin()
+        let old = ledger.begin { exchange("/old") }
         ledger.reset()
-        let new = ledger.begin()
+        let new = ledger.begin { exchange("/new") }
 
         ledger.end(old, exchange("/old"))
         ledger.end(new, exchange("/new"))
@@ -45,7 +45,10 @@ import Testing
         #expect(receive(.head(HTTPResponseHead(status: .ok)), at: 2)?.request.url == nil)
         #expect(receive(.data(Data("ab".utf8)), at: 3)?.request.url == nil)
         #expect(receive(.data(Data("cd".utf8)), at: 4)?.request.url == nil)
+        let underWay = builder.current(at: .seconds(4), sent: CapturedBody(limit: 3))
+        #expect(underWay.isUnderWay && underWay.response?.text == "abc" && underWay.metrics.end == .seconds(4))
         let exchange = receive(.end(nil), at: 5)
+        #expect(!builder.current(at: .seconds(6), sent: CapturedBody(limit: 3)).isUnderWay)
         #expect(receive(.end(nil), at: 6)?.request.url == nil)
 
         #expect(exchange?.response?.text == "abc" && exchange?.response?.bodySize == 4)

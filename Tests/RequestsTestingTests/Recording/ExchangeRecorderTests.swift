@@ -138,6 +138,41 @@ import Testing
         #expect(recorder.exchanges.map(\.request.path) == ["/next"])
     }
 
+    @Test func whatIsUnderWayIsStoredWithARemark() async throws {
+        let gate = Gate()
+        let network = HTTPStubber()
+        network.stub(.path("/late")).respond { _ in
+            await gate.wait()
+            return .text("late")
+        }
+        network.stub().respond(with: .text("next"))
+        let recorder = ExchangeRecorder(network)
+        let late = Task { try await HTTPRequest("/late").fetch(on: client(recorder)) }
+        while network.requests.isEmpty { await Task.yield() }
+        _ = try await HTTPRequest("/next").fetch(on: client(recorder))
+
+        let data = recorder.archive.data()
+        gate.open()
+        _ = try await late.value
+
+        #expect(String(decoding: data, as: UTF8.self).contains("The exchange was under way when this was written."))
+        let archive = try HTTPArchive(data: data)
+        #expect(archive.exchanges.map(\.request.path) == ["/late", "/next"])
+        #expect(archive.exchanges.map(\.isUnderWay) == [true, false])
+        #expect(archive.exchanges[0].description == "GET https://api.example.com/late: under way")
+        #expect(archive.data() == data)
+        #expect(recorder.archive.exchanges.map(\.isUnderWay) == [false, false])
+        let stubber = HTTPStubber()
+        stubber.replay(archive)
+        let error = await #expect(throws: RequestError.self) {
+            try await HTTPRequest("/late").fetch(on: client(stubber))
+        }
+        #expect(
+            (error?.underlying as? ArchiveError)?.description == "entry 0 (GET https://api.example.com/late): "
+                + "response isn't whole: the exchange was under way when it was written"
+        )
+    }
+
     @Test func recordersInParallelDoNotMix() async throws {
         let server = try MockServer { .text($0.path) }
         try await withThrowingTaskGroup(of: [String?].self) { group in

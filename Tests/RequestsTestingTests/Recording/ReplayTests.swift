@@ -29,10 +29,10 @@ import Testing
         _ url: String,
         _ method: HTTPMethod = .get,
         body: HTTPBody = .none,
-        on stubber: HTTPStubber
+        on transport: any HTTPTransport
     ) async throws -> String {
         let request = HTTPRequest(url: URL(string: url)!, method: method, body: body)
-        return String(decoding: try await request.fetch(on: HTTPClient(transport: stubber)), as: UTF8.self)
+        return String(decoding: try await request.fetch(on: HTTPClient(transport: transport)), as: UTF8.self)
     }
 
     private func refuses(
@@ -110,6 +110,61 @@ import Testing
         #expect(try await fetch("https://a/x?token=second", .post, body: body, on: stubber) == "1")
         let reason = await refuses("https://a/x?token=second", .post, body: .json(["name": "Ada"]), on: stubber)
         #expect(reason?.contains("the JSON has no member password") == true)
+    }
+
+    /// What is recorded, how much of it is kept, and what it is compared with.
+    static let cutContents: [(recorded: String, kept: Int, same: [String], others: [String])] = [
+        (
+            "name=Ada&password=hush&page=1", 27, ["name=Ada&password=hush&page=1", "name=Ada&password=other&page=2"],
+            ["name=Bob&password=hush&page=1", "name=Ada&password=hush&page=10", "name=Ada&page=1&password=hush"]
+        ),
+        // The secret itself is cut: what is behind may have any length.
+        (
+            "name=Ada&password=hush&page=1", 20, ["name=Ada&password=other&page=22", "name=Ada&password="],
+            ["name=Ada&token=hush&page=1", "name=Ada"]
+        ),
+        // Nor is it known how long a secret behind the cut is.
+        ("name=Ada&password=hush", 10, ["name=Ada&password=other"], ["name=Ada&page=1", "name=Bob&password=hush"]),
+        ("name=\u{E9}t\u{E9}&password=x", 9, ["name=\u{E9}t\u{E9}&password=xyz"], ["name=\u{E9}a&password=x"]),
+        ("a=1&b=2&c=3", 4, ["a=1&b=2&c=3", "a=1&d=2&c=4"], ["a=1&b=2&c=33", "a=1&b=2", "a=2&b=2&c=3"]),
+    ]
+
+    @Test(arguments: cutContents, [true, false])
+    func aFormOfWhichOnlyTheBeginningIsKnownIsComparedByThat(
+        content: (recorded: String, kept: Int, same: [String], others: [String]),
+        isStored: Bool
+    ) async throws {
+        func form(_ text: String) -> HTTPBody { .data(Data(text.utf8), type: .urlEncodedForm) }
+        let network = HTTPStubber()
+        network.stub(.any).respond(with: .text("1"))
+        let recorder = ExchangeRecorder(network, maximumBodySize: content.kept)
+        _ = try await fetch("https://a/x", .post, body: form(content.recorded), on: recorder)
+        var archive = recorder.archive
+        if isStored { archive = try HTTPArchive(data: archive.data()) }
+        let stubber = HTTPStubber()
+        stubber.replay(archive, matchingBodies: true)
+
+        for text in content.same {
+            #expect(try await fetch("https://a/x", .post, body: form(text), on: stubber) == "1", "\(text)")
+        }
+        for text in content.others {
+            _ = await refuses("https://a/x", .post, body: form(text), on: stubber)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func jsonOfWhichASecretWasCutIsComparedByHavingOne(isStored: Bool) async throws {
+        let network = HTTPStubber()
+        network.stub(.any).respond(with: .text("1"))
+        let recorder = ExchangeRecorder(network, maximumBodySize: 15)
+        _ = try await fetch("https://a/x", .post, body: .json(["password": "hush", "z": "1"]), on: recorder)
+        var archive = recorder.archive
+        if isStored { archive = try HTTPArchive(data: archive.data()) }
+        let stubber = HTTPStubber()
+        stubber.replay(archive, matchingBodies: true)
+
+        #expect(try await fetch("https://a/x", .post, body: .json(["password": "other"]), on: stubber) == "1")
+        _ = await refuses("https://a/x", .post, body: .json(["name": "Ada"]), on: stubber)
     }
 
     @Test func anotherServerMayBeMeant() async throws {
