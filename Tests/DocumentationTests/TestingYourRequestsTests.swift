@@ -23,6 +23,7 @@ import Testing
             .json(#"{"name": "Recipe \#(request["id"] ?? "")", "authorID": 7}"#)
         }
         .called(times: 1)
+        stubber.stub(.method(.get), .path("/menu")).once().respond(with: .status(.serviceUnavailable))
         let client = HTTPClient(baseURL: api, transport: stubber)
 
         let recipe = try await client.fetch(Get<Recipe>("recipes", "1"))
@@ -41,6 +42,64 @@ import Testing
 
         let (data, _) = try await session.data(from: api.appending(path: "recipes/1"))
         #expect(data == Data("hello".utf8))
+    }
+
+    @Test func expecting() async throws {
+        let stubber = HTTPStubber()
+        stubber.stub(.post, "/orders") { _ in .status(.created) }
+        let client = HTTPClient(baseURL: api, transport: stubber)
+
+        try await client.fetch(Post<Void>("orders").query(["table": "4"]).body(.json(["eggs": 3])))
+
+        try stubber.requests.expect(.post, path: "/orders", json: ["eggs": 3])
+        try stubber.requests[0].expect(
+            ExpectedRequest(query: ["table": "4"], absentHeaders: [.authorization], body: .jsonContaining(["eggs": 3]))
+        )
+        let failure = #expect(throws: ExpectationFailure.self) {
+            try stubber.requests.expect(.post, path: "/orders", json: ["eggs": 4])
+        }
+        #expect(failure?.description.hasSuffix("\n- body.eggs: expected 4, was 3") == true)
+    }
+
+    @Test func recording() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).har")
+        defer { try? FileManager.default.removeItem(at: file) }
+        for isRecording in [true, false] {
+            let archive = try ArchiveTransport(file)
+            let client = HTTPClient(baseURL: api, transport: archive)
+
+            let recipe = try await client.fetch(Get<Recipe>("recipes", "1"))
+
+            #expect(recipe.name == "Pancakes")
+            try archive.save()  // writes what was recorded; does nothing in a replay
+
+            #expect(archive.isRecording == isRecording)
+        }
+    }
+
+    @Test func replaying() async throws {
+        let recorder = ExchangeRecorder()
+        _ = try await HTTPClient(baseURL: api, transport: recorder).fetch(Get<Recipe>("recipes", "1"))
+        try recorder.exchanges.expect(.get, path: "/recipes/1")
+
+        let stubber = HTTPStubber()
+        stubber.stub(.get, "/menu") { _ in .json(#"{"name": "Soup", "authorID": 7}"#) }
+        stubber.replay(recorder.archive, ignoring: [.scheme, .host, .port])
+        let replayed = HTTPClient(baseURL: URL(string: "https://recipes.example.com"), transport: stubber)
+
+        #expect(try await replayed.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
+    }
+
+    @Test func chanceStandsStill() {
+        let backoff = Backoff.exponential(from: .seconds(1))
+        let expected = backoff.delay(before: 1, random: .seeded(7))
+
+        var random = SeededRandom(7)
+        let order = ["eggs", "flour", "milk"].shuffled(using: &random)
+
+        #expect(expected == backoff.delay(before: 1, random: .seeded(7)))
+        var again = SeededRandom(7)
+        #expect(order == ["eggs", "flour", "milk"].shuffled(using: &again))
     }
 
     @Test func server() async throws {
@@ -102,7 +161,7 @@ import Testing
         server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))
         let client = HTTPClient(baseURL: server.url) {
             $0.clock = clock
-            $0.random = RandomSource { .max }  // the longest wait that the jitter allows
+            $0.random = .seeded(7)  // the same jitter in every run
             $0.retry = RetryPolicy(backoff: .exponential())
         }
 

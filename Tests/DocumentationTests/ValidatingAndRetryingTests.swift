@@ -102,7 +102,7 @@ import Testing
         server.enqueue(.status(.serviceUnavailable), .noContent)
         let client = HTTPClient(baseURL: server.url) {
             $0.clock = clock
-            $0.random = RandomSource { .max }
+            $0.random = .seeded(7)
         }
 
         let patient = RetryPolicy(limit: 5, backoff: .exponential(from: .seconds(1)).capped(at: .seconds(20)))

@@ -12,14 +12,12 @@ import Testing
 
     @Test func aDayOfRetriesGoesBySchedule() async {
         let clock = TestClock()
+        let backoff = Backoff.exponential(from: .seconds(1)).capped(at: .seconds(3_600)).jitter(.half)
         let transport = InMemoryTransport { _ in .failure(RequestError(.connectionLost, phase: .sending)) }
         let queue = TestQueue(transport) {
             $0.clock = clock
-            $0.random = RandomSource { .max }
-            $0.retry = RetryPolicy(
-                limit: 30,
-                backoff: .exponential(from: .seconds(1)).capped(at: .seconds(3_600)).jitter(.none)
-            )
+            $0.random = .seeded(7)
+            $0.retry = RetryPolicy(limit: 30, backoff: backoff)
         }
         let operation = queue.addRequest(request)
 
@@ -29,8 +27,8 @@ import Testing
         }
         await operation.end()
 
-        let expected = (0..<12).map { Duration.seconds(1 << $0) } + Array(repeating: .seconds(3_600), count: 18)
-        #expect(clock.sleeps.elements == expected)
+        let random = RandomSource.seeded(7)
+        #expect(clock.sleeps.elements == (1...30).map { backoff.delay(before: $0, random: random) })
         #expect(transport.requests.count == 31)
         #expect(operation.result?.error?.attempts.count == 31)
     }
@@ -64,7 +62,7 @@ import Testing
         let transport = InMemoryTransport { _ in .status(.serviceUnavailable) }
         let queue = TestQueue(transport) {
             $0.clock = clock
-            $0.random = RandomSource { .max }
+            $0.random = .seeded(7)
             $0.retry = .default
         }
         let operation = queue.addRequest(request)
