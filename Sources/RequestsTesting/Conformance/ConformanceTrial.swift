@@ -20,17 +20,24 @@ final class ConformanceTrial: Sendable {
     }
 
     let transport: any HTTPTransport
+    /// Gets no request where the transport is put to another server.
     let server: MockServer
+    /// The address of the server that the transport is put to, without a slash at its end.
+    private let address: String
+    /// Whether that is one that tells nothing.
+    let isElsewhere: Bool
     let patience: Duration
     private let state = Locked(State())
 
-    init(_ transport: any HTTPTransport, patience: Duration) throws {
+    init(_ transport: any HTTPTransport, at other: URL?, patience: Duration) throws {
         self.transport = transport
         self.patience = patience
         server = try MockServer()
-        server.route(.get, "/text", .text("text"))
+        isElsewhere = other != nil
+        let address = (other ?? server.url).absoluteString
+        self.address = address.hasSuffix("/") ? String(address.dropLast()) : address
+        server.routeConformance()
         server.route(.get, "/last", .text("last").closing)
-        server.route(.get, "/stalled", .stalled)
     }
 
     // MARK: What went wrong
@@ -70,6 +77,9 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Sending
 
+    /// The address of a target.
+    func url(_ target: String) -> URL { URL(string: address + target) ?? server.url(target) }
+
     /// Begins a transfer.
     func start(
         _ target: String,
@@ -81,7 +91,7 @@ final class ConformanceTrial: Sendable {
         trust: TrustPolicy = .system,
         react: @escaping @Sendable (TransferEvent, WatchedTransfer) -> Void = { _, _ in }
     ) -> WatchedTransfer {
-        let url = target.hasPrefix("/") ? server.url(target) : URL(string: target) ?? server.url
+        let url = target.hasPrefix("/") ? self.url(target) : URL(string: target) ?? server.url
         let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
         let transfer = WatchedTransfer(name: "\(method) \(target)")
         state.withLock { $0.transfers.append(transfer) }
@@ -123,6 +133,12 @@ final class ConformanceTrial: Sendable {
             (try? await server.awaitRequest(count: count)) != nil
         }
         return server.requests[count - 1]
+    }
+
+    /// Waits until the server has a request; at a server that doesn't tell, so long as one takes.
+    func awaitArrival() async throws {
+        guard isElsewhere else { return _ = try await awaitRequest() }
+        try await Task.sleep(for: .milliseconds(200))
     }
 
     private func within(_ problem: String, _ body: @escaping @Sendable () async -> Bool) async throws {

@@ -18,19 +18,19 @@ extension TransportConformance {
                 trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
             }
         },
-        Check("bytes are sent with their length", .exact) { trial in
+        Check("bytes are sent with their length", .exact, needs: .server) { trial in
             for method in [HTTPMethod.post, .put, .patch, .delete] {
                 try await trial.expectArrival(.data(Data("abc".utf8)), Data("abc".utf8), [["3"]], method)
             }
         },
-        Check("an empty body is sent as one", .exact) { trial in
+        Check("an empty body is sent as one", .exact, needs: .server) { trial in
             try await trial.expectArrival(.data(Data()), Data(), [["0"]], .post)
         },
-        Check("a megabyte is sent and comes back", .exact) { trial in
+        Check("a megabyte is sent and comes back", .exact, needs: .server) { trial in
             let content = Data.pattern(count: 1 << 20)
             try await trial.expectArrival(.data(content), content, [["\(1 << 20)"]], .put)
         },
-        Check("a file is sent with its length", .exact) { trial in
+        Check("a file is sent with its length", .exact, needs: .server) { trial in
             for count in [0, 1, 300_000] {
                 let content = Data.pattern(count: count)
                 let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
@@ -39,51 +39,48 @@ extension TransportConformance {
                 try await trial.expectArrival(.file(file), content, [["\(count)"]], .put)
             }
         },
-        Check("a file that isn't there is an error before anything is sent", .exact) { trial in
-            trial.server.route(.put, "/body", .noContent)
+        Check("a file that isn't there is an error before anything is sent", .exact, needs: .server) { trial in
             let folder = FileManager.default.temporaryDirectory
             for file in [folder.appendingPathComponent(UUID().uuidString), folder] {
-                trial.expectError(try await trial.send("/body", .put, body: .file(file)), .invalidRequest)
+                trial.expectError(try await trial.send("/echo", .put, body: .file(file)), .invalidRequest)
             }
             trial.expect(trial.server.requests.isEmpty, "something was sent")
         },
-        Check("a stream of unknown length is sent in chunks", .exact) { trial in
+        Check("a stream of unknown length is sent in chunks", .exact, needs: .server) { trial in
             let content = Data.pattern(count: 100_000)
             let stream = BodyStream { InputStream(data: content) }
             try await trial.expectArrival(.stream(stream), content, [["chunked"]], .post)
         },
-        Check("a stream of known length is sent with one framing", .capabilities) { trial in
+        Check("a stream of known length is sent with one framing", .capabilities, needs: .server) { trial in
             let content = Data.pattern(count: 100_000)
             let stream = BodyStream(length: 100_000) { InputStream(data: content) }
             let isSized = trial.transport.capabilities.contains(.sizedStreams)
             try await trial.expectArrival(.stream(stream), content, [[isSized ? "100000" : "chunked"]], .post)
         },
-        Check("an empty stream is an empty body", .exact) { trial in
+        Check("an empty stream is an empty body", .exact, needs: .server) { trial in
             let stream = BodyStream { InputStream(data: Data()) }
             try await trial.expectArrival(.stream(stream), Data(), [["chunked"], ["0"], []], .post)
         },
-        Check("a stream that was read is an error and not an empty body", .exact) { trial in
-            trial.server.route(.post, "/body", .noContent)
+        Check("a stream that was read is an error and not an empty body", .exact, needs: .server) { trial in
             let body = HTTPBody.stream(BodyStream(InputStream(data: Data("abc".utf8))))
-            trial.expectAnswer(try await trial.send("/body", .post, body: body), .noContent)
-            trial.expectError(try await trial.send("/body", .post, body: body), .bodyNotReplayable)
+            trial.expectAnswer(try await trial.send("/echo", .post, body: body), content: "abc")
+            trial.expectError(try await trial.send("/echo", .post, body: body), .bodyNotReplayable)
+            guard !trial.isElsewhere else { return }
             let seen = trial.server.requests.map(\.text)
             trial.expect(seen == ["abc"], "the server received \(seen)")
         },
-        Check("a stream that ends early is an error", .complete) { trial in
+        Check("a stream that ends early is an error", .complete, needs: .server) { trial in
             try trial.skip(
                 unless: trial.transport.capabilities.contains(.sizedStreams),
                 "streams are sent in chunks, without a promise"
             )
-            trial.server.route(.post, "/body", .noContent)
             let stream = BodyStream(length: 1000) { InputStream(data: Data(count: 10)) }
-            trial.expectError(try await trial.send("/body", .post, body: .stream(stream)))
+            trial.expectError(try await trial.send("/echo", .post, body: .stream(stream)))
             try await trial.expectLife(after: "a stream that ended early")
         },
-        Check("a GET with a body is sent or refused", .capabilities) { trial in
+        Check("a GET with a body is sent or refused", .capabilities, needs: .server) { trial in
             guard trial.transport.capabilities.contains(.bodyWithAnyMethod) else {
-                trial.server.route(.get, "/body", .text("sent"))
-                let log = try await trial.send("/body", .get, body: .data(Data("abc".utf8)))
+                let log = try await trial.send("/echo", .get, body: .data(Data("abc".utf8)))
                 trial.expectError(log, .unsupported)
                 trial.expect(trial.server.connectionCount == 0, "something was sent")
                 return
@@ -108,10 +105,11 @@ extension ConformanceTrial {
         _ framings: [[String]],
         _ method: HTTPMethod
     ) async throws {
-        server.route(method, "/body") { .data($0.body) }
-        let log = try await send("/body", method, headers: [.contentType: "text/plain"], body: body)
+        let log = try await send("/echo", method, headers: [.contentType: "text/plain"], body: body)
         expectAnswer(log, .ok, "\(method)")
         expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
+        // Where the content is known to end is nobody's business but the server's.
+        guard !isElsewhere else { return }
         guard let request = server.requests.last else { return note("nothing was sent") }
         expect(request.method == method, "\(method) was sent as \(request.method)")
         expect(framings.contains(request.framing), "\(method) was sent with the framing \(request.framing)")

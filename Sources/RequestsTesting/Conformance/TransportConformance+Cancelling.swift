@@ -7,20 +7,19 @@ import Requests
 extension TransportConformance {
     /// What a cancel leads to, at whatever moment it comes.
     static let cancelling: [Check] = [
-        Check("a cancel right after sending ends the transfer", .cancel, needsServer: false) { trial in
+        Check("a cancel right after sending ends the transfer", .cancel, needs: .nothing) { trial in
             try await trial.expectCancelled(trial.start("/stalled"))
         },
-        Check("a cancel while waiting ends the transfer", .cancel) { trial in
+        Check("a cancel while waiting ends the transfer", .cancel, needs: .server) { trial in
             let transfer = trial.start("/stalled")
-            try await trial.awaitRequest()
+            try await trial.awaitArrival()
             try await trial.expectCancelled(transfer)
             try await trial.expectLife(after: "a cancel")
         },
-        Check("a cancel while sending ends the transfer", .cancel) { trial in
-            trial.server.route(.post, "/upload", .stalled.early)
+        Check("a cancel while sending ends the transfer", .cancel, needs: .server) { trial in
             // More than the sockets on the way take.
             let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
-            try await trial.awaitRequest()
+            try await trial.awaitArrival()
             try await trial.expectCancelled(transfer)
         },
         Check("a cancel in the head ends the transfer", .cancel) { trial in
@@ -32,8 +31,7 @@ extension TransportConformance {
             read.open()
             try await trial.expectCancelled(transfer)
         },
-        Check("a cancel in the content ends the transfer", .cancel) { trial in
-            trial.server.route(.get, "/begun", .begun(then: .stall))
+        Check("a cancel in the content ends the transfer", .cancel, needs: .server) { trial in
             let transfer = trial.start("/begun")
             try await trial.wait(for: transfer.content, "no content came")
             try await trial.expectCancelled(transfer)
@@ -47,22 +45,21 @@ extension TransportConformance {
             let log = try await trial.finish(transfer)
             trial.expectError(log, .cancelled)
         },
-        Check("a cancel after the end changes nothing", .cancel, needsServer: false) { trial in
+        Check("a cancel after the end changes nothing", .cancel, needs: .nothing) { trial in
             let transfer = trial.start("/text")
             trial.expectAnswer(try await trial.finish(transfer), content: "text")
             transfer.cancel()
             transfer.cancel()
             trial.expect(transfer.log.error == nil, "the end was changed to \(transfer.log)")
         },
-        Check("many cancels at once are one", .cancel, needsServer: false) { trial in
+        Check("many cancels at once are one", .cancel, needs: .nothing) { trial in
             let transfer = trial.start("/stalled")
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<16 { group.addTask { transfer.cancel() } }
             }
             try await trial.expectCancelled(transfer)
         },
-        Check("a cancel from inside of an event ends the transfer", .unlocked) { trial in
-            trial.server.route(.get, "/begun", .begun(then: .stall))
+        Check("a cancel from inside of an event ends the transfer", .unlocked, needs: .server) { trial in
             let inHead = trial.start("/begun") { event, transfer in
                 if case .head = event { transfer.cancel() }
             }
@@ -76,7 +73,7 @@ extension TransportConformance {
             }
             trial.expectAnswer(try await trial.finish(inEnd), content: "text")
         },
-        Check("a cancel at any moment leaves one end", .cancel) { trial in
+        Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
             for number in 0..<1000 {
                 let transfer = trial.start("/text")
                 // Within the time that an answer takes, so that it hits before, in the middle and behind.
@@ -95,9 +92,9 @@ extension TransportConformance {
             }
             try await trial.expectLife(after: "1,000 cancels")
         },
-        Check("a cancel of many leaves one end each", .cancel) { trial in
+        Check("a cancel of many leaves one end each", .cancel, needs: .server) { trial in
             let transfers = (0..<64).map { _ in trial.start("/stalled") }
-            try await trial.awaitRequest()
+            try await trial.awaitArrival()
             for transfer in transfers { transfer.cancel() }
             for transfer in transfers { trial.expectError(try await trial.finish(transfer), .cancelled) }
             try await trial.expectLife(after: "64 cancels")
@@ -110,19 +107,5 @@ extension ConformanceTrial {
         transfer.cancel()
         transfer.cancel()
         expectError(try await finish(transfer), .cancelled)
-    }
-}
-
-extension MockResponse {
-    /// The head of a response of 100 bytes and the first 10 of them; then these steps.
-    static func begun(then steps: Step...) -> MockResponse {
-        .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789".utf8))] + steps)
-    }
-
-    /// So many pieces of 64 KiB, as fast as they can be sent.
-    static func flood(count: Int) -> MockResponse {
-        let piece = Data(repeating: 0x78, count: 1 << 16)
-        let head = Data("HTTP/1.1 200 OK\r\nContent-Length: \(count << 16)\r\n\r\n".utf8)
-        return .script([.send(head)] + [Step](repeating: .send(piece), count: count))
     }
 }

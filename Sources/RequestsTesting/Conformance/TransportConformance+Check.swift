@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import Requests
 
 extension TransportConformance {
@@ -12,16 +13,24 @@ extension TransportConformance {
         public let name: String
         /// The rule in the documentation of `HTTPTransport` that the check proves.
         public let rule: String
-        /// Whether the transport has to reach a ``MockServer``.
-        public let needsServer: Bool
+        private let need: Need
         private let script: Script
 
-        init(_ name: String, _ rule: Rule, needsServer: Bool = true, script: @escaping Script) {
+        init(_ name: String, _ rule: Rule, needs need: Need = .script, script: @escaping Script) {
             self.name = name
             self.rule = rule.rawValue
-            self.needsServer = needsServer
+            self.need = need
             self.script = script
         }
+
+        /// Whether the transport has to reach a server.
+        public var needsServer: Bool { need != .nothing }
+
+        /// Whether the server has to do what only a ``MockServer`` does: to say bytes that are no HTTP, or to tell what it
+        /// received.
+        ///
+        /// At another server such a check is skipped.
+        public var needsMockServer: Bool { need == .script }
 
         /// The name.
         public var description: String { name }
@@ -30,6 +39,8 @@ extension TransportConformance {
         ///
         /// - Parameters:
         ///   - makeTransport: Makes the transport, called once.
+        ///   - server: The address of a server that does what ``TransportConformance`` says; by default a
+        ///     ``MockServer`` is started. What needs one is skipped at another server.
         ///   - knownFault: That the transport is known to fail, and why; nil by default.
         ///   - patience: How long anything that has to come may take: an answer, an end after a cancel. 10 seconds by
         ///     default; it is no measure of speed, and is waited for only where something fails.
@@ -39,13 +50,17 @@ extension TransportConformance {
         @discardableResult
         public func run(
             on makeTransport: @Sendable () throws -> any HTTPTransport,
+            at server: URL? = nil,
             knownFault: KnownFault? = nil,
             patience: Duration = .seconds(10)
         ) async throws(ConformanceFailure) -> Outcome {
             if case .endsProcess(let reason) = knownFault { return .known(reason, nil) }
+            if server != nil, needsMockServer {
+                return .skipped("only a MockServer does what the check is about")
+            }
             let failure: ConformanceFailure
             do throws(ConformanceFailure) {
-                let outcome = try await attempt(on: makeTransport, patience: patience)
+                let outcome = try await attempt(on: makeTransport, at: server, patience: patience)
                 guard case .fails(let reason) = knownFault, case .passed = outcome else { return outcome }
                 throw ConformanceFailure(check: self, passedThough: reason)
             } catch {
@@ -60,11 +75,12 @@ extension TransportConformance {
 
         private func attempt(
             on makeTransport: @Sendable () throws -> any HTTPTransport,
+            at server: URL?,
             patience: Duration
         ) async throws(ConformanceFailure) -> Outcome {
             let trial: ConformanceTrial
             do {
-                trial = try ConformanceTrial(makeTransport(), patience: patience)
+                trial = try ConformanceTrial(makeTransport(), at: server, patience: patience)
             } catch {
                 let problem = "nothing could be tried: \(error)"
                 throw ConformanceFailure(check: self, transport: "a transport", problems: [problem], transcript: [])
@@ -91,6 +107,16 @@ extension TransportConformance {
             }
             return skip.map(Outcome.skipped) ?? .passed
         }
+    }
+
+    /// What a check needs besides a transport.
+    enum Need: Sendable {
+        /// Two addresses that are answered, by whomever.
+        case nothing
+        /// A server that does what the documentation says.
+        case server
+        /// A server that is told byte by byte what to say, and tells what it received.
+        case script
     }
 
     /// The sentences of the documentation of `HTTPTransport` that the checks prove.

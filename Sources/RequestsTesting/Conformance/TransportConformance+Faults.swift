@@ -7,7 +7,7 @@ import Requests
 extension TransportConformance {
     /// What a peer can do wrong.
     static let faults: [Check] = [
-        Check("nobody listens", .complete) { trial in
+        Check("nobody listens", .complete, needs: .server) { trial in
             let other = try MockServer()
             other.stop()
             let log = try await trial.send("\(other.url.absoluteString)/")

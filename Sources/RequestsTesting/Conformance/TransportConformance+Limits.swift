@@ -7,30 +7,26 @@ import Requests
 extension TransportConformance {
     /// How long and how much.
     static let limits: [Check] = [
-        Check("content of exactly the limit isn't too large", .limits) { trial in
-            trial.server.route(.get, "/limit", .text(String(repeating: "x", count: 1024)))
-            let log = try await trial.finish(trial.start("/limit", maximumBodySize: 1024))
+        Check("content of exactly the limit isn't too large", .limits, needs: .server) { trial in
+            let log = try await trial.finish(trial.start("/flood/1", maximumBodySize: 1 << 16))
             trial.expectAnswer(log)
-            trial.expect(log.content.count == 1024, "\(log.content.count) bytes of 1024 arrived")
+            trial.expect(log.content.count == 1 << 16, "\(log.content.count) bytes of 65536 arrived")
         },
-        Check("content beyond the limit is an error, or left to the operation", .limits) { trial in
-            trial.server.route(.get, "/large", .text(String(repeating: "x", count: 1 << 20)))
-            let log = try await trial.finish(trial.start("/large", maximumBodySize: 1024))
+        Check("content beyond the limit is an error, or left to the operation", .limits, needs: .server) { trial in
+            let log = try await trial.finish(trial.start("/flood/16", maximumBodySize: 1024))
             if log.error != nil { return trial.expectError(log, .bodyTooLarge) }
             trial.expect(
                 log.content.count == 1 << 20,
                 "the content ended after \(log.content.count) bytes without an error"
             )
         },
-        Check("silence before the answer ends at the timeout", .limits) { trial in
+        Check("silence before the answer ends at the timeout", .limits, needs: .server) { trial in
             try await trial.expectTimeout("/stalled")
         },
-        Check("silence in the content ends at the timeout", .limits) { trial in
-            trial.server.route(.get, "/begun", .begun(then: .stall))
+        Check("silence in the content ends at the timeout", .limits, needs: .server) { trial in
             try await trial.expectTimeout("/begun")
         },
-        Check("silence in an upload ends at the timeout", .limits) { trial in
-            trial.server.route(.post, "/upload", .stalled.early)
+        Check("silence in an upload ends at the timeout", .limits, needs: .server) { trial in
             let transfer = trial.start(
                 "/upload",
                 .post,
@@ -44,33 +40,64 @@ extension TransportConformance {
             let log = try await trial.finish(trial.start("/late", timeout: .milliseconds(900)))
             trial.expectAnswer(log, content: "late")
         },
-        Check("a timeout is about silence and not about all", .limits) { trial in
-            let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
-            let drops = (0..<8).flatMap { [MockResponse.Step.pause(.milliseconds(100)), .send(Data("\($0)".utf8))] }
-            try await trial.expectPatience(.script([.send(head)] + drops), content: "01234567")
+        Check("a timeout is about silence and not about all", .limits, needs: .server) { trial in
+            try await trial.expectPatience("/drip", content: "01234567")
         },
         Check("a head that drips is no silence", .limits) { trial in
-            try await trial.expectPatience(
-                .text("drip").dripping(chunkSize: 16, every: .milliseconds(100)),
-                content: "drip"
-            )
+            let response = MockResponse.text("drip").dripping(chunkSize: 16, every: .milliseconds(100))
+            trial.server.route(.get, "/slow", response)
+            try await trial.expectPatience("/slow", content: "drip")
+        },
+        Check("a pause longer than the idle timeout isn't silence", .limits, needs: .server) { trial in
+            try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
+            try await trial.expectNoTimeoutInPause()
         },
     ]
 }
 
 extension ConformanceTrial {
     /// Expects that an answer, which takes longer than the timeout and is never silent for as long, arrives.
-    fileprivate func expectPatience(_ response: MockResponse, content: String) async throws {
+    fileprivate func expectPatience(_ target: String, content: String) async throws {
         let timeout = Duration.milliseconds(400)
-        server.route(.get, "/drip", response)
         var (tries, log, start) = (0, EventLog(), ContinuousClock.now)
         // A busy machine is silent at times: of some answers, one has to arrive.
         repeat {
             (tries, start) = (tries + 1, .now)
-            log = try await finish(self.start("/drip", timeout: timeout))
+            log = try await finish(self.start(target, timeout: timeout))
         } while log.error?.code == .timedOut && tries < 4
         expectAnswer(log, content: content)
         expect(log.error != nil || ContinuousClock.now - start > timeout, "the answer came too soon to tell anything")
+    }
+
+    /// Expects that a transfer whose receiver takes its time goes on when it has had it: the peer is made to wait.
+    fileprivate func expectNoTimeoutInPause() async throws {
+        let (timeout, count) = (Duration.milliseconds(500), 256)
+        var (tries, log) = (0, EventLog())
+        // A busy machine is silent at times, before the pause and behind it: of some transfers, one has to arrive.
+        repeat {
+            tries += 1
+            let begun = Gate()
+            let transfer = start("/flood/\(count)", timeout: timeout) { event, transfer in
+                switch event {
+                case .head:
+                    transfer.pause()
+                    begun.open()
+                case .end: begun.open()
+                default: break
+                }
+            }
+            try await wait(for: begun, "no head came")
+            transfer.pause()
+            if transfer.log.head != nil, !transfer.log.hasEnded {
+                try await Task.sleep(for: timeout * 3)
+                let isOver = transfer.log.hasEnded
+                expect(!isOver, "a transfer that was paused for \(timeout * 3) ended with a timeout of \(timeout)")
+                transfer.resume()
+            }
+            log = try await finish(transfer)
+        } while log.error?.code == .timedOut && problems.isEmpty && tries < 4
+        expectAnswer(log)
+        expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
     }
 
     /// Expects an end after the silence of a timeout: never before, and not long after.

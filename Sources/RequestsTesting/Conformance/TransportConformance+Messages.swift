@@ -37,18 +37,16 @@ extension TransportConformance {
                 trial.expect(lines.sorted() == ["X-A: 2", "X-B: 1, 3", "X-C: 4"], "the fields were sent as \(lines)")
             }
         },
-        Check("repeated header fields of the answer all arrive", .exact) { trial in
-            trial.server.route(.get, "/fields", .status(.ok, headers: ["X-A": "1", "X-B": "3", "X-A": "2"]))
+        Check("repeated header fields of the answer all arrive", .exact, needs: .server) { trial in
             let log = try await trial.send("/fields")
             trial.expectAnswer(log)
             trial.expect(log.head?.headers["x-a"] == "1, 2", "X-A arrived as \(log.head?.headers["x-a"] ?? "nothing")")
             trial.expect(log.head?["X-B"] == "3", "X-B arrived as \(log.head?["X-B"] ?? "nothing")")
         },
-        Check("every status is an answer", .exact) { trial in
+        Check("every status is an answer", .exact, needs: .server) { trial in
             for code in [200, 201, 226, 299, 300, 400, 404, 418, 429, 500, 503, 599] {
-                let status = HTTPStatus(code)
-                trial.server.route(.get, "/\(status.code)", .text("why", status: status))
-                trial.expectAnswer(try await trial.send("/\(status.code)"), status, content: "why", "\(status.code)")
+                let log = try await trial.send("/status/\(code)")
+                trial.expectAnswer(log, HTTPStatus(code), content: "why", "\(code)")
             }
         },
         Check("a method of one's own is sent", .exact) { trial in
@@ -57,16 +55,15 @@ extension TransportConformance {
                 trial.expectAnswer(try await trial.send("/own", method), content: "own", "\(method)")
             }
         },
-        Check("a HEAD is answered without content", .exact) { trial in
+        Check("a HEAD is answered without content", .exact, needs: .server) { trial in
             let log = try await trial.send("/text", .head)
             trial.expectAnswer(log, content: "")
             trial.expect(log.head?[.contentLength] == "4", "the length is \(log.head?[.contentLength] ?? "not there")")
             try await trial.expectLife(after: "a HEAD")
         },
-        Check("204 and 304 have no content", .exact) { trial in
+        Check("204 and 304 have no content", .exact, needs: .server) { trial in
             for status in [HTTPStatus.noContent, .notModified] {
-                trial.server.route(.get, "/none", .status(status, headers: [.eTag: "\"a\""]))
-                let log = try await trial.send("/none", headers: [.ifNoneMatch: "\"a\""])
+                let log = try await trial.send("/status/\(status.code)", headers: [.ifNoneMatch: "\"a\""])
                 trial.expectAnswer(log, status, content: "", "\(status)")
                 try await trial.expectLife(after: "\(status)")
             }
@@ -92,11 +89,10 @@ extension TransportConformance {
             trial.server.route(.get, "/drip", .text("drop by drop").dripping(every: .microseconds(200)))
             trial.expectAnswer(try await trial.send("/drip"), content: "drop by drop")
         },
-        Check("compressed content is decoded", .decoded) { trial in
+        Check("compressed content is decoded", .decoded, needs: .server) { trial in
             let response = MockResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
-            trial.server.route(.get, "/gzip", response)
-            trial.server.route(.get, "/drip", response.dripping(chunkSize: 3, every: .microseconds(200)))
-            for target in ["/gzip", "/drip"] {
+            trial.server.route(.get, "/slow", response.dripping(chunkSize: 3, every: .microseconds(200)))
+            for target in trial.isElsewhere ? ["/gzip"] : ["/gzip", "/slow"] {
                 trial.expectAnswer(try await trial.send(target), content: #"{"name":"Pancakes"}"#, target)
             }
         },
@@ -106,13 +102,4 @@ extension TransportConformance {
             try await trial.expectLife(after: "the error")
         },
     ]
-}
-
-extension Data {
-    /// `{"name":"Pancakes"}`, compressed with gzip.
-    fileprivate static let compressedPancakes = Data([
-        0x1F, 0x8B, 0x08, 0x00, 0x00, 0x00, 0x00, 0x00, 0x02, 0x03, 0xAB, 0x56, 0xCA, 0x4B, 0xCC, 0x4D, 0x55, 0xB2,
-        0x52, 0x0A, 0x48, 0xCC, 0x4B, 0x4E, 0xCC, 0x4E, 0x2D, 0x56, 0xAA, 0x05, 0x00, 0x4A, 0xA4, 0xF9, 0xC3, 0x13,
-        0x00, 0x00, 0x00,
-    ])
 }

@@ -11,7 +11,7 @@ final class BrokenTransport: HTTPTransport {
     enum Fault: String, CaseIterable, Sendable {
         case twoEnds, noEnd, contentAfterEnd, contentBeforeHead, twoHeads, noHead
         case overlapping, followsRedirects, ignoresCancel, changesCancel, loosesContent, keepsCookies, blocks, retries
-        case claimsPausing
+        case claimsPausing, timesOutInPause
     }
 
     private let fault: Fault
@@ -35,7 +35,7 @@ final class BrokenTransport: HTTPTransport {
         let transfer = base.send(request) { [self] event in
             forward(event, of: original, to: receive)
         }
-        return Handle(transfer, fault)
+        return Handle(transfer, fault, timeout: request.timeout)
     }
 
     private func forward(
@@ -68,6 +68,8 @@ final class BrokenTransport: HTTPTransport {
         case (.keepsCookies, .head(let head)):
             if let new = head[.setCookie] { cookie.withLock { $0 = String(new.prefix { $0 != ";" }) } }
             receive(event)
+        case (.timesOutInPause, .end(let error)) where error?.code == .cancelled:
+            receive(.end(RequestError(.timedOut, phase: .receiving)))
         case (.retries, .end(let error)) where error != nil: _ = base.send(request, receive: receive)
         default: receive(event)
         }
@@ -77,8 +79,10 @@ final class BrokenTransport: HTTPTransport {
         private let base: any Transfer
         private let fault: Fault
 
-        init(_ base: any Transfer, _ fault: Fault) {
-            (self.base, self.fault) = (base, fault)
+        private let timeout: Duration?
+
+        init(_ base: any Transfer, _ fault: Fault, timeout: Duration?) {
+            (self.base, self.fault, self.timeout) = (base, fault, timeout)
         }
 
         deinit { base.cancel() }
@@ -89,6 +93,9 @@ final class BrokenTransport: HTTPTransport {
 
         func pause() {
             if fault != .claimsPausing { base.pause() }
+            guard fault == .timesOutInPause, let timeout else { return }
+            let late = DispatchTime.now() + timeout / .seconds(1)
+            DispatchQueue.global().asyncAfter(deadline: late) { [base] in base.cancel() }
         }
 
         func resume() { base.resume() }

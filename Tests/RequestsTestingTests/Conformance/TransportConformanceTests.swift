@@ -3,8 +3,9 @@
 
 import Foundation
 import Requests
-import RequestsTesting
 import Testing
+
+@testable import RequestsTesting
 
 /// The checks are checked: a transport with a fault fails the check that is about it, with a report that names it.
 @Suite(.timeLimit(.minutes(5)), .serialized) struct TransportConformanceTests {
@@ -36,6 +37,11 @@ import Testing
             fault: .claimsPausing,
             check: "a pause stops the peer, and resuming brings the rest",
             problem: "after the pause"
+        ),
+        Row(
+            fault: .timesOutInPause,
+            check: "a pause longer than the idle timeout isn't silence",
+            problem: "ended with a timeout"
         ),
     ]
 
@@ -95,6 +101,36 @@ import Testing
         let failure = await #expect(throws: ConformanceFailure.self) { try await check.run(on: { throw Broken() }) }
 
         #expect(failure?.problems == ["nothing could be tried: Broken()"])
+    }
+
+    /// A server that is none of the suite's own, and does what the documentation says.
+    @Test func aServerOfOnesOwnIsAskedWhatItIsSaidToDo() async throws {
+        let server = try MockServer()
+        server.routeConformance()
+        var skipped = 0
+
+        for check in TransportConformance.checks {
+            let outcome = try await check.run(on: { DefaultTransport.shared }, at: server.url)
+            switch outcome {
+            case .passed: #expect(!check.needsMockServer)
+            case .skipped(let reason):
+                skipped += 1
+                #expect(check.needsMockServer == (reason == "only a MockServer does what the check is about"))
+            case .known: Issue.record("\(check): \(outcome)")
+            }
+        }
+
+        #expect(TransportConformance.checks.count - skipped > 30)
+        #expect(server.requestCount > 1000)
+    }
+
+    @Test func aServerThatDoesOtherwiseIsTold() async throws {
+        let server = try MockServer { _ in .text("something else") }
+
+        let report = await TransportConformance.run(at: server.url, patience: .seconds(1)) { DefaultTransport.shared }
+
+        #expect(!report.isConforming)
+        #expect(report.description.contains("is an answer: failed"))
     }
 
     @Test func namesAreUnique() {
