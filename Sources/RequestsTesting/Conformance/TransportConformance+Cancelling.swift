@@ -74,7 +74,9 @@ extension TransportConformance {
             trial.expectAnswer(try await trial.finish(inEnd), content: "text")
         },
         Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
-            for number in 0..<1000 {
+            // A server of HTTP/2 takes too many resets for an attack, and ends the connection.
+            let count = trial.isElsewhere ? 100 : 1000
+            for number in 0..<count {
                 let transfer = trial.start("/text")
                 // Within the time that an answer takes, so that it hits before, in the middle and behind.
                 let delay = Duration.microseconds(number * 37 % 1500)
@@ -90,7 +92,7 @@ extension TransportConformance {
                     trial.expectError(log, .cancelled, context: "transfer \(number)")
                 }
             }
-            try await trial.expectLife(after: "1,000 cancels")
+            try await trial.expectLife(after: "\(count) cancels")
         },
         Check("a cancel of many leaves one end each", .cancel, needs: .server) { trial in
             let transfers = (0..<64).map { _ in trial.start("/stalled") }
