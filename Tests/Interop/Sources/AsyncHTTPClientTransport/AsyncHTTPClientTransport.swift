@@ -13,6 +13,7 @@ import Synchronization
 // One by one, since the rest of these modules has names that the library has as well.
 import enum NIOHTTP1.HTTPParserError
 import struct NIOHTTP1.HTTPVersion
+import protocol NIOHTTP2.NIOHTTP2Error
 import struct NIOPosix.NIOConnectionError
 
 /// A transport over AsyncHTTPClient: a recipe, to be copied into a server that has that package already.
@@ -346,6 +347,8 @@ extension RequestError {
             case is HTTPParserError, is NIOHTTPDecompression.DecompressionError: .badResponse
             case is NIOHTTPDecompression.ExtraDecompressionError: .badResponse
             case is IOError, is ChannelError: .connectionLost
+            // A connection that the server gives up: its other transfers end with it.
+            case is any NIOHTTP2Error: .connectionLost
             case let error as HTTPClientError: Code(error)
             default: .other
             }

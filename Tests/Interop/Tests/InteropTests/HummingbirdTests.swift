@@ -7,7 +7,6 @@ import Hummingbird
 import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
-import NIOSSL
 import Requests
 import RequestsTesting
 import Synchronization
@@ -16,7 +15,7 @@ import Testing
 /// The recipe against a server that isn't ours: HTTP/1.1, and HTTP/2 over TLS.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HummingbirdTests {
     @Test func plainConnectionSpeaksHTTP1() async throws {
-        try await withServer(.http1()) { port in
+        try await ConformanceServer.run(.http1()) { port in
             let transport = AsyncHTTPClientTransport()
             try await exchange(over: transport, "http://localhost:\(port)", expecting: "http/1.1")
             try await control(over: transport, "http://localhost:\(port)")
@@ -24,9 +23,9 @@ import Testing
     }
 
     @Test func secureConnectionSpeaksHTTP2() async throws {
-        let identity = try Identity()
+        let identity = try ServerIdentity()
         let server = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: identity.ofServer)
-        try await withServer(server) { port in
+        try await ConformanceServer.run(server) { port in
             var configuration = AsyncHTTPClientTransport.Client.Configuration()
             configuration.tlsConfiguration = identity.ofClient
             let transport = AsyncHTTPClientTransport(configuration: configuration)
@@ -36,8 +35,8 @@ import Testing
     }
 
     @Test func strangerIsUntrusted() async throws {
-        let server = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: Identity().ofServer)
-        try await withServer(server) { port in
+        let server = try HTTPServerBuilder.http2Upgrade(tlsConfiguration: ServerIdentity().ofServer)
+        try await ConformanceServer.run(server) { port in
             let answer = try await Answer(over: AsyncHTTPClientTransport(), "https://localhost:\(port)/text")
             #expect(answer.error?.code == .untrusted)
         }
@@ -78,7 +77,7 @@ import Testing
         unwanted.transfer.cancel()
         #expect(await unwanted.answer().error?.code == .cancelled)
 
-        let flood = try Call(over: transport, "\(base)/flood")
+        let flood = try Call(over: transport, "\(base)/flood/1024")
         flood.transfer.pause()
         // Other transfers go on, and while they do, the flood would have come to its end.
         for _ in 0..<64 { #expect(try await Answer(over: transport, "\(base)/text").text == "text") }
@@ -87,7 +86,7 @@ import Testing
         #expect(await flood.answer().error == nil)
         #expect(flood.size == Self.floodSize)
 
-        let dammed = try Call(over: transport, "\(base)/flood")
+        let dammed = try Call(over: transport, "\(base)/flood/1024")
         dammed.transfer.pause()
         dammed.transfer.cancel()
         #expect(await dammed.answer().error?.code == .cancelled)
@@ -95,38 +94,6 @@ import Testing
     }
 
     private static let floodSize = 64 << 20
-
-    private func withServer(_ server: HTTPServerBuilder, _ body: (Int) async throws -> Void) async throws {
-        let router = Router()
-        router.get("/text") { _, _ in "text" }
-        router.get("/stalled") { _, _ in
-            for await _ in AsyncStream<Never>.makeStream().stream {}
-            return ""
-        }
-        router.get("/flood") { _, _ in
-            let piece = ByteBuffer(repeating: 0x78, count: 1 << 16)
-            return Response(
-                status: .ok,
-                body: .init { writer in
-                    for _ in 0..<(Self.floodSize / piece.readableBytes) { try await writer.write(piece) }
-                    try await writer.finish(nil)
-                }
-            )
-        }
-        router.get("/unfit") { _, _ in Response(status: .init(code: 99)) }
-        router.post("/echo") { request, _ in Response(status: .ok, body: .init(asyncSequence: request.body)) }
-        let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
-        let application = Application(
-            router: router,
-            server: server,
-            configuration: .init(address: .hostname("127.0.0.1", port: 0)),
-            onServerRunning: { continuation.yield($0.localAddress?.port ?? 0) }
-        )
-        let running = Task { try await application.run() }
-        defer { running.cancel() }
-        let port = try #require(await ports.first { _ in true })
-        try await body(port)
-    }
 }
 
 /// One request on its way.
@@ -189,36 +156,5 @@ private struct Answer: Sendable {
         case .end(let error): self.error = error
         case .informational, .sent, .head: break
         }
-    }
-}
-
-/// A certificate for localhost that is its own authority, made anew by OpenSSL.
-private struct Identity {
-    let ofServer: TLSConfiguration
-    let ofClient: TLSConfiguration
-
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (key, certificate) = (folder.appendingPathComponent("key.pem"), folder.appendingPathComponent("cert.pem"))
-        let openssl = Process()
-        openssl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        openssl.arguments = [
-            "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-            "-keyout", key.path, "-out", certificate.path, "-days", "2", "-subj", "/CN=localhost",
-            "-addext", "subjectAltName=DNS:localhost",
-        ]
-        openssl.standardError = FileHandle.nullDevice
-        try openssl.run()
-        openssl.waitUntilExit()
-        let chain = try NIOSSLCertificate.fromPEMFile(certificate.path)
-        ofServer = .makeServerConfiguration(
-            certificateChain: chain.map { .certificate($0) },
-            privateKey: .privateKey(try NIOSSLPrivateKey(file: key.path, format: .pem))
-        )
-        var client = TLSConfiguration.makeClientConfiguration()
-        client.trustRoots = .certificates(chain)
-        ofClient = client
     }
 }

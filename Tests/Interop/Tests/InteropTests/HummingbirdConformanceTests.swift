@@ -1,0 +1,52 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import AsyncHTTPClientTransport
+import Foundation
+import HummingbirdCore
+import HummingbirdHTTP2
+import HummingbirdTLS
+import RequestsTesting
+import Testing
+
+/// The recipe keeps the rules of a transport at a server that isn't ours, too: HTTP/1.1, and HTTP/2 over TLS.
+@Suite(.serialized, .timeLimit(.minutes(5))) struct HummingbirdConformanceTests {
+    private static let identity = Result { try ServerIdentity() }
+    private static let plain = Task { try await ConformanceServer.start(.http1()).port }
+    private static let secure = Task {
+        try await ConformanceServer.start(.http2Upgrade(tlsConfiguration: identity.get().ofServer)).port
+    }
+
+    static let checks = TransportConformance.checks.filter { !$0.needsMockServer }
+
+    @Test func thereAreChecks() {
+        #expect(Self.checks.count > 30)
+    }
+
+    @Test(arguments: checks)
+    func recipeConformsOverHTTP1(_ check: TransportConformance.Check) async throws {
+        let address = try await "http://localhost:\(Self.plain.value)"
+        try await expectPassed(check, at: address) { AsyncHTTPClientTransport() }
+    }
+
+    @Test(arguments: checks)
+    func recipeConformsOverHTTP2(_ check: TransportConformance.Check) async throws {
+        let address = try await "https://localhost:\(Self.secure.value)"
+        let trust = try Self.identity.get().ofClient
+        try await expectPassed(check, at: address) {
+            var configuration = AsyncHTTPClientTransport.Client.Configuration()
+            configuration.tlsConfiguration = trust
+            return AsyncHTTPClientTransport(configuration: configuration)
+        }
+    }
+
+    /// A skip is for what the transport says that it can't do, and never for what the server can't.
+    private func expectPassed(
+        _ check: TransportConformance.Check,
+        at address: String,
+        over makeTransport: @Sendable () -> AsyncHTTPClientTransport
+    ) async throws {
+        let outcome = try await check.run(on: makeTransport, at: try #require(URL(string: address)))
+        if case .known = outcome { Issue.record("\(outcome)") }
+    }
+}
