@@ -9,8 +9,8 @@ import Glibc
 /// are held up.
 ///
 /// A receiver decodes, and may take its time or even wait for something. Workers that get on are enough at one for
-/// each processor: another would only cost a wake-up. When none has got on since the loop last looked, all may be
-/// waiting, and there is one more, so that a receiver that waits holds up nobody but itself.
+/// each processor: another would only cost a wake-up. When none has got on for some milliseconds, all may be waiting, and
+/// there is one more, so that a receiver that waits holds up nobody but itself.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready: [CurlTransfer] = []
@@ -19,7 +19,8 @@ final class CurlDelivery: Sendable {
         var idle: [DispatchQueue] = []
         var made = 0
         var progress = 0
-        var progressSeen = -1
+        /// The progress that was seen last, and when that was.
+        var (seen, seenAt) = (0, UInt64(0))
 
         var backlog: Int { ready.count - next }
 
@@ -42,11 +43,13 @@ final class CurlDelivery: Sendable {
         }
 
         /// A worker's queue, where one more worker is called for.
-        mutating func hire(atMost limit: Int) -> DispatchQueue? {
+        mutating func hire(now: UInt64) -> DispatchQueue? {
             guard backlog > 0 else { return nil }
-            let isStuck = progress == progressSeen
-            progressSeen = progress
-            guard workers < CurlDelivery.processors || isStuck && workers < limit else { return nil }
+            let isStuck = progress == seen && now &- seenAt >= CurlDelivery.patience
+            if progress != seen || isStuck || workers == 0 { (seen, seenAt) = (progress, now) }
+            guard workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.mostWorkers else {
+                return nil
+            }
             workers += 1
             if let queue = idle.popLast() { return queue }
             made += 1
@@ -57,18 +60,24 @@ final class CurlDelivery: Sendable {
 
     private static let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
     private static let mostWorkers = 64
+    /// How long no worker gets on before there is one more, in nanoseconds.
+    static let patience: UInt64 = 5_000_000
 
     private let state = Locked(State())
 
     /// Has the receivers of transfers called that have something in their mailbox.
-    func schedule(_ transfers: [CurlTransfer]) {
+    ///
+    /// - Parameters:
+    ///   - transfers: The transfers.
+    ///   - now: The present, in nanoseconds.
+    func schedule(_ transfers: [CurlTransfer], now: UInt64) {
         state.withLock { $0.ready += transfers }
-        attend()
+        attend(now: now)
     }
 
-    /// Sees to it that the workers get on; to be called again while ``hasBacklog``.
-    func attend() {
-        guard let queue = state.withLock({ $0.hire(atMost: Self.mostWorkers) }) else { return }
+    /// Sees to it that the workers get on; to be called again while ``hasBacklog``, each ``patience`` or so.
+    func attend(now: UInt64) {
+        guard let queue = state.withLock({ $0.hire(now: now) }) else { return }
         queue.async { [self] in work(on: queue) }
     }
 
@@ -79,10 +88,10 @@ final class CurlDelivery: Sendable {
     ///
     /// Some ten microseconds, which is what waking a thread costs: the next answer is often that near, and a worker
     /// that is still there takes it at once.
-    private static let patience = 40
+    private static let yields = 40
 
     private func linger() {
-        for _ in 0..<Self.patience {
+        for _ in 0..<Self.yields {
             if hasBacklog { return }
             sched_yield()
         }

@@ -216,7 +216,7 @@ final class CurlLoop: @unchecked Sendable {
         checkIdle()
         takeEnded()
         publish()
-        if delivery.hasBacklog { delivery.attend() }
+        if delivery.hasBacklog { delivery.attend(now: now) }
         return true
     }
 
@@ -231,7 +231,7 @@ final class CurlLoop: @unchecked Sendable {
     /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after.
     private func pause() -> Int32 {
         var due = min(curlTimer ?? .max, idleCheck ?? .max)
-        if delivery.hasBacklog { due = min(due, now &+ 5_000_000) }
+        if delivery.hasBacklog { due = min(due, now &+ CurlDelivery.patience) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
@@ -327,7 +327,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !touched.isEmpty else { return }
         let ready = touched.filter { $0.publish() }
         touched.removeAll(keepingCapacity: true)
-        if !ready.isEmpty { delivery.schedule(ready) }
+        if !ready.isEmpty { delivery.schedule(ready, now: now) }
     }
 
     // MARK: Timers
