@@ -5,11 +5,12 @@
 import Foundation
 import Glibc
 
-/// Calls the receivers of events, off the loop's thread: as many at a time as there are processors, and more when those
-/// are held up.
+/// Calls the receivers of events, off the loop's thread: one after another where that is fast enough, else at a time as
+/// many as there are processors, and more when those are held up.
 ///
-/// A receiver decodes, and may take its time or even wait for something. Workers that get on are enough at one for
-/// each processor: another would only cost a wake-up. When none has got on for some milliseconds, all may be waiting, and
+/// A receiver decodes, and may take its time or even wait for something. As long as one worker keeps up, there is one:
+/// another would only cost a wake-up, and the loop needs a processor, too. There are more where it doesn't keep up, as
+/// many as there are processors. When none has got on for some milliseconds, all may be waiting, and
 /// there is one more, so that a receiver that waits holds up nobody but itself.
 final class CurlDelivery: Sendable {
     private struct State {
@@ -47,9 +48,8 @@ final class CurlDelivery: Sendable {
             guard backlog > 0 else { return nil }
             let isStuck = progress == seen && now &- seenAt >= CurlDelivery.patience
             if progress != seen || isStuck || workers == 0 { (seen, seenAt) = (progress, now) }
-            guard workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.mostWorkers else {
-                return nil
-            }
+            let isBehind = workers < CurlDelivery.processors && backlog > workers * CurlDelivery.share
+            guard isBehind || isStuck && workers < CurlDelivery.mostWorkers else { return nil }
             workers += 1
             if let queue = idle.popLast() { return queue }
             made += 1
@@ -60,6 +60,8 @@ final class CurlDelivery: Sendable {
 
     private static let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
     private static let mostWorkers = 64
+    /// How many transfers may wait for each worker before there is another.
+    private static let share = 4
     /// How long no worker gets on before there is one more, in nanoseconds.
     static let patience: UInt64 = 5_000_000
 
@@ -86,9 +88,8 @@ final class CurlDelivery: Sendable {
 
     /// How often a worker that has nothing to do gives its processor to whoever wants it before it goes.
     ///
-    /// Some ten microseconds, which is what waking a thread costs: the next answer is often that near, and a worker
-    /// that is still there takes it at once.
-    private static let yields = 40
+    /// A few microseconds: the next answer is often that near, and a worker that is still there takes it at once.
+    private static let yields = 10
 
     private func linger() {
         for _ in 0..<Self.yields {
