@@ -109,7 +109,10 @@ extension NetworkOperation {
             trust: trust
         )
         outgoing.usesCookies = options.usesCookies
-        if !keepsContentInMemory { outgoing.maximumBodySize = options.maximumBodySize ?? .max }
+        if !keepsContentInMemory {
+            outgoing.isStreamed = true
+            outgoing.maximumBodySize = options.maximumBodySize ?? .max
+        }
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
         throttle?.begin()
         let sink = EventSink { [self] event in

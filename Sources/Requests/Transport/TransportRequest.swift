@@ -39,6 +39,8 @@ public struct TransportRequest: Sendable {
     var hasLeftOrigin: Bool
     /// Whether a transport with cookies of its own adds them, and keeps those of the answer.
     var usesCookies = true
+    /// Whether the content goes to a file or a stream rather than to memory, so that there may be much of it.
+    var isStreamed = false
 
     /// Makes a transport request of a request that has been checked.
     ///

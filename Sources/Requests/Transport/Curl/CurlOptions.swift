@@ -47,6 +47,8 @@ final class CurlOptions {
 
         set(CCURL_URL, request.url.absoluteString)
         set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min((request.timeout ?? .seconds(60)) / .milliseconds(1), 1e9))))
+        // For what goes elsewhere than to memory, and may be large: each transfer has a buffer of its own.
+        if request.isStreamed { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if request.url.scheme?.lowercased() == "https" { set(CCURL_PIPEWAIT, 1) }
         setMethod(body, set, set)
         if let body, let length = body.length { failure |= ccurl_easy_set_body_length(easy, length) }

@@ -22,6 +22,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private var body: CurlBody?
     private var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
+    /// Whether much content may come, which isn't kept.
+    private let isStreamed: Bool
     private var wasSent = false
     private var events: [TransferEvent] = []
     /// How much content is among the events.
@@ -52,6 +54,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.loop = loop
         self.receive = receive
         isIdempotent = request.method.isIdempotent
+        isStreamed = request.isStreamed
         timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
         limits.body = request.maximumBodySize
@@ -188,9 +191,29 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         guard paused.isDisjoint(with: .receiving) else { return Int(CCURL_WRITEFUNC_PAUSE) }
         guard state.receiveBody(bytes.count) else { return 0 }
         unpublished += bytes.count
-        if !bytes.isEmpty { events.append(.data(Data(bytes))) }
+        keep(bytes)
         return bytes.count
     }
+
+    /// libcurl hands out what it has read in small parts, each of which would be an event, and a write to a file.
+    private func keep(_ bytes: UnsafeRawBufferPointer) {
+        guard !bytes.isEmpty else { return }
+        if case .data(var data)? = events.last, data.count + bytes.count <= Self.largestPiece {
+            // Out of the array first, so that it isn't copied when it grows.
+            events.removeLast()
+            data.append(contentsOf: bytes)
+            return events.append(.data(data))
+        }
+        var data = Data()
+        if isStreamed, bytes.count == Self.fullPart { data.reserveCapacity(Self.largestPiece) }
+        data.append(contentsOf: bytes)
+        events.append(.data(data))
+    }
+
+    /// How many bytes one event brings at most, unless libcurl gives more at once.
+    private static let largestPiece = 128 * 1024
+    /// What libcurl gives at once where there is more.
+    private static let fullPart = 16 * 1024
 
     /// Whether the request may go out.
     ///

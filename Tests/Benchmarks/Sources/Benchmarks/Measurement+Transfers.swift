@@ -50,6 +50,7 @@ extension Measurement {
             server.stop()
             try? FileManager.default.removeItem(at: folder)
         }
+        try warmUp(folder)
         let move = try make(server.url, folder)
         let before = Usage.residentBytes()
         var usage = Usage.measure(count: size) {
@@ -68,6 +69,17 @@ extension Measurement {
     private static let memory =
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
+
+    /// Has the system find the memory for a file, which takes longer the first time: whoever comes second had it easier.
+    private static func warmUp(_ folder: URL) throws {
+        let file = folder.appending(path: "warm")
+        FileManager.default.createFile(atPath: file.path, contents: nil)
+        let handle = try FileHandle(forWritingTo: file)
+        let piece = Data(repeating: 1, count: 1 << 20)
+        for _ in 0..<size >> 20 { try handle.write(contentsOf: piece) }
+        try handle.close()
+        try FileManager.default.removeItem(at: file)
+    }
 
     private static func largeFile(in folder: URL) throws -> URL {
         let file = folder.appending(path: "large")
