@@ -119,6 +119,125 @@ extension OverLoopback {
             #expect(token == nil)
         }
 
+        @Test func aTokenThatIsNotUsedUpIsGivenBack() async throws {
+            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
+            let server = try MockServer { files.answer($0) }
+            let given = try await brokenDownload(of: server.url("/"))
+            let queue = OperationQueue()
+            queue.isSuspended = true
+            let operation = queue.addRequest(
+                Fetch(url: server.url("/"), destination: file("film"), resumeToken: given)
+            )
+
+            let token = await withCheckedContinuation { continuation in
+                operation.cancel { continuation.resume(returning: $0) }
+            }
+
+            #expect(token == given)
+        }
+
+        /// Whoever stored it may try again, and has no operation to ask for another.
+        @Test func theFileOfATokenOutlivesADownloadThatFails() async throws {
+            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
+            let isBusy = Locked(true)
+            let server = try MockServer { request in
+                request.headers.contains(.range) && isBusy.withLock { $0 } ? .status(.forbidden) : files.answer(request)
+            }
+            let token = try await brokenDownload(of: server.url("/"))
+            let request = Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
+
+            _ = try? await OperationQueue().fetch(request)
+            isBusy.withLock { $0 = false }
+            let whole = try await OperationQueue().fetch(request)
+
+            #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
+        }
+
+        /// The bytes that are there are of the first, also when the head of the second has come.
+        @Test func aTokenOfAMomentBetweenTwoVersionsIsOfTheFirst() async throws {
+            let server = try MockServer { request in
+                guard request.headers[.ifRange] != "\"v1\"" else {
+                    return .status(.ok, headers: [.eTag: "\"v2\""], body: Data(count: 200_000))
+                }
+                return .status(.ok, headers: [.eTag: "\"v1\""], body: Self.content).truncated(after: 100_000)
+            }
+            let given = try await brokenDownload(of: server.url("/"))
+            let (operation, tokens) = (Locked<DownloadOperation<Fetch>?>(nil), Locked<[ResumeToken?]>([]))
+            let (isAdded, isOver) = (Gate(), Gate())
+            let place = folder.appendingPathComponent("film")
+            let destination = DownloadDestination { _, _ in
+                isAdded.wait()
+                operation.withLock { $0 }?.cancel { token in
+                    tokens.withLock { $0.append(token) }
+                    isOver.open()
+                }
+                isOver.wait()
+                return place
+            }
+            let added = OperationQueue().addRequest(
+                Fetch(url: server.url("/"), destination: destination, resumeToken: given)
+            )
+            operation.withLock { $0 = added }
+            isAdded.open()
+            await isOver.wait()
+
+            #expect(tokens.withLock { $0 } == [given])
+        }
+
+        #if os(Linux)
+        @Test func aFailedOperationThatIsKeptHoldsNoFileOpen() async throws {
+            let server = try MockServer { _ in .data(Self.content).truncated(after: 1000) }
+            let operations = (0..<5).map { number in
+                OperationQueue().addRequest(Fetch(url: server.url("/"), destination: file("\(number)")))
+            }
+            for operation in operations { _ = try? await operation.value() }
+
+            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            }
+
+            #expect(!open.contains { $0.hasPrefix(folder.path) })
+            #expect(operations.allSatisfy { $0.result?.failure?.code == .connectionLost })
+        }
+        #endif
+
+        @Test func aDownloadThatGoesOnByItselfFindsItsFileHoweverTheWayIsWritten() async throws {
+            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
+            let server = try MockServer { files.answer($0) }
+            let target = folder.appendingPathComponent("inner/../film")
+            let request = Fetch(url: server.url("/"), destination: .file(target), resumesAutomatically: true)
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent("inner"),
+                withIntermediateDirectories: true
+            )
+
+            _ = try? await OperationQueue().fetch(request)
+            let whole = try await OperationQueue().fetch(request)
+
+            #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
+            #expect(try names() == ["film", "inner"])
+        }
+
+        @Test func ofTwoThatGoToOneFileByThemselvesTheLoserLeavesNothing() async throws {
+            let files = FileServer(Self.content)
+            let server = try MockServer { request in
+                let response = files.answer(request)
+                return request.index == 0 ? response.stalled(after: 100_000) : response
+            }
+            let request = Fetch(url: server.url("/"), destination: file("film"), resumesAutomatically: true)
+            do {
+                let loser = OperationQueue().addRequest(request)
+                while try names().count < 2 { await Task.yield() }
+
+                let whole = try await OperationQueue().fetch(request)
+                loser.cancel()
+                _ = try? await loser.value()
+
+                #expect(try Data(contentsOf: whole.url) == Self.content)
+            }
+            while try names() != ["film"] { await Task.yield() }
+        }
+
         @Test func aFileThatIsCutAndGoneOnWithByTokenIsFetchedOnce() async throws {
             let files = FileServer(Self.content) { $0 <= 40 ? 3_000 + ($0 &* 7_919) % 5_000 : nil }
             let server = try MockServer { files.answer($0) }
@@ -299,6 +418,30 @@ extension OverLoopback {
             }
             var request = Fetch(url: server.url("/"), destination: file("film"))
             request.options.retry = RetryPolicy(limit: 2, backoff: .none)
+
+            let whole = try await OperationQueue().fetch(request)
+
+            #expect(try Data(contentsOf: whole.url) == content)
+        }
+
+        /// Nobody said how long the whole is, and a part is not the whole because it came to its end.
+        @Test func aPartOfAnUnknownWholeIsNotTakenForIt() async throws {
+            let content = Self.content
+            let server = try MockServer { request in
+                let start = Int(request.headers[.range]?.dropFirst("bytes=".count).dropLast() ?? "0") ?? 0
+                let tag: HTTPHeaders = [.eTag: "\"v1\""]
+                guard start > 0 else {
+                    return .chunked([content[..<50_000], content[50_000...]], headers: tag).truncated(after: 60_000)
+                }
+                guard start < content.count else {
+                    return .status(416, headers: [.contentRange: "bytes */\(content.count)", .eTag: "\"v1\""])
+                }
+                let end = min(start + 100_000, content.count)
+                let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentRange: "bytes \(start)-\(end - 1)/*"]
+                return .status(.partialContent, headers: headers, body: content[start..<end])
+            }
+            var request = Fetch(url: server.url("/"), destination: file("film"))
+            request.options.retry = RetryPolicy(limit: 1, backoff: .none)
 
             let whole = try await OperationQueue().fetch(request)
 

@@ -21,7 +21,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
         guard let own = self.request else { return }
-        for field in download(for: own, sending: request).fields() { request.headers.set(field) }
+        let fields = download(for: own, sending: request).fields(besides: request.headers)
+        for field in fields { request.headers.set(field) }
     }
 
     final override func claims(_ head: HTTPResponseHead) -> Bool {
@@ -35,7 +36,11 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
         let limit = request.options.maximumBodySize ?? .max
-        return try download(for: request, sending: sent).begin(head, from: sent.url, flow: flow, limit: limit)
+        do {
+            return try download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
+        } catch let error as DownloadError {
+            throw RequestError(error)
+        }
     }
 
     /// The one download of this operation, begun with the first request.
@@ -45,6 +50,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
         let new = PartialDownload(request, kind, url: sent.url, now: environment.now)
         download.withLock { $0 = new }
+        // Whoever called it off in the meantime didn't see it yet.
+        if result != nil { new.close() }
         return new
     }
 
@@ -84,7 +91,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     /// has it, it goes with the operation.
     public final var resumeToken: ResumeToken? {
         guard case .failure? = result else { return nil }
-        return download.withLock { $0 }?.release()
+        // One that never began is where it was.
+        guard let download = download.withLock({ $0 }) else { return request?.resumeToken }
+        return download.token
     }
 
     /// Cancels the operation, and gives what it can be gone on with.
@@ -94,7 +103,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     override func deliver() {
-        if case .failure? = result { download.withLock { $0 }?.fail() }
+        if case .failure? = result { download.withLock { $0 }?.close() }
         super.deliver()
     }
 }

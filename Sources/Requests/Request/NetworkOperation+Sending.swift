@@ -186,8 +186,10 @@ extension NetworkOperation {
 extension NetworkOperation {
     /// Has something else than memory take the content, where the response is one that the request wants.
     private func direct(_ head: HTTPResponseHead) {
-        let (sent, flow) = run.withLock { ($0.exchange.hop?.asked, $0.flow) }
-        guard let sent, let flow, claims(head) else { return }
+        let (sent, flow, isAbandoned) = run.withLock { run in
+            (run.exchange.hop?.asked, run.flow, run.exchange.isAbandoned)
+        }
+        guard let sent, let flow, !isAbandoned, claims(head) else { return }
         // A status that is none of the request's own says something about the file, and comes with a content of its own.
         if accepts(head.status), let refusal = refusal(of: head, to: sent) {
             return run.withLock { $0.refusal = refusal }

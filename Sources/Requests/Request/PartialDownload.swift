@@ -5,14 +5,20 @@ import Foundation
 
 /// A file on its way: what there is of it, what of it is asked for next, and what becomes of it.
 ///
-/// One thread at a time works with it; ``abandon(keeping:)`` may come from anywhere.
+/// One thread at a time works with it; ``close()`` and ``token`` may come from anywhere.
 final class PartialDownload: Sendable {
     private struct State: Sendable {
+        /// What is known of the bytes that are in the file.
         var machine: ResumeMachine
         var file: PartialFile?
+        /// The caller's own token, as long as the file is the one that it names.
+        var given: ResumeToken?
         var target: URL?
         var again: ResumeMachine.Reason?
         var isComplete = false
+        var isClosed = false
+        /// Whether somebody has a token for the file.
+        var isKept = false
     }
 
     /// How a download asks for its content.
@@ -39,12 +45,16 @@ final class PartialDownload: Sendable {
         let token = kind == .resumable ? request.resumeToken ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
-        state = Locked(State(machine: machine, file: file, target: destination.fixedFile))
+        let given = file == nil || kind != .resumable ? nil : request.resumeToken
+        state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
     }
 
-    /// What the next request needs.
-    func fields() -> [HTTPField] {
-        guard kind != .part else { return [] }
+    /// What the next request needs, besides the fields that it has.
+    func fields(besides headers: HTTPHeaders) -> [HTTPField] {
+        // A part of encoded content can't be decoded.
+        guard kind != .part else {
+            return headers.contains(.acceptEncoding) ? [] : [HTTPField(.acceptEncoding, "identity")]
+        }
         return state.withLock { state in
             let length = kind == .resumable ? state.file?.length : nil
             if let length, state.again == nil { state.machine.interrupted(length: length) }
@@ -63,17 +73,24 @@ final class PartialDownload: Sendable {
     ///
     /// - Returns: What takes the content; nil where it isn't the file's.
     /// - Throws: ``RequestError``.
-    func begin(_ head: HTTPResponseHead, from url: URL, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)?
-    {
-        guard kind != .part else { return FileReceiver(try startOver(head, from: url), limit: limit) }
-        switch state.withLock({ $0.machine.handle(head) }) {
+    func begin(_ head: HTTPResponseHead, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)? {
+        guard kind != .part else { return FileReceiver(try startOver(head), limit: limit) }
+        let (decision, machine) = try state.withLock { state in
+            guard !state.isClosed else { throw RequestError(.cancelled, phase: .receiving) }
+            var machine = state.machine
+            let decision = machine.handle(head)
+            // What starts over isn't of the bytes that are there until it has.
+            if decision != .startOver { state.machine = machine }
+            return (decision, machine)
+        }
+        switch decision {
         case .append(let position):
             try chooseTarget(for: head)
             let file = state.withLock { $0.file }
             try file?.truncate(to: position)
             return file.map { FileReceiver($0, limit: limit) }
         case .startOver:
-            return FileReceiver(try startOver(head, from: url), limit: limit)
+            return FileReceiver(try startOver(head, knowing: machine), limit: limit)
         case .complete:
             try chooseTarget(for: head)
             return Discard(
@@ -104,22 +121,40 @@ final class PartialDownload: Sendable {
         return target
     }
 
-    private func startOver(_ head: HTTPResponseHead, from url: URL) throws -> PartialFile {
+    private func startOver(_ head: HTTPResponseHead, knowing machine: ResumeMachine? = nil) throws -> PartialFile {
         let target = try chooseTarget(for: head)
         // What is kept for the next process says what the bytes are of, and they are about to be others.
-        if keepsToken { ResumeToken.removeStored(for: target) }
+        forgetStored(for: target)
         let former = state.withLock { $0.file }
-        if let former, former.url.deletingLastPathComponent().path == target.deletingLastPathComponent().path {
+        let file: PartialFile
+        if let former, former.url.isBeside(target) {
             try former.truncate()
+            file = former
         } else {
             former?.discard()
-            let file = try PartialFile.create(beside: target)
-            state.withLock { $0.file = file }
+            file = try PartialFile.create(beside: target)
         }
-        let (present, manifest) = state.withLock { ($0.file, $0.machine.manifest) }
-        guard let file = present else { throw RequestError(.cannotWriteFile, phase: .receiving) }
-        if keepsToken, let manifest { try ResumeToken(manifest, file: file.url, length: 0).store(for: target) }
+        let isClosed = state.withLock { state in
+            guard !state.isClosed else { return true }
+            (state.file, state.given) = (file, nil)
+            if let machine { state.machine = machine }
+            return false
+        }
+        guard !isClosed else {
+            file.discard()
+            throw RequestError(.cancelled, phase: .receiving)
+        }
+        if keepsToken, let manifest = machine?.manifest {
+            try ResumeToken(manifest, file: file.url, length: 0).store(for: target)
+        }
         return file
+    }
+
+    /// Removes the token that the next process would find, and its file, unless somebody writes to that.
+    private func forgetStored(for target: URL) {
+        guard keepsToken else { return }
+        ResumeToken.stored(for: target)?.discard()
+        ResumeToken.removeStored(for: target)
     }
 
     /// Says what the end of a transfer means.
@@ -151,39 +186,54 @@ final class PartialDownload: Sendable {
         guard let file, let target else { throw RequestError(.emptyResponse, phase: .receiving) }
         if let digest {
             let actual = try SHA256.digest(ofFile: file.url, isWanted: isWanted)?.hexadecimal
-            guard let actual, isWanted() else { throw RequestError(.cancelled, phase: .validating) }
+            guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
                 file.discard()
-                if keepsToken { ResumeToken.removeStored(for: target) }
+                state.withLock { $0.file = nil }
+                forgetStored(for: target)
                 let reason = "the file has another digest than expected"
                 throw RequestError(.digestMismatch, phase: .validating, reason: reason)
             }
         }
+        guard isWanted() else { throw RequestError(.cancelled, phase: .validating) }
         let length = file.length
         try file.move(to: target, overwrite: destination.overwrite)
-        if keepsToken { ResumeToken.removeStored(for: target) }
+        state.withLock { $0.file = nil }
+        forgetStored(for: target)
         return (target, length)
     }
 
-    /// Ends the writing, and gives what the file can be gone on with; nil where it can't, and is of no more use.
-    ///
-    /// From then on it is for others to go on with it.
-    func release() -> ResumeToken? {
-        let (file, machine) = state.withLock { ($0.file, $0.machine) }
-        guard kind == .resumable, let file, let manifest = machine.manifest else { return nil }
-        file.finish()
-        return ResumeToken(manifest, file: file.url, length: file.length)
+    // MARK: When it failed
+
+    /// Ends the writing, so that others can go on with the file, at once.
+    func close() {
+        let file = state.withLock { state in
+            state.isClosed = true
+            return state.file
+        }
+        file?.finish()
     }
 
-    /// The download failed: what the next one finds by itself is released, now that somebody may ask for it.
-    func fail() {
-        if keepsToken { _ = release() }
+    /// What the file can be gone on with; nil where it can't. Who takes it has the file.
+    var token: ResumeToken? {
+        close()
+        return state.withLock { state in
+            guard kind == .resumable, let file = state.file else { return nil }
+            guard let manifest = state.machine.manifest else { return state.given }
+            state.isKept = true
+            return ResumeToken(manifest, file: file.url, length: file.length)
+        }
     }
 
-    /// Nobody wants it any more: the file goes, unless it was moved, or released.
+    /// Removes the file, unless it was moved, or somebody has a token for it: this operation's, the caller's own, or the
+    /// one that the next process finds.
     func abandon() {
-        fail()
-        state.withLock { $0.file }?.discard()
+        close()
+        let (file, isKept, target) = state.withLock { ($0.file, $0.isKept || $0.given != nil, $0.target) }
+        guard let file, !isKept else { return }
+        let stored = keepsToken ? target.flatMap { ResumeToken.stored(for: $0) } : nil
+        guard stored?.file().lastPathComponent != file.url.lastPathComponent else { return }
+        PartialFile.resume(file.url)?.discard()
     }
 }
 

@@ -90,3 +90,11 @@ extension PartialFile {
         return 0
     }
 }
+
+extension URL {
+    /// Whether a file is in the same folder as another, however the way there is written.
+    func isBeside(_ other: URL) -> Bool {
+        deletingLastPathComponent().standardizedFileURL.path
+            == other.deletingLastPathComponent().standardizedFileURL.path
+    }
+}

@@ -175,31 +175,34 @@ final class PartialFile: Sendable {
         guard destination.isFileURL else {
             throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
         }
-        var isElsewhere = false
-        try use(for: destination) { _, _ in
+        try use(for: destination) { _, _ throws(DownloadError) in
             let from = url.path
             let to = destination.path
             let number = overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
-            isElsewhere = number == EXDEV
-            return isElsewhere ? 0 : number
+            guard number == EXDEV else { return number }
+            try copy(to: destination, overwrite: overwrite)
+            return unlink(from) == 0 ? 0 : errno
         }
-        if isElsewhere { return try copy(to: destination, overwrite: overwrite) }
         finish()
     }
 
+    /// Makes the same file in another volume.
     private func copy(to destination: URL, overwrite: Bool) throws(DownloadError) {
         let copy = try PartialFile.create(beside: destination, writer: writer)
         do {
             let source = try FileHandle(forReadingFrom: url)
             defer { try? source.close() }
-            while let bytes = try source.read(upToCount: 1 << 18), !bytes.isEmpty { try copy.append(bytes) }
+            while let bytes = try source.nextPiece() {
+                // It may take long, and nobody may want it any more.
+                guard !state.withLock({ $0.isOver }) else { throw DownloadError(destination, errno: ECANCELED) }
+                try copy.append(bytes)
+            }
             try copy.move(to: destination, overwrite: overwrite)
         } catch {
             copy.discard()
             throw error as? DownloadError
                 ?? DownloadError(.cannotWriteFile, destination, error.localizedDescription)
         }
-        discard()
     }
 
     /// Ends the writing and leaves the file, for a resumption.
@@ -225,16 +228,17 @@ final class PartialFile: Sendable {
     /// Runs a call with the descriptor, which stays open as long; the call gives an error number of the system, or 0.
     private func use(
         for file: URL? = nil,
-        _ call: (_ descriptor: Int32, _ length: inout Int64) -> Int32
+        _ call: (_ descriptor: Int32, _ length: inout Int64) throws(DownloadError) -> Int32
     ) throws(DownloadError) {
         let (use, start) = state.withLock { ($0.use(), $0.length) }
         guard let descriptor = use else { throw DownloadError(file ?? url, errno: EBADF) }
         var length = start
-        let number = call(descriptor, &length)
-        let end = length
-        let (last, waiters) = state.withLock { $0.stopUse(length: end) }
-        if let last { close(last) }
-        for waiter in waiters { waiter.signal() }
+        defer {
+            let (last, waiters) = state.withLock { [length] in $0.stopUse(length: length) }
+            if let last { close(last) }
+            for waiter in waiters { waiter.signal() }
+        }
+        let number = try call(descriptor, &length)
         guard number == 0 else { throw DownloadError(file ?? url, errno: number) }
     }
 }

@@ -34,7 +34,7 @@ struct SHA256: Sendable {
         defer { try? file.close() }
         var hash = SHA256()
         while isWanted() {
-            guard let bytes = try file.read(upToCount: 1 << 18), !bytes.isEmpty else { return hash.finish() }
+            guard let bytes = try file.nextPiece() else { return hash.finish() }
             hash.update(bytes)
         }
         return nil

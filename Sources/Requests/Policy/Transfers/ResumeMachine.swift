@@ -153,7 +153,8 @@ struct ResumeMachine: Sendable {
             _ = requestAgain(.resized)
             return .excess
         }
-        guard let total, end < total else { return .complete }
+        // Where nobody has said how long the whole is, the next request shows whether there is more.
+        guard total.map({ end < $0 }) ?? true else { return .complete }
         gained += end - asked
         offset = end
         rounds += 1

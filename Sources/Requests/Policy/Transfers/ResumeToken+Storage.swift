@@ -14,8 +14,7 @@ extension ResumeToken {
             let size = attributes[.size] as? Int, size <= longestToken,
             let data = try? Data(contentsOf: storage), let token = try? ResumeToken(data: data)
         else { return nil }
-        let isBeside = token.file().deletingLastPathComponent().path == destination.deletingLastPathComponent().path
-        return isBeside ? token : nil
+        return token.file().isBeside(destination) ? token : nil
     }
 
     /// Stores the token for a destination, in the place of one that was there.

@@ -9,9 +9,9 @@ import Glibc
 /// many as there are processors, and more when those are held up.
 ///
 /// A receiver decodes, and may take its time or even wait for something. As long as one worker keeps up, there is one:
-/// another would only cost a wake-up, and the loop needs a processor, too. There are more where it doesn't keep up, as
-/// many as there are processors. When none has got on for some milliseconds, all may be waiting, and
-/// there is one more, so that a receiver that waits holds up nobody but itself.
+/// another would only cost a wake-up, and the loop needs a processor, too. There are more where it doesn't keep up, or is
+/// busy with one of them for longer, as many as there are processors. When none has got on for some milliseconds, all may
+/// be waiting, and there is one more, so that a receiver that waits holds up nobody but itself.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready: [CurlTransfer] = []
@@ -46,10 +46,15 @@ final class CurlDelivery: Sendable {
         /// A worker's queue, where one more worker is called for.
         mutating func hire(now: UInt64) -> DispatchQueue? {
             guard backlog > 0 else { return nil }
-            let isStuck = progress == seen && now &- seenAt >= CurlDelivery.patience
-            if progress != seen || isStuck || workers == 0 { (seen, seenAt) = (progress, now) }
-            let isBehind = workers < CurlDelivery.processors && backlog > workers * CurlDelivery.share
-            guard isBehind || isStuck && workers < CurlDelivery.mostWorkers else { return nil }
+            if progress != seen || workers == 0 { (seen, seenAt) = (progress, now) }
+            let stillness = now &- seenAt
+            let isBehind = backlog > workers * CurlDelivery.share || stillness >= CurlDelivery.interval / 2
+            let isStuck = stillness >= 5 * CurlDelivery.interval
+            guard isBehind && workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.mostWorkers else {
+                return nil
+            }
+            // The next one has as long.
+            seenAt = now
             workers += 1
             if let queue = idle.popLast() { return queue }
             made += 1
@@ -62,8 +67,8 @@ final class CurlDelivery: Sendable {
     private static let mostWorkers = 64
     /// How many transfers may wait for each worker before there is another.
     private static let share = 4
-    /// How long no worker gets on before there is one more, in nanoseconds.
-    static let patience: UInt64 = 5_000_000
+    /// How often to look after the workers while there is a backlog, in nanoseconds.
+    static let interval: UInt64 = 1_000_000
 
     private let state = Locked(State())
 
@@ -77,7 +82,7 @@ final class CurlDelivery: Sendable {
         attend(now: now)
     }
 
-    /// Sees to it that the workers get on; to be called again while ``hasBacklog``, each ``patience`` or so.
+    /// Sees to it that the workers get on; to be called again while ``hasBacklog``, each ``interval`` or so.
     func attend(now: UInt64) {
         guard let queue = state.withLock({ $0.hire(now: now) }) else { return }
         queue.async { [self] in work(on: queue) }

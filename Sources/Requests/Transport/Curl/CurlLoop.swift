@@ -197,7 +197,7 @@ final class CurlLoop: @unchecked Sendable {
         let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
         publish()
-        if active.isEmpty, phase != .running, endIfIdle() { return false }
+        if active.isEmpty, phase != .running, !delivery.hasBacklog, endIfIdle() { return false }
 
         let mayWait = inbox.withLock { inbox in
             inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase
@@ -231,7 +231,7 @@ final class CurlLoop: @unchecked Sendable {
     /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after.
     private func pause() -> Int32 {
         var due = min(curlTimer ?? .max, idleCheck ?? .max)
-        if delivery.hasBacklog { due = min(due, now &+ CurlDelivery.patience) }
+        if delivery.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
