@@ -214,7 +214,9 @@ final class PartialDownload: Sendable {
         file?.finish()
     }
 
-    /// What the file can be gone on with; nil where it can't. Who takes it has the file.
+    /// What the file can be gone on with; nil where it can't.
+    ///
+    /// Who takes it has the file.
     var token: ResumeToken? {
         close()
         return state.withLock { state in
