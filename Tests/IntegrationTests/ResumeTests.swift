@@ -184,6 +184,59 @@ extension OverLoopback {
             #expect(tokens.withLock { $0 } == [given])
         }
 
+        /// A server that was rolled back has the first version again, and would give the rest of it.
+        @Test func aTokenOfAFormerVersionNamesNothingOfAnother() async throws {
+            let version = Locked(1)
+            let server = try MockServer { request in
+                let (number, tag) = version.withLock { ($0, "\"v\($0)\"") }
+                let content = number == 1 ? Self.content : Data(count: 200_000)
+                guard request.headers[.ifRange] == tag, let range = request.headers[.range],
+                    let start = Int(range.dropFirst("bytes=".count).dropLast())
+                else {
+                    let response = MockResponse.status(.ok, headers: [.eTag: tag], body: content)
+                    return request.index < 2 ? response.truncated(after: 100_000) : response
+                }
+                let position = "bytes \(start)-\(content.count - 1)/\(content.count)"
+                let headers: HTTPHeaders = [.eTag: tag, .contentRange: position]
+                return .status(.partialContent, headers: headers, body: content[start...])
+            }
+            let request = Fetch(
+                url: server.url("/"),
+                destination: file("film"),
+                resumeToken: try await brokenDownload(of: server.url("/"))
+            )
+            version.withLock { $0 = 2 }
+            let second = OperationQueue().addRequest(request)
+            _ = try? await second.value()
+            version.withLock { $0 = 1 }
+
+            let whole = try await OperationQueue().fetch(request)
+
+            #expect(try Data(contentsOf: whole.url) == Self.content)
+            #expect(second.result?.failure?.code == .connectionLost)
+        }
+
+        @Test func whatIsLongerThanItWasSaidToBeIsGoodForNothing() async throws {
+            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
+            let server = try MockServer { request in
+                guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) })
+                else {
+                    return files.answer(request)
+                }
+                let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentRange: "bytes \(start)-\(start + 99)/300000"]
+                return .chunked([Data(count: 150)], status: .partialContent, headers: headers)
+            }
+            let token = try await brokenDownload(of: server.url("/"))
+            let operation = OperationQueue().addRequest(
+                Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
+            )
+            _ = try? await operation.value()
+
+            #expect(operation.result?.failure?.code == .badResponse)
+            #expect(operation.resumeToken == nil)
+            #expect(try names() == [])
+        }
+
         #if os(Linux)
         @Test func aFailedOperationThatIsKeptHoldsNoFileOpen() async throws {
             let server = try MockServer { _ in .data(Self.content).truncated(after: 1000) }

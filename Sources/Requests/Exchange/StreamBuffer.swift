@@ -31,6 +31,9 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     private var waiter: Waiter?
     private var ending: Reply?
 
+    /// How many bytes may come yet from a transport that was asked to wait: what it has read, and is reading.
+    private static var overrun: Int { 3 << 20 }
+
     init(limit: Int) {
         self.limit = max(1, limit)
     }
@@ -45,7 +48,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
             return Action(reply: (waiter, .chunk(data)))
         }
         // A single chunk may be as large as the transport likes.
-        guard size == 0 || size + data.count <= limit + max(limit, 1 << 20) else {
+        guard size == 0 || size + data.count <= limit + max(limit, Self.overrun) else {
             throw RequestError(.bufferFull, phase: .receiving, reason: "more than \(size) bytes wait to be consumed")
         }
         chunks.append(data)

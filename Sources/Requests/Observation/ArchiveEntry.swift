@@ -96,11 +96,13 @@ package struct ArchiveEntry: Sendable {
         ]
         if let body = requestBody, !body.isEmpty {
             let type = requestHeaders[.contentType]
-            let body = redacts ? Redaction.content(body, type: type) : body
-            var content = ArchiveContent(body, type: type).members
+            // In what is compressed, no secret can be seen, and every one is there.
+            let known = redacts && requestHeaders.isEncoded ? Data() : body
+            var content = ArchiveContent(redacts ? Redaction.content(known, type: type) : known, type: type).members
             // The standard has no base64 here; that of the response goes by this name.
             content["_encoding"] = content.removeValue(forKey: "encoding")
-            content["_missing"] = missing(of: requestBodySize, from: requestBody).map(JSONValue.integer)
+            let size = requestBodySize ?? Int64(body.count)
+            content["_missing"] = missing(of: size, from: known).map(JSONValue.integer)
             members["postData"] = .object(content.merging(["mimeType": .string(type ?? "")]) { $1 })
         }
         return .object(members)

@@ -6,20 +6,25 @@ import Foundation
 extension Redaction {
     /// Content of a type without the texts in it that are credentials by their name, where it is JSON or a form.
     ///
-    /// What has none is given back byte for byte. JSON that can't be read, and names one, is left out.
+    /// What has none is given back byte for byte. JSON that can't be read, and a form in parts, is left out where it names
+    /// one. Whether content is JSON says its type or, where that doesn't, its first character.
     ///
     /// Fewer names count than elsewhere: what is recorded is to be replayed, and a `code` or a `key` in content is next
     /// to never a secret.
     ///
     /// - Complexity: O(n).
     package static func content(_ content: Data, type: String?) -> Data {
-        guard let type = type.flatMap({ try? MediaType(parsing: $0) }) else { return content }
-        if type.essence == MediaType.urlEncodedForm.essence {
-            return Data(pairs(Substring(decoding: content, as: UTF8.self), separatedBy: "&").utf8)
+        let type = type.flatMap { try? MediaType(parsing: $0) }
+        if type?.essence == MediaType.urlEncodedForm.essence {
+            let text = String(decoding: content, as: UTF8.self)
+            let redacted = pairs(text[...], separatedBy: "&")
+            return redacted == text ? content : Data(redacted.utf8)
         }
-        guard type.essence == MediaType.json.essence || type.suffix == "json" else { return content }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: content) else {
-            // What was cut off can't be taken apart: it goes as a whole where it names a credential.
+        let isMultipart = type.map { $0.essence.hasPrefix("multipart/") } ?? false
+        let isJSON = type?.essence == MediaType.json.essence || type?.suffix == "json" || content.beginsAsJSON
+        guard isMultipart || isJSON else { return content }
+        guard isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) else {
+            // What can't be taken apart goes as a whole where it names a credential.
             let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
             return pieces.contains(where: namesCredential) ? Data() : content
         }
@@ -82,9 +87,8 @@ extension Redaction {
         case .object(var members):
             var isChanged = false
             for (name, member) in members {
-                // A number stays one, so that it is still decoded: none of these names is that of a number.
-                if case .string(let text) = member, text != "REDACTED", namesCredential(name) {
-                    members[name] = "REDACTED"
+                if namesCredential(name), let hidden = hidden(member) {
+                    members[name] = hidden
                 } else if let inner = credentials(member) {
                     members[name] = inner
                 } else {
@@ -97,8 +101,37 @@ extension Redaction {
         }
     }
 
+    /// The value of a credential without its texts; nil where it has none.
+    ///
+    /// A number stays one, so that it is still decoded: none of these names is that of a number.
+    private static func hidden(_ value: JSONValue) -> JSONValue? {
+        switch value {
+        case .string("REDACTED"): nil
+        case .string: "REDACTED"
+        case .array(let elements) where elements.contains { hidden($0) != nil }:
+            .array(elements.map { hidden($0) ?? $0 })
+        default: nil
+        }
+    }
+
     private static func namesCredential(_ name: String) -> Bool {
-        let letters = name.lowercased().filter(\.isLetter)
-        return ["token", "secret", "password", "passwd", "passphrase", "jwt"].contains { letters.hasSuffix($0) }
+        var letters = name.lowercased().filter(\.isLetter)
+        if letters.hasSuffix("s"), !letters.hasSuffix("ss") { letters.removeLast() }
+        return endings.contains { letters.hasSuffix($0) } || letters == "otp"
+    }
+
+    private static let endings = [
+        "token", "secret", "password", "passwd", "passphrase", "pwd", "jwt", "apikey", "accesskey", "privatekey",
+        "secretkey", "authorization", "credential", "sessionid",
+    ]
+}
+
+extension Data {
+    /// Whether the first character is one of an object or an array.
+    fileprivate var beginsAsJSON: Bool {
+        let first = first {
+            ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains($0)
+        }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 }

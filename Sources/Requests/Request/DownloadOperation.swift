@@ -21,7 +21,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
         guard let own = self.request else { return }
-        let fields = download(for: own, sending: request).fields(besides: request.headers)
+        let fields = try download(for: own, sending: request).fields(besides: request.headers)
         for field in fields { request.headers.set(field) }
     }
 
@@ -44,8 +44,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     /// The one download of this operation, begun with the first request.
-    private func download(for request: R, sending sent: HTTPRequest) -> PartialDownload {
+    private func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
         if let download = download.withLock({ $0 }) { return download }
+        guard result == nil else { throw RequestError(.cancelled, phase: .building) }
         let kind: PartialDownload.Kind =
             sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
         let new = PartialDownload(request, kind, url: sent.url, now: environment.now)
@@ -103,7 +104,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 
     override func deliver() {
-        if case .failure? = result { download.withLock { $0 }?.close() }
+        // A plain `finish()` has no result yet, and is a failure.
+        if case .success? = result {} else { download.withLock { $0 }?.close() }
         super.deliver()
     }
 }

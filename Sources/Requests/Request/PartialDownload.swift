@@ -11,7 +11,9 @@ final class PartialDownload: Sendable {
         /// What is known of the bytes that are in the file.
         var machine: ResumeMachine
         var file: PartialFile?
-        /// The caller's own token, as long as the file is the one that it names.
+        /// Whether nobody else can have a token for the file yet, so that other bytes may come into it.
+        var isOwn = false
+        /// The caller's own token, as long as it is good for something.
         var given: ResumeToken?
         var target: URL?
         var again: ResumeMachine.Reason?
@@ -45,7 +47,7 @@ final class PartialDownload: Sendable {
         let token = kind == .resumable ? request.resumeToken ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
-        let given = file == nil || kind != .resumable ? nil : request.resumeToken
+        let given = kind == .resumable ? request.resumeToken : nil
         state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
     }
 
@@ -123,20 +125,20 @@ final class PartialDownload: Sendable {
 
     private func startOver(_ head: HTTPResponseHead, knowing machine: ResumeMachine? = nil) throws -> PartialFile {
         let target = try chooseTarget(for: head)
-        // What is kept for the next process says what the bytes are of, and they are about to be others.
-        forgetStored(for: target)
-        let former = state.withLock { $0.file }
+        let (former, isOwn) = state.withLock { ($0.file, $0.isOwn) }
         let file: PartialFile
-        if let former, former.url.isBeside(target) {
+        if let former, isOwn, former.url.isBeside(target) {
+            // What the next process finds says what the bytes are of, and they are about to be others.
+            if keepsToken { ResumeToken.removeStored(for: target) }
             try former.truncate()
             file = former
         } else {
-            former?.discard()
+            // Whoever has a token for the former one may come to meet its version again, behind other bytes.
             file = try PartialFile.create(beside: target)
         }
         let isClosed = state.withLock { state in
             guard !state.isClosed else { return true }
-            (state.file, state.given) = (file, nil)
+            (state.file, state.isOwn, state.given, state.isComplete) = (file, true, nil, false)
             if let machine { state.machine = machine }
             return false
         }
@@ -144,34 +146,56 @@ final class PartialDownload: Sendable {
             file.discard()
             throw RequestError(.cancelled, phase: .receiving)
         }
-        if keepsToken, let manifest = machine?.manifest {
-            try ResumeToken(manifest, file: file.url, length: 0).store(for: target)
+        if keepsToken {
+            if let manifest = machine?.manifest {
+                try ResumeToken(manifest, file: file.url, length: 0).store(for: target)
+            } else {
+                ResumeToken.removeStored(for: target)
+            }
         }
+        if former !== file { former?.discard() }
         return file
     }
 
-    /// Removes the token that the next process would find, and its file, unless somebody writes to that.
-    private func forgetStored(for target: URL) {
-        guard keepsToken else { return }
-        ResumeToken.stored(for: target)?.discard()
+    /// Removes the token that the next process would find, where it is one for this file.
+    private func forgetStored(for target: URL, of file: PartialFile) {
+        guard keepsToken, stored(for: target, names: file) else { return }
         ResumeToken.removeStored(for: target)
+    }
+
+    private func stored(for target: URL, names file: PartialFile) -> Bool {
+        ResumeToken.stored(for: target)?.file().lastPathComponent == file.url.lastPathComponent
     }
 
     /// Says what the end of a transfer means.
     func review(_ error: RequestError?) -> (again: ResumeMachine.Reason?, error: RequestError?) {
-        state.withLock { state in
-            if let reason = state.again { return (reason, nil) }
-            guard error == nil, !state.isComplete, let file = state.file else { return (nil, nil) }
-            switch state.machine.ended(length: file.length) {
-            case .complete: return (nil, nil)
-            case .more: return (.wrongRange, nil)
-            case .short: return (nil, RequestError(.connectionLost, phase: .receiving, reason: "the file isn't whole"))
-            case .stuck:
-                let reason = "the server gives too little at a time"
-                return (nil, RequestError(.badResponse, phase: .receiving, reason: reason))
-            case .excess: return (nil, RequestError(.badResponse, phase: .receiving, reason: "the file is too long"))
-            }
+        if let reason = state.withLock({ $0.again }) { return (reason, nil) }
+        let end = state.withLock { state in
+            guard error == nil, !state.isComplete, let file = state.file else { return ResumeMachine.End.complete }
+            return state.machine.ended(length: file.length)
         }
+        switch end {
+        case .complete: return (nil, nil)
+        case .more: return (.wrongRange, nil)
+        case .short: return (nil, RequestError(.connectionLost, phase: .receiving, reason: "the file isn't whole"))
+        case .stuck:
+            let reason = "the server gives too little at a time"
+            return (nil, RequestError(.badResponse, phase: .receiving, reason: reason))
+        case .excess:
+            drop()
+            return (nil, RequestError(.badResponse, phase: .receiving, reason: "the file is too long"))
+        }
+    }
+
+    /// Removes the file, whose bytes are good for nothing.
+    private func drop() {
+        let (file, target) = state.withLock { state in
+            defer { (state.file, state.given) = (nil, nil) }
+            return (state.file, state.target)
+        }
+        guard let file else { return }
+        file.discard()
+        if let target { forgetStored(for: target, of: file) }
     }
 
     /// Checks the file, and moves it to its destination.
@@ -188,9 +212,7 @@ final class PartialDownload: Sendable {
             let actual = try SHA256.digest(ofFile: file.url, isWanted: isWanted)?.hexadecimal
             guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
-                file.discard()
-                state.withLock { $0.file = nil }
-                forgetStored(for: target)
+                drop()
                 let reason = "the file has another digest than expected"
                 throw RequestError(.digestMismatch, phase: .validating, reason: reason)
             }
@@ -198,8 +220,8 @@ final class PartialDownload: Sendable {
         guard isWanted() else { throw RequestError(.cancelled, phase: .validating) }
         let length = file.length
         try file.move(to: target, overwrite: destination.overwrite)
-        state.withLock { $0.file = nil }
-        forgetStored(for: target)
+        state.withLock { ($0.file, $0.given) = (nil, nil) }
+        forgetStored(for: target, of: file)
         return (target, length)
     }
 
@@ -220,8 +242,8 @@ final class PartialDownload: Sendable {
     var token: ResumeToken? {
         close()
         return state.withLock { state in
-            guard kind == .resumable, let file = state.file else { return nil }
-            guard let manifest = state.machine.manifest else { return state.given }
+            guard let file = state.file, let manifest = state.machine.manifest else { return state.given }
+            guard kind == .resumable else { return nil }
             state.isKept = true
             return ResumeToken(manifest, file: file.url, length: file.length)
         }
@@ -233,8 +255,7 @@ final class PartialDownload: Sendable {
         close()
         let (file, isKept, target) = state.withLock { ($0.file, $0.isKept || $0.given != nil, $0.target) }
         guard let file, !isKept else { return }
-        let stored = keepsToken ? target.flatMap { ResumeToken.stored(for: $0) } : nil
-        guard stored?.file().lastPathComponent != file.url.lastPathComponent else { return }
+        if keepsToken, let target, stored(for: target, names: file) { return }
         PartialFile.resume(file.url)?.discard()
     }
 }

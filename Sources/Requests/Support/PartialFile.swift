@@ -181,7 +181,9 @@ final class PartialFile: Sendable {
             let number = overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
             guard number == EXDEV else { return number }
             try copy(to: destination, overwrite: overwrite)
-            return unlink(from) == 0 ? 0 : errno
+            // The file is where it is to be, whether or not the other can be removed.
+            unlink(from)
+            return 0
         }
         finish()
     }

@@ -193,7 +193,8 @@ struct Connection {
         let deadline = ContinuousClock.now + .seconds(1)
         while true {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
-            case .moved: continue
+            // A client that goes on for ever isn't listened to for ever.
+            case .moved: guard ContinuousClock.now < deadline, !core.state.withLock({ $0.isStopped }) else { return }
             case .finished, .ended: return
             case .blocked: guard wait(for: POLLIN, until: deadline) == .ready else { return }
             }

@@ -16,7 +16,7 @@ extension MockServer {
     ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
     /// - Returns: The last of them: the request with the index `count - 1`.
     /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
-    ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    ///   ``MockServerError/notRecorded(limit:)`` where it came and isn't kept, ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
     @discardableResult
     public func awaitRequest(
         count: Int = 1,
@@ -25,6 +25,7 @@ extension MockServer {
     ) async throws -> RecordedRequest {
         let needed = max(1, count)
         let requests = try await awaitRequests(needed, within: timeout, clock: clock)
+        guard needed <= requests.count else { throw MockServerError.notRecorded(limit: requests.count) }
         return requests[needed - 1]
     }
 
@@ -34,7 +35,7 @@ extension MockServer {
     ///   - count: How many requests; less than 1 waits for nothing.
     ///   - timeout: How long to wait at most; 30 seconds by default.
     ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
-    /// - Returns: The first `count` requests, in the order in which they were complete.
+    /// - Returns: The first `count` requests, in the order in which they were complete; of those, what is recorded.
     /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
     ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
     @discardableResult
@@ -43,7 +44,7 @@ extension MockServer {
         within timeout: Duration = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock()
     ) async throws -> [RecordedRequest] {
-        try await core.wait(for: "\(count) requests", within: timeout, clock: clock) { $0.requests.count >= count }
+        try await core.wait(for: "\(count) requests", within: timeout, clock: clock) { $0.requestCount >= count }
         return Array(requests.prefix(max(0, count)))
     }
 

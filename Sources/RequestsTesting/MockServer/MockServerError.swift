@@ -11,6 +11,8 @@ public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible 
     case stopped
     /// What was awaited didn't come in time: how long it was waited for, and what for.
     case timeout(after: Duration, awaited: String)
+    /// The request came, and isn't among those that are recorded: the ``MockServer/Configuration/recordLimit``.
+    case notRecorded(limit: Int)
 
     /// What went wrong, in a sentence.
     public var description: String {
@@ -18,6 +20,7 @@ public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible 
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (\(code))"
         case .stopped: "the server was stopped"
         case .timeout(let timeout, let awaited): "waited for \(timeout) for \(awaited)"
+        case .notRecorded(let limit): "only the first \(limit) requests are recorded"
         }
     }
 }

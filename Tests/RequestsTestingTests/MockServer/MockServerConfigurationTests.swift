@@ -116,6 +116,18 @@ import Testing
         #expect(server.requests.map(\.body.count) == [10, 10])
     }
 
+    @Test func aRequestBeyondTheRecordIsNotWaitedForInVain() async throws {
+        let server = try server { $0.recordLimit = 1 }
+        let client = try RawClient(port: server.port)
+        client.get("/0")
+        client.get("/1", fields: "Connection: close\r\n")
+        _ = client.readToEnd()
+
+        #expect(try await server.awaitRequest(count: 1).target == "/0")
+        #expect(try await server.awaitRequests(2).count == 1)
+        await #expect(throws: MockServerError.notRecorded(limit: 1)) { try await server.awaitRequest(count: 2) }
+    }
+
     @Test func requestsBeyondTheRecordAreAnsweredAndCounted() throws {
         let server = try server { $0.recordLimit = 2 }
         let client = try RawClient(port: server.port)

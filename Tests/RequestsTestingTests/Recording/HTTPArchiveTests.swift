@@ -116,6 +116,19 @@ import Testing
         return HTTPArchive([RecordedExchange(request: request, response: response)])
     }
 
+    /// No name is to be seen in what is compressed.
+    @Test func compressedContentIsWrittenOnlyWhenAskedFor() throws {
+        var archive = sample
+        archive.exchanges[0].request.headers[.contentEncoding] = "gzip"
+        archive.exchanges[0].request.body = Data([0x1F, 0x8B, 8, 0])
+
+        let exchange = try #require(try HTTPArchive(data: archive.data()).exchanges.first)
+        #expect(exchange.request.body.isEmpty)
+
+        let revealed = try #require(try HTTPArchive(data: archive.data(revealingSecrets: true)).exchanges.first)
+        #expect(revealed.request.body == Data([0x1F, 0x8B, 8, 0]))
+    }
+
     @Test func secretsAreWrittenOnlyWhenAskedFor() throws {
         let text = String(decoding: sample.data(), as: UTF8.self)
 

@@ -70,7 +70,7 @@ import Testing
 
     @Test mutating func nothingGrowsWithoutBound() throws {
         #expect(throws: RequestError.self) {
-            for _ in 0..<3 { _ = try buffer.put(Data(count: 1 << 20)) }
+            for _ in 0..<5 { _ = try buffer.put(Data(count: 1 << 20)) }
         }
     }
 }

@@ -22,6 +22,40 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        (#"{"apiKey":"a"}"#, #"{"apiKey":"REDACTED"}"#), (#"{"private_key":"a"}"#, #"{"private_key":"REDACTED"}"#),
+        (#"{"SecretAccessKey":"a"}"#, #"{"SecretAccessKey":"REDACTED"}"#), (#"{"pwd":"a"}"#, #"{"pwd":"REDACTED"}"#),
+        (#"{"authorization":"a"}"#, #"{"authorization":"REDACTED"}"#), (#"{"otp":"a"}"#, #"{"otp":"REDACTED"}"#),
+        (#"{"sessionId":"a"}"#, #"{"sessionId":"REDACTED"}"#),
+        (#"{"passwords":["a"]}"#, #"{"passwords":["REDACTED"]}"#),
+        (#"{"tokens":[1,["a"]]}"#, #"{"tokens":[1,["REDACTED"]]}"#),
+    ])
+    func credentialsAreKnownByManyNames(text: String, expected: String) {
+        #expect(redacted(text, "application/json") == expected)
+    }
+
+    /// Whatever the type says, or doesn't.
+    @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson"])
+    func whatBeginsAsJSONIsReadAsSuch(type: String?) {
+        #expect(redacted(#" {"token":"a"}"#, type) == #"{"token":"REDACTED"}"#)
+        #expect(redacted("{\"token\":\"a\"}\n{\"token\":\"b\"}", type) == "")
+    }
+
+    @Test func aFormInPartsGoesAsAWholeWhereItNamesACredential() {
+        let type = "multipart/form-data; boundary=b"
+        func form(_ name: String) -> String {
+            "--b\r\nContent-Disposition: form-data; name=\"\(name)\"\r\n\r\nhush\r\n--b--\r\n"
+        }
+
+        #expect(redacted(form("password"), type) == "" && redacted(form("city"), type) == form("city"))
+    }
+
+    @Test func bytesOfAFormThatAreNoTextStayAsTheyAre() {
+        let form = Data([0x61, 0x3D, 0xFF])
+
+        #expect(Redaction.content(form, type: "application/x-www-form-urlencoded") == form)
+    }
+
     @Test(arguments: [#"{"access_token":"abc","refresh"#, #"{"access_token":"ab"#, #"["password","a"#])
     func whatWasCutOffGoesAsAWholeWhereItNamesACredential(text: String) {
         #expect(redacted(text, "application/json") == "")
@@ -35,7 +69,8 @@ import Testing
 
     @Test(arguments: [
         (#"{ "b":1, "a":"x" }"#, "application/json"), (#"{"name":"Ad"#, "application/json"),
-        (#"{"token":"a"}"#, "text/plain"), (#"{"token":"a"}"#, nil), ("password=a", "text/plain"),
+        ("password=a", "text/plain"), (#"{"code":"a","key":"b"}"#, nil),
+        ("a=\u{FFFD}", "application/x-www-form-urlencoded"),
         (#"{"token":"REDACTED", "b":1}"#, "application/json"),
     ])
     func whatHasNoneStaysAsItIs(text: String, type: String?) {

@@ -91,6 +91,11 @@ final class CurlDelivery: Sendable {
     /// Whether a transfer waits for a worker.
     var hasBacklog: Bool { state.withLock { $0.backlog > 0 } }
 
+    /// Whether a transfer waits, and there may be one more worker for it; else those that there are go on alone.
+    var needsAttention: Bool {
+        state.withLock { $0.backlog > 0 && $0.workers < Self.mostWorkers }
+    }
+
     /// How often a worker that has nothing to do gives its processor to whoever wants it before it goes.
     ///
     /// A few microseconds: the next answer is often that near, and a worker that is still there takes it at once.

@@ -197,13 +197,14 @@ final class CurlLoop: @unchecked Sendable {
         let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
         publish()
-        if active.isEmpty, phase != .running, !delivery.hasBacklog, endIfIdle() { return false }
+        let isEnding = active.isEmpty && phase != .running
+        if isEnding, !delivery.needsAttention, endIfIdle() { return false }
 
         let mayWait = inbox.withLock { inbox in
             inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase
             return inbox.sleeps
         }
-        let ready = sockets.wait(milliseconds: mayWait ? pause() : 0) {
+        let ready = sockets.wait(milliseconds: mayWait ? pause(isEnding) : 0) {
             !active.values.contains { $0.isPaused && $0.socket < 0 }
         }
         if mayWait { inbox.withLock { $0.sleeps = false } }
@@ -228,10 +229,11 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after.
-    private func pause() -> Int32 {
+    /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after, whose end may
+    /// also be what this waits for.
+    private func pause(_ isEnding: Bool) -> Int32 {
         var due = min(curlTimer ?? .max, idleCheck ?? .max)
-        if delivery.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
+        if isEnding || delivery.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
