@@ -10,8 +10,11 @@ import Foundation
 extension NetworkOperation {
     /// Decides what the end of a transfer means.
     func judge(_ error: RequestError?) {
-        // A cancel may have come between; a cache mustn't keep what it left.
-        guard let hop = run.withLock({ $0.exchange.isAbandoned ? nil : $0.exchange.hop }) else { return }
+        // In one step: a cancel may come between, and a cache mustn't keep what it left.
+        let (current, response) = run.withLock { run in
+            run.exchange.isAbandoned ? (nil, nil) : (run.exchange.hop, run.exchange.response)
+        }
+        guard let hop = current else { return }
         if !keepsContentInMemory {
             switch review(error) {
             case .usual: break
@@ -24,7 +27,7 @@ extension NetworkOperation {
             case .failure(let error): return consider(error, in: .receiving)
             }
         }
-        guard error == nil, let response = run.withLock({ $0.exchange.response }) else {
+        guard error == nil, let response else {
             let error = error ?? RequestError(.badResponse, phase: .receiving)
             if let response = stale(insteadOf: error, for: hop) { return judge(response, to: hop.asked) }
             return consider(error, in: error.phase)
