@@ -7,309 +7,16 @@ import RequestsTesting
 import Testing
 
 extension OverLoopback {
-    /// What is there of a file is gone on with by one at a time, and only where it is of the same file.
-    @Suite final class ResumeTests {
+    /// A download goes on only where what comes is of the same file.
+    @Suite struct ResumeTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
 
         private static let content = DownloadTests.content
-        private let folder: URL
+        private let folder: DownloadFolder
 
         init() throws {
-            folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-                "Resume.\(UUID())",
-                isDirectory: true
-            )
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        }
-
-        deinit {
-            try? FileManager.default.removeItem(at: folder)
-        }
-
-        private func names() throws -> [String] {
-            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        }
-
-        private func file(_ name: String) -> DownloadDestination { .file(folder.appendingPathComponent(name)) }
-
-        /// The token of a download that broke after some bytes.
-        private func brokenDownload(of url: URL) async throws -> ResumeToken {
-            let operation = OperationQueue().addRequest(Fetch(url: url, destination: file("first")))
-            _ = try? await operation.value()
-            return try #require(operation.resumeToken)
-        }
-
-        // MARK: By whom
-
-        @Test func ofTwoThatGoOnWithOneFileTheSecondStartsOver() async throws {
-            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
-            let server = try MockServer { request in
-                let response = files.answer(request)
-                return request.headers.contains(.range) ? response.stalled(after: 50_000) : response
-            }
-            let token = try await brokenDownload(of: server.url("/"))
-            let first = OperationQueue().addRequest(
-                Fetch(url: server.url("/"), destination: file("a"), resumeToken: token)
-            )
-            while first.response == nil { await Task.yield() }
-
-            let second = try await OperationQueue().fetch(
-                Fetch(url: server.url("/"), destination: file("b"), resumeToken: token)
-            )
-            first.cancel()
-
-            #expect(try Data(contentsOf: second.url) == Self.content && second.response.status == .ok)
-            #expect(server.requests.map { $0.headers.contains(.range) } == [false, true, false])
-        }
-
-        @Test func aFailedOperationThatIsKeptIsInNobodysWay() async throws {
-            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
-            let server = try MockServer { files.answer($0) }
-            let request = Fetch(url: server.url("/"), destination: file("film"), resumesAutomatically: true)
-            let broken = OperationQueue().addRequest(request)
-            _ = try? await broken.value()
-
-            let whole = try await OperationQueue().fetch(request)
-
-            #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
-            #expect(broken.result?.failure?.code == .connectionLost)
-        }
-
-        /// Though the transfer may be writing while it is cancelled.
-        @Test func aTokenCanBeGoneOnWithTheMomentThatItIsThere() async throws {
-            let files = FileServer(Self.content)
-            let server = try MockServer { request in
-                let response = files.answer(request)
-                return request.headers.contains(.range) ? response : response.stalled(after: 290_000)
-            }
-            for round in 0..<50 {
-                let operation = OperationQueue().addRequest(
-                    Fetch(url: server.url("/"), destination: file("\(round)"))
-                )
-                operation.onProgress { progress in
-                    if progress.completed > 0 { operation.cancel() }
-                }
-                let token = await withCheckedContinuation { continuation in
-                    operation.addCompletion(on: .global()) { _ in
-                        operation.cancel { continuation.resume(returning: $0) }
-                    }
-                }
-                guard let token else { continue }
-
-                let whole = try await OperationQueue().fetch(
-                    Fetch(url: server.url("/"), destination: file("\(round)"), resumeToken: token)
-                )
-
-                #expect(try Data(contentsOf: whole.url) == Self.content)
-                #expect(token.receivedLength == 0 || whole.response.status == .partialContent)
-            }
-            #expect(try names().count <= 50)
-        }
-
-        @Test func aDownloadThatNeverStartsHasNoToken() async {
-            let queue = OperationQueue()
-            queue.isSuspended = true
-            let operation = queue.addRequest(Fetch(url: URL(fileURLWithPath: "/"), destination: file("film")))
-
-            let token = await withCheckedContinuation { continuation in
-                operation.cancel { continuation.resume(returning: $0) }
-            }
-
-            #expect(token == nil)
-        }
-
-        @Test func aTokenThatIsNotUsedUpIsGivenBack() async throws {
-            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
-            let server = try MockServer { files.answer($0) }
-            let given = try await brokenDownload(of: server.url("/"))
-            let queue = OperationQueue()
-            queue.isSuspended = true
-            let operation = queue.addRequest(
-                Fetch(url: server.url("/"), destination: file("film"), resumeToken: given)
-            )
-
-            let token = await withCheckedContinuation { continuation in
-                operation.cancel { continuation.resume(returning: $0) }
-            }
-
-            #expect(token == given)
-        }
-
-        /// Whoever stored it may try again, and has no operation to ask for another.
-        @Test func theFileOfATokenOutlivesADownloadThatFails() async throws {
-            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
-            let isBusy = Locked(true)
-            let server = try MockServer { request in
-                request.headers.contains(.range) && isBusy.withLock { $0 } ? .status(.forbidden) : files.answer(request)
-            }
-            let token = try await brokenDownload(of: server.url("/"))
-            let request = Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
-
-            _ = try? await OperationQueue().fetch(request)
-            isBusy.withLock { $0 = false }
-            let whole = try await OperationQueue().fetch(request)
-
-            #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
-        }
-
-        /// The bytes that are there are of the first, also when the head of the second has come.
-        @Test func aTokenOfAMomentBetweenTwoVersionsIsOfTheFirst() async throws {
-            let server = try MockServer { request in
-                guard request.headers[.ifRange] != "\"v1\"" else {
-                    return .status(.ok, headers: [.eTag: "\"v2\""], body: Data(count: 200_000))
-                }
-                return .status(.ok, headers: [.eTag: "\"v1\""], body: Self.content).truncated(after: 100_000)
-            }
-            let given = try await brokenDownload(of: server.url("/"))
-            let (operation, tokens) = (Locked<DownloadOperation<Fetch>?>(nil), Locked<[ResumeToken?]>([]))
-            let (isAdded, isOver) = (Gate(), Gate())
-            let place = folder.appendingPathComponent("film")
-            let destination = DownloadDestination { _, _ in
-                isAdded.wait()
-                operation.withLock { $0 }?.cancel { token in
-                    tokens.withLock { $0.append(token) }
-                    isOver.open()
-                }
-                isOver.wait()
-                return place
-            }
-            let added = OperationQueue().addRequest(
-                Fetch(url: server.url("/"), destination: destination, resumeToken: given)
-            )
-            operation.withLock { $0 = added }
-            isAdded.open()
-            await isOver.wait()
-
-            #expect(tokens.withLock { $0 } == [given])
-        }
-
-        /// A server that was rolled back has the first version again, and would give the rest of it.
-        @Test func aTokenOfAFormerVersionNamesNothingOfAnother() async throws {
-            let version = Locked(1)
-            let server = try MockServer { request in
-                let (number, tag) = version.withLock { ($0, "\"v\($0)\"") }
-                let content = number == 1 ? Self.content : Data(count: 200_000)
-                guard request.headers[.ifRange] == tag, let range = request.headers[.range],
-                    let start = Int(range.dropFirst("bytes=".count).dropLast())
-                else {
-                    let response = MockResponse.status(.ok, headers: [.eTag: tag], body: content)
-                    return request.index < 2 ? response.truncated(after: 100_000) : response
-                }
-                let position = "bytes \(start)-\(content.count - 1)/\(content.count)"
-                let headers: HTTPHeaders = [.eTag: tag, .contentRange: position]
-                return .status(.partialContent, headers: headers, body: content[start...])
-            }
-            let request = Fetch(
-                url: server.url("/"),
-                destination: file("film"),
-                resumeToken: try await brokenDownload(of: server.url("/"))
-            )
-            version.withLock { $0 = 2 }
-            let second = OperationQueue().addRequest(request)
-            _ = try? await second.value()
-            version.withLock { $0 = 1 }
-
-            let whole = try await OperationQueue().fetch(request)
-
-            #expect(try Data(contentsOf: whole.url) == Self.content)
-            #expect(second.result?.failure?.code == .connectionLost)
-        }
-
-        @Test func whatIsLongerThanItWasSaidToBeIsGoodForNothing() async throws {
-            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
-            let server = try MockServer { request in
-                guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) })
-                else {
-                    return files.answer(request)
-                }
-                let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentRange: "bytes \(start)-\(start + 99)/300000"]
-                return .chunked([Data(count: 150)], status: .partialContent, headers: headers)
-            }
-            let token = try await brokenDownload(of: server.url("/"))
-            let operation = OperationQueue().addRequest(
-                Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
-            )
-            _ = try? await operation.value()
-
-            #expect(operation.result?.failure?.code == .badResponse)
-            #expect(operation.resumeToken == nil)
-            #expect(try names() == [])
-        }
-
-        #if os(Linux)
-        @Test func aFailedOperationThatIsKeptHoldsNoFileOpen() async throws {
-            let server = try MockServer { _ in .data(Self.content).truncated(after: 1000) }
-            let operations = (0..<5).map { number in
-                OperationQueue().addRequest(Fetch(url: server.url("/"), destination: file("\(number)")))
-            }
-            for operation in operations { _ = try? await operation.value() }
-
-            let open = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
-                try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
-            }
-
-            #expect(!open.contains { $0.hasPrefix(folder.path) })
-            #expect(operations.allSatisfy { $0.result?.failure?.code == .connectionLost })
-        }
-        #endif
-
-        @Test func aDownloadThatGoesOnByItselfFindsItsFileHoweverTheWayIsWritten() async throws {
-            let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
-            let server = try MockServer { files.answer($0) }
-            let target = folder.appendingPathComponent("inner/../film")
-            let request = Fetch(url: server.url("/"), destination: .file(target), resumesAutomatically: true)
-            try FileManager.default.createDirectory(
-                at: folder.appendingPathComponent("inner"),
-                withIntermediateDirectories: true
-            )
-
-            _ = try? await OperationQueue().fetch(request)
-            let whole = try await OperationQueue().fetch(request)
-
-            #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
-            #expect(try names() == ["film", "inner"])
-        }
-
-        @Test func ofTwoThatGoToOneFileByThemselvesTheLoserLeavesNothing() async throws {
-            let files = FileServer(Self.content)
-            let server = try MockServer { request in
-                let response = files.answer(request)
-                return request.index == 0 ? response.stalled(after: 100_000) : response
-            }
-            let request = Fetch(url: server.url("/"), destination: file("film"), resumesAutomatically: true)
-            do {
-                let loser = OperationQueue().addRequest(request)
-                while try names().count < 2 { await Task.yield() }
-
-                let whole = try await OperationQueue().fetch(request)
-                loser.cancel()
-                _ = try? await loser.value()
-
-                #expect(try Data(contentsOf: whole.url) == Self.content)
-            }
-            while try names() != ["film"] { await Task.yield() }
-        }
-
-        @Test func aFileThatIsCutAndGoneOnWithByTokenIsFetchedOnce() async throws {
-            let files = FileServer(Self.content) { $0 <= 40 ? 3_000 + ($0 &* 7_919) % 5_000 : nil }
-            let server = try MockServer { files.answer($0) }
-            var (token, lengths) = (ResumeToken?.none, [Int64]())
-            for _ in 1...40 {
-                let operation = OperationQueue().addRequest(
-                    Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
-                )
-                _ = try? await operation.value()
-                token = try ResumeToken(data: try #require(operation.resumeToken).data)
-                lengths.append(token?.receivedLength ?? 0)
-            }
-
-            let whole = try await OperationQueue().fetch(
-                Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
-            )
-
-            #expect(try Data(contentsOf: whole.url) == Self.content && names() == ["film"])
-            #expect(server.requests.dropFirst().map { $0.headers[.range] } == lengths.map { "bytes=\($0)-" })
+            folder = try DownloadFolder()
         }
 
         // MARK: Of what
@@ -351,13 +58,13 @@ extension OverLoopback {
                 guard let range = request.headers[.range] else { return files.answer(request) }
                 return answer.response(Int(range.dropFirst("bytes=".count).dropLast()) ?? 0, Self.content)
             }
-            let token = try await brokenDownload(of: server.url("/"))
+            let token = try await folder.brokenDownload(of: server.url("/"))
 
             let whole = try await OperationQueue().fetch(
-                Fetch(url: server.url("/"), destination: file("film"), resumeToken: token)
+                Fetch(url: server.url("/"), destination: folder.file("film"), resumeToken: token)
             )
 
-            #expect(try Data(contentsOf: whole.url) == Self.content && names() == ["film"])
+            #expect(try Data(contentsOf: whole.url) == Self.content && folder.names() == ["film"])
             #expect(server.requests.count == (answer.asksAgain ? 3 : 2))
         }
 
@@ -367,8 +74,8 @@ extension OverLoopback {
                 request.query == "key=1" && request.headers.contains(.range)
                     ? .status(.forbidden) : files.answer(request)
             }
-            let token = try await brokenDownload(of: server.url("/signed?key=1"))
-            var request = Fetch(url: server.url("/signed?key=1"), destination: file("film"), resumeToken: token)
+            let token = try await folder.brokenDownload(of: server.url("/signed?key=1"))
+            var request = Fetch(url: server.url("/signed?key=1"), destination: folder.file("film"), resumeToken: token)
 
             let expired = OperationQueue().addRequest(request)
             _ = try? await expired.value()
@@ -398,7 +105,7 @@ extension OverLoopback {
             }
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
-            var base = Fetch(url: server.url("/"), destination: file("film"))
+            var base = Fetch(url: server.url("/"), destination: folder.file("film"))
             base.options.retry = RetryPolicy(limit: 1, backoff: .none)
 
             let whole = try await OperationQueue().fetch(Strict(base: base))
@@ -438,12 +145,12 @@ extension OverLoopback {
                 return isFirst ? response.truncated(after: 400) : response
             }
             let http = HTTPRequest(url: server.url("/"), method: method, headers: range.map { [.range: $0] } ?? [])
-            var request = Part(http: http, destination: file("part"))
+            var request = Part(http: http, destination: folder.file("part"))
             request.options.retry = RetryPolicy(limit: 1, backoff: .none, methods: [.get, .post])
 
             let fetched = try await OperationQueue().fetch(request)
 
-            #expect(try Data(contentsOf: fetched.url) == part && names() == ["part"])
+            #expect(try Data(contentsOf: fetched.url) == part && folder.names() == ["part"])
             #expect(server.requests.map { $0.headers[.range] } == [range, range])
         }
 
@@ -469,7 +176,7 @@ extension OverLoopback {
                     }
                 return fails ? response.truncated(after: 100) : response
             }
-            var request = Fetch(url: server.url("/"), destination: file("film"))
+            var request = Fetch(url: server.url("/"), destination: folder.file("film"))
             request.options.retry = RetryPolicy(limit: 2, backoff: .none)
 
             let whole = try await OperationQueue().fetch(request)
@@ -493,7 +200,7 @@ extension OverLoopback {
                 let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentRange: "bytes \(start)-\(end - 1)/*"]
                 return .status(.partialContent, headers: headers, body: content[start..<end])
             }
-            var request = Fetch(url: server.url("/"), destination: file("film"))
+            var request = Fetch(url: server.url("/"), destination: folder.file("film"))
             request.options.retry = RetryPolicy(limit: 1, backoff: .none)
 
             let whole = try await OperationQueue().fetch(request)
@@ -515,7 +222,7 @@ extension OverLoopback {
         }
 
         @Test func aFolderThatVanishesIsAnErrorAndNothingIsLeft() async throws {
-            let inner = folder.appendingPathComponent("inner", isDirectory: true)
+            let inner = folder.url.appendingPathComponent("inner", isDirectory: true)
             let gate = Gate()
             let server = try MockServer { request in
                 .script([
@@ -535,14 +242,14 @@ extension OverLoopback {
             let error = await #expect(throws: RequestError.self) { try await operation.value() }
 
             #expect(error?.code == .cannotWriteFile)
-            #expect(try names() == [])
+            #expect(try folder.names() == [])
         }
 
         @Test func aTokenGoesOnInAFolderThatIsNotThereYet() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
-            let token = try await brokenDownload(of: server.url("/"))
-            let target = folder.appendingPathComponent("a/../b/c/film")
+            let token = try await folder.brokenDownload(of: server.url("/"))
+            let target = folder.url.appendingPathComponent("a/../b/c/film")
 
             let whole = try await OperationQueue().fetch(
                 Fetch(url: server.url("/"), destination: .file(target), resumeToken: token)

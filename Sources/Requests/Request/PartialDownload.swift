@@ -241,12 +241,13 @@ final class PartialDownload: Sendable {
     /// Who takes it has the file.
     var token: ResumeToken? {
         close()
-        return state.withLock { state in
-            guard let file = state.file, let manifest = state.machine.manifest else { return state.given }
-            guard kind == .resumable else { return nil }
-            state.isKept = true
-            return ResumeToken(manifest, file: file.url, length: file.length)
+        let (file, manifest, given) = state.withLock { state in
+            let manifest = kind == .resumable && state.file != nil ? state.machine.manifest : nil
+            if manifest != nil { state.isKept = true }
+            return (state.file, manifest, state.given)
         }
+        guard let file, let manifest else { return given }
+        return ResumeToken(manifest, file: file.url, length: file.length)
     }
 
     /// Removes the file, unless it was moved, or somebody has a token for it: this operation's, the caller's own, or the

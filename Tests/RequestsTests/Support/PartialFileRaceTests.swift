@@ -1,0 +1,89 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) final class PartialFileRaceTests {
+    private let folder: URL
+    private let destination: URL
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        destination = folder.appendingPathComponent("film.mov", isDirectory: false)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    @Test func oneGoesOnAgainstAnother() throws {
+        let file = try PartialFile.create(beside: destination)
+        try file.append(Data("Hello".utf8))
+        file.finish()
+        let url = file.url
+        for round in 0..<1000 {
+            let owners = Locked<[PartialFile?]>([])
+            @Sendable func resume() {
+                let owner = PartialFile.resume(url)
+                owners.withLock { $0.append(owner) }
+            }
+
+            simultaneously({ resume() }, and: { resume() })
+
+            let taken = owners.withLock { $0 }.compactMap { $0 }
+            #expect(taken.count == 1, "round \(round)")
+            for owner in taken { owner.finish() }
+        }
+    }
+
+    @Test func theEndOfTheWritingAgainstAWrite() throws {
+        let piece = Data(repeating: 7, count: 10_000)
+        for round in 0..<1000 {
+            let file = try PartialFile.create(beside: destination)
+            let lengths = Locked<[Int64?]>([])
+
+            simultaneously(
+                { try? file.append(piece) },
+                and: {
+                    file.finish()
+                    // At once: by then, nothing more is written, and nobody else has it.
+                    lengths.withLock { $0 = [file.length, PartialFile.resume(file.url)?.length] }
+                }
+            )
+
+            let length = file.length
+            #expect(lengths.withLock { $0 } == [length, length] && (length == 0 || length == 10_000), "round \(round)")
+            PartialFile.resume(file.url)?.discard()
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test func aDiscardAgainstTheMove() throws {
+        for round in 0..<1000 {
+            let file = try PartialFile.create(beside: destination)
+            try file.append(Data("Hello".utf8))
+            let isMoved = Locked(false)
+            let destination = destination
+
+            simultaneously(
+                {
+                    guard (try? file.move(to: destination)) != nil else { return }
+                    isMoved.withLock { $0 = true }
+                },
+                and: { file.discard() }
+            )
+
+            // Whole or not there, and nothing beside it.
+            let content = try? Data(contentsOf: destination)
+            #expect((content != nil) == isMoved.withLock { $0 }, "round \(round)")
+            #expect(content == nil || content == Data("Hello".utf8))
+            try? FileManager.default.removeItem(at: destination)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        }
+    }
+}
