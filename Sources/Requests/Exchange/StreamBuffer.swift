@@ -6,8 +6,8 @@ import Foundation
 /// What has come of a stream and isn't consumed, and who waits for more.
 ///
 /// Between two marks the transfer is left alone: it pauses when more than `limit` is there, and goes on when half of
-/// that is consumed. What comes in spite of a pause is kept up to a second `limit`, and beyond that the stream fails:
-/// nothing grows without bound, and nothing is left out.
+/// that is consumed. What comes in spite of a pause is kept up to some MiB, or a second `limit`, and beyond that the
+/// stream fails: nothing grows without bound, and nothing is left out.
 struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// What to do about the one who waits.
     enum Reply: Sendable {

@@ -97,12 +97,13 @@ package struct ArchiveEntry: Sendable {
         if let body = requestBody, !body.isEmpty {
             let type = requestHeaders[.contentType]
             // In what is compressed, no secret can be seen, and every one is there.
-            let known = redacts && requestHeaders.isEncoded ? Data() : body
-            var content = ArchiveContent(redacts ? Redaction.content(known, type: type) : known, type: type).members
+            let visible = redacts && requestHeaders.isEncoded ? Data() : body
+            let shown = redacts ? Redaction.content(visible, type: type) : visible
+            var content = ArchiveContent(shown, type: type).members
             // The standard has no base64 here; that of the response goes by this name.
             content["_encoding"] = content.removeValue(forKey: "encoding")
             let size = requestBodySize ?? Int64(body.count)
-            content["_missing"] = missing(of: size, from: known).map(JSONValue.integer)
+            content["_missing"] = missing(of: size, from: shown.isEmpty ? shown : body).map(JSONValue.integer)
             members["postData"] = .object(content.merging(["mimeType": .string(type ?? "")]) { $1 })
         }
         return .object(members)
@@ -117,11 +118,12 @@ package struct ArchiveEntry: Sendable {
             "mimeType": .string(type ?? "x-unknown"),
         ]
         if let body = responseBody, response != nil {
-            let body = redacts ? Redaction.content(body, type: type) : body
-            content.merge(ArchiveContent(body, type: type).members) { $1 }
-            let missing = missing(of: responseBodySize, from: responseBody)
+            let shown = redacts ? Redaction.content(body, type: type) : body
+            content.merge(ArchiveContent(shown, type: type).members) { $1 }
+            let whole = responseBodySize ?? Int64(body.count)
+            let missing = missing(of: whole, from: shown.isEmpty ? shown : body)
             content["_missing"] = missing.map(JSONValue.integer)
-            let (size, isTooLarge) = Int64(body.count).addingReportingOverflow(missing ?? 0)
+            let (size, isTooLarge) = Int64(shown.count).addingReportingOverflow(missing ?? 0)
             content["size"] = .integer(isTooLarge ? .max : size)
         }
         var members: [String: JSONValue] = [

@@ -24,11 +24,40 @@ extension Redaction {
         let isJSON = type?.essence == MediaType.json.essence || type?.suffix == "json" || content.beginsAsJSON
         guard isMultipart || isJSON else { return content }
         guard isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) else {
-            // What can't be taken apart goes as a whole where it names a credential.
-            let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
-            return pieces.contains(where: namesCredential) ? Data() : content
+            return isMultipart ? whole(content) : lines(content) ?? whole(content)
         }
         return credentials(value)?.serialized ?? content
+    }
+
+    /// Lines of JSON without the credentials in them; nil where one of them is none.
+    private static func lines(_ content: Data) -> Data? {
+        var lines: [Data] = []
+        for line in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+            guard line.contains(where: { $0 > UInt8(ascii: " ") }) else {
+                lines.append(Data(line))
+                continue
+            }
+            guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(line)) else { return nil }
+            lines.append(credentials(value)?.serialized ?? Data(line))
+        }
+        return Data(lines.joined(separator: [UInt8(ascii: "\n")]))
+    }
+
+    /// What can't be taken apart, which goes as a whole where it names a credential that is no number.
+    private static func whole(_ content: Data) -> Data {
+        let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
+        let isSecret = pieces.indices.contains { index in
+            guard namesCredential(pieces[index]) else { return false }
+            return index + 1 == pieces.endIndex || !isNumber(behind: pieces[index + 1])
+        }
+        return isSecret ? Data() : content
+    }
+
+    /// Whether a name is followed by a colon and a number.
+    private static func isNumber(behind text: String) -> Bool {
+        let letters = text.utf8.filter { $0 > UInt8(ascii: " ") }
+        guard letters.count > 1, letters[0] == UInt8(ascii: ":") else { return false }
+        return ASCII.isDigit(letters[1]) || letters[1] == UInt8(ascii: "-")
     }
 
     /// Content as people may read it in a message; nil where it names a secret, and can't be taken apart.
@@ -108,8 +137,8 @@ extension Redaction {
         switch value {
         case .string("REDACTED"): nil
         case .string: "REDACTED"
-        case .array(let elements) where elements.contains { hidden($0) != nil }:
-            .array(elements.map { hidden($0) ?? $0 })
+        case .array(let elements) where elements.contains { hidden($0) ?? credentials($0) != nil }:
+            .array(elements.map { hidden($0) ?? credentials($0) ?? $0 })
         default: nil
         }
     }

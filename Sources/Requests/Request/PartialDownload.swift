@@ -189,12 +189,14 @@ final class PartialDownload: Sendable {
 
     /// Removes the file, whose bytes are good for nothing.
     private func drop() {
-        let (file, target) = state.withLock { state in
+        let (file, target, isKept) = state.withLock { state in
             defer { (state.file, state.given) = (nil, nil) }
-            return (state.file, state.target)
+            return (state.file, state.target, state.isKept)
         }
-        guard let file else { return }
+        guard let file, !isKept else { return }
         file.discard()
+        // One that was closed in the meantime is only left.
+        PartialFile.resume(file.url)?.discard()
         if let target { forgetStored(for: target, of: file) }
     }
 

@@ -41,6 +41,15 @@ extension PartialFile {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 
+    /// Closes a file that is locked, for all who have it.
+    ///
+    /// A process that is about to be started has all descriptors of this one for a moment, and closing leaves the lock to
+    /// it; unlocking doesn't.
+    static func release(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
     /// Whether a name is still that of an open file, which somebody may have moved until it was locked.
     static func isStill(_ url: URL, _ status: stat) -> Bool {
         var named = stat()

@@ -68,7 +68,7 @@ final class PartialFile: Sendable {
     }
 
     deinit {
-        if let descriptor = state.withLock({ $0.end().descriptor }) { close(descriptor) }
+        if let descriptor = state.withLock({ $0.end().descriptor }) { Self.release(descriptor) }
     }
 
     /// Makes a file beside a destination, under a hidden name of its own.
@@ -120,7 +120,7 @@ final class PartialFile: Sendable {
             status.st_nlink == 1, status.st_uid == geteuid(), isStill(url, status),
             lseek(descriptor, 0, Int32(SEEK_END)) >= 0
         else {
-            close(descriptor)
+            release(descriptor)
             return nil
         }
         return PartialFile(url, descriptor: descriptor, length: Int64(status.st_size), writer: writer)
@@ -216,7 +216,7 @@ final class PartialFile: Sendable {
             if state.isInUse { state.waiters.append(written) }
             return (state.isInUse, state.end().descriptor)
         }
-        if let descriptor { close(descriptor) }
+        if let descriptor { Self.release(descriptor) }
         if isInUse { written.wait() }
     }
 
@@ -224,7 +224,7 @@ final class PartialFile: Sendable {
     func discard() {
         let (isFirst, descriptor) = state.withLock { $0.end() }
         if isFirst { unlink(url.path) }
-        if let descriptor { close(descriptor) }
+        if let descriptor { Self.release(descriptor) }
     }
 
     /// Runs a call with the descriptor, which stays open as long; the call gives an error number of the system, or 0.
@@ -237,7 +237,7 @@ final class PartialFile: Sendable {
         var length = start
         defer {
             let (last, waiters) = state.withLock { [length] in $0.stopUse(length: length) }
-            if let last { close(last) }
+            if let last { Self.release(last) }
             for waiter in waiters { waiter.signal() }
         }
         let number = try call(descriptor, &length)

@@ -23,8 +23,10 @@ struct ContentBeginning: Hashable, Sendable {
     /// Whether the content may be that of which this is the beginning.
     ///
     /// Its length counts where nothing behind the beginning is a secret: those of a recording may have had any.
-    func isBeginning(of content: Data, type: String?) -> Bool {
-        let redacted = Redaction.content(content, type: type)
+    func isBeginning(of content: Data, headers: HTTPHeaders) -> Bool {
+        let redacted = Redaction.content(content, type: headers[.contentType])
+        // Of what is compressed, or goes as a whole for its secrets, no more is known than that there was some.
+        if known.isEmpty, redacted.isEmpty || headers.isEncoded { return true }
         // A form keeps its order without its secrets; JSON is written anew.
         guard redacted.starts(with: known) || content.starts(with: known) else { return false }
         let rest = redacted.dropFirst(known.count)

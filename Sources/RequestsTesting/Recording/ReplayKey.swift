@@ -49,7 +49,7 @@ extension StubCondition {
     static func recordedBody(_ key: ReplayKey) -> StubCondition {
         StubCondition("recorded body") { request in
             if let beginning = key.beginning {
-                let isSame = beginning.isBeginning(of: request.body, type: request.headers[.contentType])
+                let isSame = beginning.isBeginning(of: request.body, headers: request.headers)
                 return isSame ? nil : "the content differs from the recorded one"
             }
             let content = ReplayedContent(request.body, type: request.headers[.contentType])

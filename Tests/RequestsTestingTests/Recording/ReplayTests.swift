@@ -112,6 +112,43 @@ import Testing
         #expect(reason?.contains("the JSON has no member password") == true)
     }
 
+    /// What is compressed isn't in the archive either.
+    @Test func compressedContentReplays() async throws {
+        let gzip: HTTPHeaders = [.contentEncoding: "gzip"]
+        let request = StubbedRequest(
+            url: try #require(URL(string: "https://a/x")),
+            method: .post,
+            headers: gzip,
+            body: Data("a, compressed".utf8)
+        )
+        let answer = RecordedResponse(status: .ok, body: Data("1".utf8))
+        let archive = HTTPArchive([RecordedExchange(request: request, response: answer)])
+        let stubber = HTTPStubber()
+        stubber.replay(try HTTPArchive(data: archive.data()), matchingBodies: true)
+        var other = HTTPRequest(url: request.url, method: .post, body: .text("b"))
+        #expect(await refuses("https://a/x", .post, body: .text("b"), on: stubber) != nil)
+
+        other.headers[.contentEncoding] = "gzip"
+        _ = try await other.fetch(on: HTTPClient(transport: stubber))
+    }
+
+    /// What can't be taken apart isn't in the archive, and is no reason to refuse the request that it was of.
+    @Test func contentThatIsLeftOutForItsSecretsStillReplays() async throws {
+        let form = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhush\r\n--b--\r\n"
+        let type = "multipart/form-data; boundary=b"
+        let data = HTTPArchive([recorded("https://a/x", "1", .post, body: form, type: type)]).data()
+        let stubber = HTTPStubber()
+        stubber.replay(try HTTPArchive(data: data), matchingBodies: true)
+
+        let body = HTTPBody.data(
+            Data(form.replacing("hush", with: "another").utf8),
+            type: try MediaType(parsing: type)
+        )
+
+        #expect(!String(decoding: data, as: UTF8.self).contains("hush"))
+        #expect(try await fetch("https://a/x", .post, body: body, on: stubber) == "1")
+    }
+
     /// What is recorded, how much of it is kept, and what it is compared with.
     static let cutContents: [(recorded: String, kept: Int, same: [String], others: [String])] = [
         (

@@ -29,6 +29,7 @@ import Testing
         (#"{"sessionId":"a"}"#, #"{"sessionId":"REDACTED"}"#),
         (#"{"passwords":["a"]}"#, #"{"passwords":["REDACTED"]}"#),
         (#"{"tokens":[1,["a"]]}"#, #"{"tokens":[1,["REDACTED"]]}"#),
+        (#"{"tokens":["a",{"jwt":"b"}]}"#, #"{"tokens":["REDACTED",{"jwt":"REDACTED"}]}"#),
     ])
     func credentialsAreKnownByManyNames(text: String, expected: String) {
         #expect(redacted(text, "application/json") == expected)
@@ -38,7 +39,11 @@ import Testing
     @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson"])
     func whatBeginsAsJSONIsReadAsSuch(type: String?) {
         #expect(redacted(#" {"token":"a"}"#, type) == #"{"token":"REDACTED"}"#)
-        #expect(redacted("{\"token\":\"a\"}\n{\"token\":\"b\"}", type) == "")
+        #expect(
+            redacted("{\"token\":\"a\"}\n\n{ \"b\":1}\n", type) == "{\"token\":\"REDACTED\"}\n\n{ \"b\":1}\n"
+        )
+        #expect(redacted(#"{"max_tokens": 5, "text":"and so"#, type) == #"{"max_tokens": 5, "text":"and so"#)
+        #expect(redacted(#"{"max_tokens": 5, "token":"a"#, type) == "")
     }
 
     @Test func aFormInPartsGoesAsAWholeWhereItNamesACredential() {

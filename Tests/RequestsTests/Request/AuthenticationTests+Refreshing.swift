@@ -220,6 +220,7 @@ extension AuthenticationTests {
         await desk.calls.first(1)
 
         authentication.setCredential("set")
+        await sent.first(2)
         let second = Probe(adding: TextRequest(identifier: "2"), to: queue)
         await sent.first(3)
         let callsDuringTheFirst = desk.calls.elements

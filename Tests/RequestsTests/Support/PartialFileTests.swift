@@ -201,6 +201,25 @@ import Testing
         #expect(PartialFile.resume(first.url)?.length == 7)
     }
 
+    #if os(Linux)
+    /// As a process has them that is started at that moment.
+    @Test func copiesOfADescriptorLockNobodyOut() throws {
+        let file = try PartialFile.create(beside: destination)
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
+        let descriptor = descriptors.first {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+            return target?.hasSuffix(file.url.lastPathComponent) == true
+        }
+        let copy = dup(try #require(descriptor.flatMap { Int32($0) }))
+        defer { close(copy) }
+        #expect(PartialFile.resume(file.url) == nil)
+
+        file.finish()
+
+        #expect(PartialFile.resume(file.url) != nil)
+    }
+    #endif
+
     @Test func theEndOfTheWritingWaitsForTheWriteThatIsUnderWay() async throws {
         let (begun, goOn) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
         let file = try PartialFile.create(beside: destination) { descriptor, bytes in

@@ -5,7 +5,7 @@ import Foundation
 
 extension HTTPHeaders {
     /// Whether the content is compressed or the like, so that the bytes of a file aren't those that were counted.
-    var isEncoded: Bool {
+    package var isEncoded: Bool {
         self[values: .contentEncoding].contains {
             !$0.trimmedOfBlanks.isEmpty && !$0.equalsIgnoringASCIICase("identity")
         }
