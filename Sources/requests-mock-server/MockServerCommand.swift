@@ -20,6 +20,7 @@ struct MockServerCommand {
     }
 
     private static func run(_ server: MockServer) {
+        let isHeard = DispatchGroup()
         let sources = [SIGINT, SIGTERM].map { number in
             // The default would end the process before anyone is asked.
             signal(number, SIG_IGN)
@@ -30,11 +31,16 @@ struct MockServerCommand {
                 FileHandle.standardError.write(Data("requests: \(requests), connections: \(connections)\n".utf8))
                 exit(0)
             }
+            // Until then a signal is lost; so nobody is told before that there is somebody to end.
+            isHeard.enter()
+            source.setRegistrationHandler { isHeard.leave() }
             source.resume()
             return source
         }
-        // Unlike print, this isn't buffered: whoever reads it through a pipe has it at once.
-        FileHandle.standardOutput.write(Data("\(server.url)\n".utf8))
+        isHeard.notify(queue: .main) {
+            // Unlike print, this isn't buffered: whoever reads it through a pipe has it at once.
+            FileHandle.standardOutput.write(Data("\(server.url)\n".utf8))
+        }
         withExtendedLifetime(sources) { dispatchMain() }
     }
 }

@@ -17,6 +17,19 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/recipes/1"])
     }
 
+    @Test func stepByStep() async throws {
+        let transport = ManualTransport()
+        let operation = OperationQueue().addRequest(RecipeRequest(recipeID: 1), session: transport)
+        let transfer = try await transport.awaitTransfer()
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+
+        operation.cancel()  // between the head and the content
+        try await transfer.awaitCancel()
+        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+
+        await #expect(throws: RequestError.self) { try await operation.value() }
+    }
+
     @Test func stubs() async throws {
         let stubber = HTTPStubber()
         stubber.stub(.get, "/recipes/{id}") { request in

@@ -128,33 +128,14 @@ extension OverLoopback {
         func protocolClassesAnswerInsteadOfTheNetwork(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("network") }
 
-            let response = try await transport.send(Call(server.url)) { $0.protocolClasses = [Stub.self] }
+            let stubber = HTTPStubber()
+            stubber.stub().respond(with: .text("stub", status: .accepted))
+
+            let response = try await transport.send(Call(server.url), stubber.install)
 
             #expect(response.status == .accepted)
             #expect(response.text == "stub")
             #expect(server.connectionCount == 0)
-        }
-
-        /// Answers everything itself.
-        private final class Stub: URLProtocol {
-            override class func canInit(with request: URLRequest) -> Bool { true }
-            override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
-
-            override func startLoading() {
-                guard let url = request.url,
-                    let response = HTTPURLResponse(
-                        url: url,
-                        statusCode: 202,
-                        httpVersion: "HTTP/1.1",
-                        headerFields: [:]
-                    )
-                else { return }
-                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
-                client?.urlProtocol(self, didLoad: Data("stub".utf8))
-                client?.urlProtocolDidFinishLoading(self)
-            }
-
-            override func stopLoading() {}
         }
     }
 }

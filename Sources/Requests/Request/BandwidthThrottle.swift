@@ -33,9 +33,15 @@ final class BandwidthThrottle: Sendable {
         self.flow = flow
     }
 
-    /// The transfer begins: what others owe, it waits for.
-    func begin() {
-        if let pause = limiter.owed { hold(for: pause) }
+    /// Begins the transfer, when what others owe is made good.
+    ///
+    /// - Parameters:
+    ///   - begin: Begins it.
+    ///   - giveUp: Tells the end of a transfer that was called off before it began.
+    /// - Returns: The transfer, whether it has begun or not.
+    func start(_ begin: @escaping PostponedTransfer.Begin, giveUp: @escaping @Sendable () -> Void) -> any Transfer {
+        guard let pause = limiter.owed else { return begin() }
+        return PostponedTransfer(for: pause, limiter, begin: begin, giveUp: giveUp)
     }
 
     /// Counts what came or went in one event of the transfer.

@@ -114,7 +114,6 @@ extension NetworkOperation {
             outgoing.maximumBodySize = options.maximumBodySize ?? .max
         }
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
-        throttle?.begin()
         let sink = EventSink { [self] event in
             throttle?.note(event)
             if case .end = event {
@@ -123,7 +122,16 @@ extension NetworkOperation {
             }
             receive(event, transfer: transfer, limits: (head: headLimit, body: limit))
         }
-        let handle = transport.send(outgoing) { sink($0) }
+        let handle: any Transfer
+        if let throttle {
+            handle = throttle.start { [transport, outgoing] in
+                transport.send(outgoing) { sink($0) }
+            } giveUp: {
+                sink(.end(RequestError(.cancelled, phase: .sending)))
+            }
+        } else {
+            handle = transport.send(outgoing) { sink($0) }
+        }
         flow.attach(handle)
         // A cancel that came while there was no handle yet finds its way here.
         run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()

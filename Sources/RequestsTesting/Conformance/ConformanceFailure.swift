@@ -13,19 +13,29 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
     public let problems: [String]
     /// The requests of the check, each with its events: `GET /text: head 200, data, end`.
     public let transcript: [String]
-    /// Whether the check was passed, against a declaration.
-    let isPassed: Bool
+    /// What a declared fault may stand for, and what it mustn't hide.
+    enum Kind: Sendable {
+        /// The transport broke the rule.
+        case fault
+        /// The check was passed, against a declaration.
+        case passed
+        /// There was no transport, or no server.
+        case untried
+    }
+
+    let kind: Kind
 
     /// How many sentences and requests the description has at most: a check may send a thousand.
     private static let most = 12
 
+    /// The failure of a transport.
     init(check: TransportConformance.Check, transport: String, problems: [String], transcript: [String]) {
         name = check.name
         rule = check.rule
         self.transport = transport
         self.problems = problems
         self.transcript = transcript
-        isPassed = false
+        kind = .fault
     }
 
     /// The failure of a declaration: the check is passed.
@@ -35,7 +45,17 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
         transport = "the declaration"
         problems = ["the check is declared to fail, since \(reason), but it is passed"]
         transcript = []
-        isPassed = true
+        kind = .passed
+    }
+
+    /// The failure of whatever a check needs.
+    init(check: TransportConformance.Check, untriedFor error: any Error) {
+        name = check.name
+        rule = check.rule
+        transport = "a transport"
+        problems = ["nothing could be tried: \(error)"]
+        transcript = []
+        kind = .untried
     }
 
     /// The failure, as some lines.

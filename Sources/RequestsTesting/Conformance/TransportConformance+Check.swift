@@ -42,17 +42,17 @@ extension TransportConformance {
         ///   - server: The address of a server that does what ``TransportConformance`` says; by default a
         ///     ``MockServer`` is started. What needs one is skipped at another server.
         ///   - knownFault: That the transport is known to fail, and why; nil by default.
-        ///   - patience: How long anything that has to come may take: an answer, an end after a cancel. 10 seconds by
+        ///   - patience: How long anything that has to come may take: an answer, an end after a cancel. 30 seconds by
         ///     default; it is no measure of speed, and is waited for only where something fails.
         /// - Returns: That the check was passed, or skipped, or failed as declared, with the reason.
-        /// - Throws: ``ConformanceFailure`` where the transport breaks the rule, or where a fault is declared that
-        ///   isn't there. A skip isn't an error.
+        /// - Throws: ``ConformanceFailure`` where the transport breaks the rule, where a fault is declared that isn't
+        ///   there, and where nothing could be tried, whatever is declared. A skip isn't an error.
         @discardableResult
         public func run(
             on makeTransport: @Sendable () throws -> any HTTPTransport,
             at server: URL? = nil,
             knownFault: KnownFault? = nil,
-            patience: Duration = .seconds(10)
+            patience: Duration = .seconds(30)
         ) async throws(ConformanceFailure) -> Outcome {
             if case .endsProcess(let reason) = knownFault { return .known(reason, nil) }
             if server != nil, needsMockServer {
@@ -67,8 +67,8 @@ extension TransportConformance {
                 failure = error
             }
             switch knownFault {
-            case .fails(let reason) where !failure.isPassed: return .known(reason, failure)
-            case .mayFail(let reason): return .known(reason, failure)
+            case .fails(let reason) where failure.kind == .fault: return .known(reason, failure)
+            case .mayFail(let reason) where failure.kind == .fault: return .known(reason, failure)
             default: throw failure
             }
         }
@@ -82,8 +82,7 @@ extension TransportConformance {
             do {
                 trial = try ConformanceTrial(makeTransport(), at: server, patience: patience)
             } catch {
-                let problem = "nothing could be tried: \(error)"
-                throw ConformanceFailure(check: self, transport: "a transport", problems: [problem], transcript: [])
+                throw ConformanceFailure(check: self, untriedFor: error)
             }
             var skip: String?
             do {

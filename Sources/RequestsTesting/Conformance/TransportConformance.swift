@@ -67,7 +67,7 @@ public enum TransportConformance {
     public static func run(
         at server: URL? = nil,
         knownFaults: [String: KnownFault] = [:],
-        patience: Duration = .seconds(10),
+        patience: Duration = .seconds(30),
         on makeTransport: @Sendable () throws -> any HTTPTransport
     ) async -> Report {
         var report = Report(unknownNames: Set(knownFaults.keys).subtracting(checks.map(\.name)).sorted())

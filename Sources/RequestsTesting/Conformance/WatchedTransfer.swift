@@ -9,6 +9,7 @@ final class WatchedTransfer: Sendable {
         var log = EventLog()
         var handle: (any Transfer)?
         var isCancelled = false
+        var duration = Duration.zero
     }
 
     /// The request in a few words.
@@ -28,14 +29,21 @@ final class WatchedTransfer: Sendable {
     /// What was reported so far.
     var log: EventLog { state.withLock { $0.log } }
 
+    /// How long it took until the first end was reported, however late somebody is told who waits for that.
+    var duration: Duration { state.withLock { $0.duration } }
+
     /// Sends the request; `react` is called inside of every event.
     func start(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
         react: @escaping @Sendable (TransferEvent, WatchedTransfer) -> Void
     ) {
+        let start = ContinuousClock.now
         let handle = transport.send(request) { [self] event in
-            state.withLock { $0.log.begin(event) }
+            state.withLock { state in
+                if case .end = event, !state.log.hasEnded { state.duration = ContinuousClock.now - start }
+                state.log.begin(event)
+            }
             react(event, self)
             state.withLock { $0.log.finish() }
             switch event {

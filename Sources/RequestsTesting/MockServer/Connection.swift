@@ -102,6 +102,8 @@ struct Connection {
             switch step {
             case .send(let data):
                 guard send(data) else { return false }
+            case .sendInPieces(let data, let size, let interval):
+                guard send(data, inPiecesOf: max(1, size), every: interval) else { return false }
             case .pause(let duration):
                 guard idle(until: .now + duration) else { return false }
             case .waitFor(let gate):
@@ -124,6 +126,16 @@ struct Connection {
             }
         }
         return true
+    }
+
+    private mutating func send(_ data: Data, inPiecesOf size: Int, every interval: Duration) -> Bool {
+        var rest = data
+        while true {
+            guard send(rest.prefix(size)) else { return false }
+            rest = rest.dropFirst(size)
+            if rest.isEmpty { return true }
+            guard idle(until: .now + interval) else { return false }
+        }
     }
 
     /// Whether all bytes could be sent.

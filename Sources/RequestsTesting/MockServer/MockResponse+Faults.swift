@@ -24,23 +24,7 @@ extension MockResponse {
 
     /// The response in small pieces, head included, with a pause between any two.
     public func dripping(chunkSize: Int = 1, every interval: Duration) -> MockResponse {
-        changingSteps { steps in
-            var result: [Step] = []
-            var hasSent = false
-            for step in steps {
-                guard case .send(var rest) = step else {
-                    result.append(step)
-                    continue
-                }
-                while !rest.isEmpty {
-                    if hasSent { result.append(.pause(interval)) }
-                    result.append(.send(Data(rest.prefix(max(1, chunkSize)))))
-                    rest = rest.dropFirst(max(1, chunkSize))
-                    hasSent = true
-                }
-            }
-            return result
-        }
+        inPieces(of: max(1, chunkSize), every: interval) { _ in interval }
     }
 
     /// A response in small pieces; the same as ``dripping(chunkSize:every:)``, for a switch that starts with the fault.
@@ -56,20 +40,22 @@ extension MockResponse {
     ///
     /// The bytes come in small pieces, 20 in a second, with pauses between them.
     public func throttled(to speed: StubSpeed) -> MockResponse {
+        let size = max(1, speed.bytesPerSecond / 20)
+        return inPieces(of: size, every: speed.duration(of: size), andBehind: speed.duration)
+    }
+
+    /// The response in pieces of a size, head included; behind the last piece of a step, the pause depends on its bytes.
+    private func inPieces(
+        of size: Int,
+        every interval: Duration,
+        andBehind pause: @escaping @Sendable (Int) -> Duration
+    ) -> MockResponse {
         changingSteps { steps in
-            let pieceSize = max(1, speed.bytesPerSecond / 20)
-            var pause: Duration?
-            return steps.flatMap { step -> [Step] in
-                guard case .send(var rest) = step else { return [step] }
-                var result: [Step] = []
-                while !rest.isEmpty {
-                    let piece = Data(rest.prefix(pieceSize))
-                    if let pause { result.append(.pause(pause)) }
-                    result.append(.send(piece))
-                    pause = speed.duration(of: piece.count)
-                    rest = rest.dropFirst(pieceSize)
-                }
-                return result
+            var lastCount: Int?
+            return steps.flatMap(\.withoutPieces).flatMap { step -> [Step] in
+                guard case .send(let bytes) = step, !bytes.isEmpty else { return [step] }
+                defer { lastCount = (bytes.count - 1) % size + 1 }
+                return (lastCount.map { [.pause(pause($0))] } ?? []) + [.sendInPieces(bytes, of: size, every: interval)]
             }
         }
     }
@@ -125,20 +111,48 @@ extension MockResponse {
     public static var closed: MockResponse { .script([.close]) }
 }
 
+extension MockResponse.Step {
+    /// The bytes that the step sends; nil where it does something else.
+    fileprivate var bytes: Data? {
+        switch self {
+        case .send(let bytes), .sendInPieces(let bytes, _, _): bytes
+        case .pause, .waitFor, .stall, .close, .reset: nil
+        }
+    }
+
+    /// The step with other bytes to send.
+    fileprivate func sending(_ bytes: Data) -> Self {
+        guard case .sendInPieces(_, let size, let interval) = self else { return .send(bytes) }
+        return .sendInPieces(bytes, of: size, every: interval)
+    }
+
+    /// The same without pieces: those that are sent one by one.
+    fileprivate var withoutPieces: [Self] {
+        guard case .sendInPieces(var rest, let size, let interval) = self else { return [self] }
+        var steps: [Self] = []
+        while !rest.isEmpty {
+            if !steps.isEmpty { steps.append(.pause(interval)) }
+            steps.append(.send(Data(rest.prefix(Swift.max(1, size)))))
+            rest = rest.dropFirst(Swift.max(1, size))
+        }
+        return steps
+    }
+}
+
 extension [MockResponse.Step] {
     /// The steps that send the first `count` bytes, and those that are left.
     func split(after count: Int) -> (front: [Element], back: [Element]) {
         var left = Swift.max(0, count)
         for (index, step) in enumerated() {
             guard left > 0 else { return (Array(self[..<index]), Array(self[index...])) }
-            guard case .send(let data) = step else { continue }
-            guard data.count > left else {
-                left -= data.count
+            guard let bytes = step.bytes else { continue }
+            guard bytes.count > left else {
+                left -= bytes.count
                 continue
             }
             return (
-                self[..<index] + [.send(Data(data.prefix(left)))],
-                [.send(Data(data.dropFirst(left)))] + self[(index + 1)...]
+                self[..<index] + [step.sending(Data(bytes.prefix(left)))],
+                [step.sending(Data(bytes.dropFirst(left)))] + self[(index + 1)...]
             )
         }
         return (self, [])

@@ -26,6 +26,8 @@ public struct MockResponse: Sendable {
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
+        /// Sends the bytes in pieces of so many, at least one, with a pause between any two.
+        case sendInPieces(Data, of: Int, every: Duration)
         /// Waits for a time; the connection ends where the client leaves meanwhile, or the server stops.
         case pause(Duration)
         /// Waits until the gate is open; the connection ends where the client leaves meanwhile, or the server stops.

@@ -59,9 +59,7 @@ public struct ExpectedRequest: Sendable {
         var differences = RequestDifferences()
         if let method { differences.compare("method", method.rawValue, request.method.rawValue) }
         if let url { differences.compare(AddressPieces(url), AddressPieces(request.url)) }
-        if let path, request.path != path.withUppercaseTriplets, request.path.removingPercentEncoding != path {
-            differences.compare("path", path, request.path)
-        }
+        if let path, !request.path.isPath(path) { differences.compare("path", path, request.path) }
         if let query { differences.compare("query", query, request.query) }
         differences.compare(headers, request.headers)
         for name in absentHeaders where request.headers.contains(name) {

@@ -7,8 +7,10 @@ import Requests
 /// What requests have in common that a replay takes for the same: those are answered in turn.
 struct ReplayKey: Hashable, Sendable {
     let method: HTTPMethod
-    /// The address without secrets; of what is ignored, nothing.
+    /// The address without secrets and parameters; of what is ignored, nothing.
     let address: String
+    /// The parameters as they are meant, those of one name in their order.
+    let query: Query
     let content: ReplayedContent?
     /// What is known of content whose end isn't; nil where all of it is known.
     let beginning: ContentBeginning?
@@ -18,10 +20,11 @@ struct ReplayKey: Hashable, Sendable {
         method = request.method
         var pieces = AddressPieces(request.url.withoutSecrets)
         // Parameters of different names may come in any order.
-        let items = (pieces.query ?? "").split(separator: "&").enumerated().sorted {
-            ($0.element.prefix { $0 != "=" }, $0.offset) < ($1.element.prefix { $0 != "=" }, $1.offset)
+        let items = Query(percentEncoded: pieces.query ?? "").enumerated().sorted {
+            ($0.element.name, $0.offset) < ($1.element.name, $1.offset)
         }
-        pieces.query = ignored.contains(.query) ? nil : items.map(\.element).joined(separator: "&")
+        query = ignored.contains(.query) ? Query() : Query(items.map(\.element))
+        pieces.query = nil
         if ignored.contains(.scheme) { pieces.scheme = "" }
         if ignored.contains(.host) { pieces.host = "" }
         if ignored.contains(.port) { pieces.port = nil }

@@ -31,6 +31,15 @@ struct AddressPieces: Equatable {
 }
 
 extension String {
+    /// Whether a path as it is sent is the one that somebody means, who may have written it as it is sent.
+    ///
+    /// Names are decoded one by one: a `%2F` in one of them divides nothing.
+    func isPath(_ path: String) -> Bool {
+        if self == path.withUppercaseTriplets { return true }
+        let names = split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding }
+        return names == path.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
+    }
+
     /// The text with the digits of each `%XX` in upper case: nobody means another address by `%2f` than by `%2F`.
     var withUppercaseTriplets: String {
         guard contains("%") else { return self }

@@ -29,9 +29,7 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
     }
 
     /// What the stub is meant for, such as `method GET, path /users`.
-    public var description: String {
-        conditions.isEmpty ? "any request" : conditions.map(\.description).joined(separator: ", ")
-    }
+    public var description: String { conditions.summary }
 
     /// The requests that the stub has taken, in their order.
     public var requests: [StubbedRequest] { usage.withLock { $0.requests } }

@@ -20,7 +20,7 @@ extension HTTPStubber {
             state.requests.append(request)
             return (state.stubs, state.ignored, state.unhandledMode)
         }
-        if ignored.contains(where: { $0.judge(request).mismatches.isEmpty }) { return .passThrough }
+        if ignored.contains(where: { $0.conditions.judge(request).mismatches.isEmpty }) { return .passThrough }
         var candidates: [UnhandledRequest.Candidate] = []
         for stub in stubs {
             let (variables, found) = stub.conditions.judge(request)

@@ -60,8 +60,22 @@ extension HTTPStubber {
     // MARK: What isn't stubbed
 
     /// Lets requests go to the network for which all of the conditions hold, whatever stubs there are.
-    public func ignore(_ conditions: StubCondition...) {
-        state.withLock { $0.ignored.append(conditions) }
+    ///
+    /// - Parameter conditions: What must hold; with none, every request goes there.
+    /// - Returns: The rule, by which it can be taken back.
+    @discardableResult
+    public func ignore(_ conditions: StubCondition...) -> IgnoreRule {
+        let rule = IgnoreRule(conditions)
+        state.withLock { $0.ignored.append(rule) }
+        return rule
+    }
+
+    /// The rules of ``ignore(_:)``, in the order in which they were added.
+    public var ignoreRules: [IgnoreRule] { state.withLock { $0.ignored } }
+
+    /// Removes a rule of ``ignore(_:)``; one that isn't there is none.
+    public func remove(_ rule: IgnoreRule) {
+        state.withLock { $0.ignored.removeAll { $0 === rule } }
     }
 
     /// Removes every rule of ``ignore(_:)``.

@@ -8,7 +8,9 @@ extension HTTPStubber {
     /// Answers the requests of the sessions that are made from the configuration.
     ///
     /// For code that takes a session, whichever library it belongs to. Other protocol classes of the configuration stay,
-    /// behind the stubber. The stubber must outlive the sessions' requests: they fail once it is gone.
+    /// behind the stubber. The stubber must outlive the sessions' requests: they fail once it is gone. Cookies are kept
+    /// and sent as the configuration says, and its `timeoutIntervalForRequest` is how long a stub may be silent: install
+    /// the stubber last, for it is asked now.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.ephemeral
@@ -25,10 +27,10 @@ extension HTTPStubber {
     /// | upload tasks | on Linux their content isn't shown, see ``StubbedRequest/isBodyHidden`` |
     /// | responses in pieces | on Linux all of it comes at once, when the last piece would |
     /// | redirects | on Linux the session doesn't follow them: the redirect is the response |
+    /// | caches | no response is stored in the session's `URLCache`; a `ResponseCache` of a client keeps those of a transport |
     /// | challenges | on Linux a 401 comes without `WWW-Authenticate`, with which Foundation never completes the task |
     public func install(in configuration: URLSessionConfiguration) {
-        let protocolClass = StubProtocol.ofStubber(number)
-        StubberRegistry.add(self, for: protocolClass)
+        let protocolClass = StubberRegistry.add(self, for: StubbedSession(configuration))
         configuration.protocolClasses = [protocolClass] + (configuration.protocolClasses ?? [])
     }
 

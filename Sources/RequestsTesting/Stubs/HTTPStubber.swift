@@ -43,7 +43,7 @@ public final class HTTPStubber: HTTPTransport {
 
     struct State {
         var stubs: [HTTPStub] = []
-        var ignored: [[StubCondition]] = []
+        var ignored: [IgnoreRule] = []
         var unhandledMode: UnhandledMode
         var requests: [StubbedRequest] = []
         var unhandled: [UnhandledRequest] = []
@@ -54,8 +54,6 @@ public final class HTTPStubber: HTTPTransport {
     public static let shared = HTTPStubber()
 
     let state: Locked<State>
-    /// Of which the protocol class is made by which a session finds its stubber.
-    let number = StubberRegistry.makeNumber()
     private let network: (any HTTPTransport)?
     private let clock: any Clock<Duration>
 

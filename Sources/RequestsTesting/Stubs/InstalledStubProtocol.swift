@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A protocol class of one stubber's own.
+/// A protocol class of one installation's own.
 ///
-/// All that a session hands to a protocol class is a request, in which nothing tells the session: so each stubber has a
-/// class of its own. Classes can't be made at run time, but types of generic ones can: the parameter is the number of
-/// the stubber, a type a bit.
+/// All that a session hands to a protocol class is a request, in which nothing tells the session: so each configuration
+/// that a stubber is installed in has a class of its own. Classes can't be made at run time, but types of generic ones
+/// can: the parameter is a number, a type a bit.
 final class InstalledStubProtocol<Number>: StubProtocol {
     override class var isInstalled: Bool { true }
 }
@@ -17,7 +17,7 @@ private enum One<Rest> {}
 
 extension StubProtocol {
     /// The class of a number, of which there is one.
-    static func ofStubber(_ number: Int) -> StubProtocol.Type {
+    static func numbered(_ number: Int) -> StubProtocol.Type {
         adding(UInt(bitPattern: number), to: NoBits.self)
     }
 

@@ -84,11 +84,13 @@ extension StubCondition {
     }
 
     /// The path is this one, which may be given percent-encoded or as it is meant.
+    ///
+    /// A `/` divides; one that is a part of a name is written `%2F`.
     public static func path(_ path: String) -> StubCondition {
         StubCondition("path \(path)") { request in
             let actual = request.path
-            let isSame = actual == path.withUppercaseTriplets || actual.removingPercentEncoding == path
-            return isSame ? nil : "the path is \(actual.shortened(to: 128)), not \(path.shortened(to: 128))"
+            guard !actual.isPath(path) else { return nil }
+            return "the path is \(actual.shortened(to: 128)), not \(path.shortened(to: 128))"
         }
     }
 

@@ -82,7 +82,9 @@ extension StubCondition {
         _ mismatch: @escaping @Sendable (StubbedRequest) -> String?
     ) -> StubCondition {
         StubCondition(description) { request in
-            request.isBodyHidden ? "the content of an upload task isn't shown on this platform" : mismatch(request)
+            request.isBodyHidden
+                ? .unknown("the content of an upload task isn't shown on this platform")
+                : Verdict(mismatch: mismatch(request))
         }
     }
 }

@@ -19,6 +19,8 @@ public struct StubCondition: StubMatcher, CustomStringConvertible {
     enum Verdict: Sendable {
         case match([String: URITemplate.Value])
         case mismatch(String)
+        /// Nobody can say, and so neither that it holds nor that it doesn't.
+        case unknown(String)
 
         init(mismatch reason: String?) {
             self = reason.map(Verdict.mismatch) ?? .match([:])
@@ -40,8 +42,10 @@ public struct StubCondition: StubMatcher, CustomStringConvertible {
 
     /// Why the request doesn't fulfil the condition; nil where it does.
     public func mismatch(for request: StubbedRequest) -> String? {
-        guard case .mismatch(let reason) = judge(request) else { return nil }
-        return reason
+        switch judge(request) {
+        case .match: nil
+        case .mismatch(let reason), .unknown(let reason): reason
+        }
     }
 
     /// A condition of a type of your own.
@@ -73,27 +77,41 @@ public struct StubCondition: StubMatcher, CustomStringConvertible {
         }
     }
 
-    /// The condition doesn't hold.
+    /// The condition doesn't hold; nor does this one where nobody can say, since the content is hidden.
     public static func not(_ condition: StubCondition) -> StubCondition {
-        StubCondition("not \(condition)") { condition.mismatch(for: $0) == nil ? "it is: \(condition)" : nil }
+        StubCondition("not \(condition)") { request in
+            switch condition.judge(request) {
+            case .match: .mismatch("it is: \(condition)")
+            case .mismatch: .match([:])
+            case .unknown(let reason): .unknown(reason)
+            }
+        }
     }
 
     /// At least one of the conditions holds.
     public static func anyOf(_ conditions: StubCondition...) -> StubCondition {
         StubCondition(conditions.map(\.description).joined(separator: " or ")) { request in
             var reasons: [String] = []
+            var isKnown = true
             for condition in conditions {
                 switch condition.judge(request) {
                 case .match(let variables): return .match(variables)
                 case .mismatch(let reason): reasons.append(reason)
+                case .unknown(let reason):
+                    reasons.append(reason)
+                    isKnown = false
                 }
             }
-            return .mismatch(reasons.joined(separator: ", "))
+            let reason = reasons.joined(separator: ", ")
+            return isKnown ? .mismatch(reason) : .unknown(reason)
         }
     }
 }
 
 extension [StubCondition] {
+    /// What all of them ask for, in words.
+    var summary: String { isEmpty ? "any request" : map(\.description).joined(separator: ", ") }
+
     /// The values of all templates where every condition holds, or else every reason why not.
     func judge(_ request: StubbedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
         var variables: [String: URITemplate.Value] = [:]
@@ -101,7 +119,7 @@ extension [StubCondition] {
         for condition in self {
             switch condition.judge(request) {
             case .match(let values): variables.merge(values) { $1 }
-            case .mismatch(let reason): mismatches.append(reason)
+            case .mismatch(let reason), .unknown(let reason): mismatches.append(reason)
             }
         }
         return (variables, mismatches)

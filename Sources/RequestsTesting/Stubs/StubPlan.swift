@@ -11,8 +11,8 @@ struct StubPlan: Sendable {
         case wait(Duration)
         /// The head comes.
         case head(HTTPResponseHead)
-        /// A piece of the content comes.
-        case data(Data)
+        /// The content comes.
+        case content(StubPieces)
         /// Nothing comes any more.
         case stall
         /// The end, with or without an error.
@@ -31,27 +31,13 @@ struct StubPlan: Sendable {
             let headers = response.headers(for: request, length: content.count)
             steps.append(.head(HTTPResponseHead(status: status, headers: headers, url: request.url)))
             if request.method != .head, status.mayHaveContent {
-                addPieces(of: content.prefix(response.limit ?? .max), of: response)
+                steps.append(.content(StubPieces(of: content.prefix(response.limit ?? .max), of: response)))
             }
         }
         switch response.ending {
         case .complete: steps.append(.end(nil))
         case .failure(let error): steps.append(.end(error))
         case .stall: steps.append(.stall)
-        }
-    }
-
-    /// Each piece comes when all of it has come; the pause is between two.
-    private mutating func addPieces(of content: Data, of response: StubResponse) {
-        let size = response.pieceSize ?? response.speed?.bytesPerPiece ?? max(1, content.count)
-        var rest = content
-        while !rest.isEmpty {
-            let piece = rest.prefix(size)
-            rest = rest.dropFirst(size)
-            var wait = response.speed?.duration(of: piece.count) ?? .zero
-            if piece.startIndex > content.startIndex { wait += response.pause }
-            if wait > .zero { steps.append(.wait(wait)) }
-            steps.append(.data(Data(piece)))
         }
     }
 }

@@ -31,7 +31,8 @@ class StubProtocol: URLProtocol {
         #endif
         do {
             try refuseDownload()
-            transfer = try stubber().start(try request.forStubber(), isBodyHidden: isBodyHidden) { [weak task] event in
+            let stubbed = try session.request(request)
+            transfer = try stubber().start(stubbed, isBodyHidden: isBodyHidden) { [weak task] event in
                 delivery.add(event, of: task)
             }
         } catch {
@@ -60,9 +61,12 @@ class StubProtocol: URLProtocol {
         #endif
     }
 
+    private var entry: StubberRegistry.Entry? { StubberRegistry.entry(of: Self.self) }
+    private var session: StubbedSession { entry?.session ?? .shared }
+
     private func stubber() throws(RequestError) -> HTTPStubber {
         guard Self.isInstalled else { return .shared }
-        guard let stubber = StubberRegistry.stubber(of: Self.self) else {
+        guard let stubber = entry?.stubber else {
             let reason = "the stubber that was installed in the session's configuration is gone"
             throw RequestError(.closed, phase: .sending, reason: reason)
         }
@@ -92,6 +96,7 @@ class StubProtocol: URLProtocol {
             break
         case .head(let head):
             guard let response = head.forProtocols.urlResponse else { return }
+            session.keepCookies(of: head, to: request)
             #if canImport(ObjectiveC)
             if let redirected = request.redirected(by: head) {
                 client?.urlProtocol(self, wasRedirectedTo: redirected, redirectResponse: response)

@@ -75,13 +75,14 @@ final class StubTransfer: Transfer {
             guard isRunning else { return }
             switch step {
             case .wait(let duration):
-                let wait = min(duration, timeout ?? duration)
-                guard (try? await clock.sleep(for: wait.sleepable)) != nil else { return }
-                if wait < duration { return timeOut() }
+                guard await wait(for: duration, on: clock, timeout: timeout) else { return }
             case .head(let head):
                 report(.head(head))
-            case .data(let data):
-                report(.data(data))
+            case .content(let pieces):
+                for (duration, data) in pieces {
+                    guard isRunning, await wait(for: duration, on: clock, timeout: timeout) else { return }
+                    report(.data(data))
+                }
             case .end(let error):
                 report(.end(error))
             case .stall:
@@ -89,6 +90,15 @@ final class StubTransfer: Transfer {
                 timeOut()
             }
         }
+    }
+
+    /// Waits on a clock, unless that is for no time; false where the transfer ended meanwhile.
+    private func wait(for duration: Duration, on clock: any Clock<Duration>, timeout: Duration?) async -> Bool {
+        guard duration > .zero else { return true }
+        let wait = min(duration, timeout ?? duration)
+        guard (try? await clock.sleep(for: wait.sleepable)) != nil else { return false }
+        if wait < duration { timeOut() }
+        return wait == duration
     }
 }
 

@@ -3,10 +3,11 @@
 
 import Requests
 
-/// Which protocol class belongs to which stubber; it keeps no stubber alive.
+/// Which protocol class belongs to which stubber and session; it keeps no stubber alive.
 enum StubberRegistry {
-    private struct Entry {
+    struct Entry {
         weak var stubber: HTTPStubber?
+        let session: StubbedSession
     }
 
     private struct State {
@@ -16,22 +17,18 @@ enum StubberRegistry {
 
     private static let state = Locked(State())
 
-    /// A number for a stubber, which no other has.
-    static func makeNumber() -> Int {
-        state.withLock { state in
-            state.lastNumber += 1
-            return state.lastNumber
-        }
-    }
-
-    static func add(_ stubber: HTTPStubber, for protocolClass: StubProtocol.Type) {
+    /// A protocol class that hands the requests of a session to a stubber.
+    static func add(_ stubber: HTTPStubber, for session: StubbedSession) -> StubProtocol.Type {
         state.withLock { state in
             state.entries = state.entries.filter { $0.value.stubber != nil }
-            state.entries[ObjectIdentifier(protocolClass)] = Entry(stubber: stubber)
+            state.lastNumber += 1
+            let protocolClass = StubProtocol.numbered(state.lastNumber)
+            state.entries[ObjectIdentifier(protocolClass)] = Entry(stubber: stubber, session: session)
+            return protocolClass
         }
     }
 
-    static func stubber(of protocolClass: StubProtocol.Type) -> HTTPStubber? {
-        state.withLock { $0.entries[ObjectIdentifier(protocolClass)]?.stubber }
+    static func entry(of protocolClass: StubProtocol.Type) -> Entry? {
+        state.withLock { $0.entries[ObjectIdentifier(protocolClass)] }
     }
 }

@@ -48,7 +48,6 @@ extension OverLoopback {
             let flood = try Flood(limit: size)
             let transport = CurlTransport()
             let transcript = Transcript(keepsContent: false)
-            let before = Usage.memory
 
             let transfer = transport.send(flood.url, to: transcript)
             await transcript.head.wait()
@@ -57,7 +56,6 @@ extension OverLoopback {
 
             #expect(flood.count < size - (16 << 20))
             #expect(!transcript.ended.isOpen)
-            #expect(!Usage.isMemoryExact || Usage.memory - before < 48 << 20)
             transfer.resume()
             await transcript.ended.wait()
             transport.close()

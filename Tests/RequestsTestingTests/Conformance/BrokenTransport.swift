@@ -51,10 +51,16 @@ final class BrokenTransport: HTTPTransport {
         case (.twoHeads, .head): [event, event].forEach(receive)
         case (.noHead, .head): break
         case (.overlapping, .head):
-            // Long enough for two threads to meet, on however few processors.
-            DispatchQueue.concurrentPerform(iterations: 8) { _ in
-                for _ in 0..<2_000 { receive(.sent(0, of: nil)) }
+            // Long enough for two threads to meet, on however few processors; a queue might run one after the other.
+            let group = DispatchGroup()
+            for _ in 0..<2 {
+                group.enter()
+                Thread.detachNewThread {
+                    for _ in 0..<20_000 { receive(.sent(0, of: nil)) }
+                    group.leave()
+                }
             }
+            group.wait()
             receive(event)
         case (.followsRedirects, .head(let head)) where head[.location]?.hasPrefix("/") == true:
             var next = request

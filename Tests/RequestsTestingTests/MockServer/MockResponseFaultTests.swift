@@ -162,6 +162,9 @@ import Testing
             switch step {
             case .send(let data): sent += String(decoding: data, as: UTF8.self)
             case .pause(let pause): time += pause
+            case .sendInPieces(let data, let size, let interval):
+                sent += String(decoding: data, as: UTF8.self)
+                time += interval * ((data.count - 1) / size)
             default: Issue.record("\(step)")
             }
         }

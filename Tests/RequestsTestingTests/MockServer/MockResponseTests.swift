@@ -135,5 +135,17 @@ import Testing
 
         #expect(MockResponse.text("a").steps(for: request).count == 1)
         #expect(MockResponse.text("a").held(by: Gate(), after: 3).steps(for: request).count == 3)
+        // Not one for each piece, of which a large answer has millions.
+        let large = MockResponse.raw(Data(count: 1 << 20))
+        #expect(large.dripping(every: .seconds(1)).steps(for: request).count == 1)
+        #expect(large.throttled(to: .gprs).truncated(after: 100).steps(for: request).count == 2)
+        // Said twice, both count.
+        let twice = MockResponse.raw("abcd").dripping(chunkSize: 3, every: .seconds(2)).dripping(every: .seconds(1))
+        #expect(
+            twice.steps(for: request).map { "\($0)" } == [
+                "sendInPieces(3 bytes, of: 1, every: 1.0 seconds)", "pause(2.0 seconds)", "pause(1.0 seconds)",
+                "sendInPieces(1 bytes, of: 1, every: 1.0 seconds)",
+            ]
+        )
     }
 }

@@ -22,7 +22,7 @@ import Testing
         let expected = ExpectedRequest(
             .post,
             url: URL(string: "https://API.example.com:8443/users%2f1?tag=a&tag=b&token=hush&page=1"),
-            path: "/users/1",
+            path: "/users%2F1",
             query: ["page": "1", "tag": "a", "tag": "b", "token": "hush"],
             headers: ["accept": "*/*"],
             absentHeaders: [.cookie],
@@ -160,15 +160,15 @@ import Testing
         let other = StubbedRequest(url: URL(string: "https://a/x")!)
         let requests = [other, request]
 
-        let found = try requests.expect(.post, path: "/users/1")
+        let found = try requests.expect(.post, path: "/users%2f1")
         #expect(found.url == request.url)
 
         let failure = #expect(throws: ExpectationFailure.self) {
-            try requests.expect(.post, path: "/users/1", headers: [.accept: "text/html"], json: ["name": "Bob"])
+            try requests.expect(.post, path: "/users%2F1", headers: [.accept: "text/html"], json: ["name": "Bob"])
         }
         #expect(
             failure?.description == """
-                no request is as expected: POST /users/1
+                no request is as expected: POST /users%2F1
                 the nearest of 2: POST https://api.example.com:8443/users%2F1?page=…&tag=…&tag=…&token=…
                 - header Accept: expected text/html, was */*
                 - body.age: unexpected, was 1

@@ -68,10 +68,58 @@ import Testing
         #expect(stubber.requests.map(\.text) == ["data", "stream"])
     }
 
+    @Test func cookiesAreKeptAsTheSessionKeepsThem() async throws {
+        let headers: HTTPHeaders = [
+            .setCookie: "a=1; Path=/", .setCookie: "b=2; Path=/; Expires=Thu, 01 Jan 2099 00:00:00 GMT",
+        ]
+        stubber.stub(.path("/login")).respond(with: .status(.ok, headers: headers))
+        stubber.stub().respond(with: .text("in"))
+        let configuration = configuration(stubber)
+        let (session, other) = (
+            URLSession(configuration: configuration), URLSession(configuration: self.configuration(stubber))
+        )
+        defer { for session in [session, other] { session.invalidateAndCancel() } }
+
+        _ = try await load(URLRequest(url: try #require(URL(string: "/login", relativeTo: url))), in: session)
+        for session in [session, other] { _ = try await load(URLRequest(url: url), in: session) }
+
+        #expect(stubber.requests.map { $0.headers[.cookie] } == [nil, "a=1; b=2", nil])
+        #expect(configuration.httpCookieStorage?.cookies?.map(\.name).sorted() == ["a", "b"])
+    }
+
+    /// The client has a jar of its own in the place of the storage that all share.
+    @Test func theCookiesOfAClientStayItsOwn() async throws {
+        stubber.stub().respond(with: .status(.ok, headers: [.setCookie: "stubbed=1; Path=/"]))
+        let configuration = URLSessionConfiguration.default
+        stubber.install(in: configuration)
+        let client = HTTPClient(baseURL: url, configuration: configuration)
+
+        for _ in 0..<2 { _ = try await HTTPRequest(url: url).fetch(on: client) }
+
+        #expect(stubber.requests.map { $0.headers[.cookie] } == [nil, "stubbed=1"])
+        #expect(HTTPCookieStorage.shared.cookies?.contains { $0.name == "stubbed" } != true)
+    }
+
+    @Test func silenceIsAsLongAsTheSessionStandsIt() async throws {
+        let (patient, hasty) = (configuration(stubber), URLSessionConfiguration.ephemeral)
+        hasty.timeoutIntervalForRequest = 0.02
+        stubber.install(in: hasty)
+        stubber.stub().respond(with: .text("late").delayed(by: .milliseconds(100)))
+        let sessions = [patient, hasty].map { URLSession(configuration: $0) }
+        defer { for session in sessions { session.invalidateAndCancel() } }
+
+        let data = try await load(URLRequest(url: url), in: sessions[0]).0
+        let error = await #expect(throws: URLError.self) { try await load(URLRequest(url: url), in: sessions[1]) }
+
+        #expect(String(decoding: data, as: UTF8.self) == "late")
+        #expect(error?.code == .timedOut)
+    }
+
     #if canImport(FoundationNetworking)
     @Test func theHiddenContentOfAnUploadIsNotTakenForNone() async throws {
         stubber.stub(.path("/any")).respond(with: .status(.created))
-        stubber.stub(.path("/body"), .body(Data()))
+        stubber.stub(.path("/body"), .body(Data())).respond(with: .status(.ok))
+        stubber.stub(.path("/body"), .not(.anyOf(.method(.get), .body("x")))).respond(with: .status(.ok))
         stubber.ignore(.path("/network"))
         let session = URLSession(configuration: configuration(stubber))
         defer { session.invalidateAndCancel() }

@@ -303,6 +303,7 @@ import Testing
         let stubber = HTTPStubber(network: network)
         stubber.stub().respond(with: .text("stub"))
         stubber.ignore(.host("api.example.com"), .path("/real"))
+        stubber.remove(stubber.ignore(.path("/other")))
         let body = HTTPBody.stream(BodyStream(InputStream(data: Data("streamed".utf8))))
 
         let real = try await request("/real", .post, body: body).fetch(on: client(stubber))

@@ -66,6 +66,8 @@ import Testing
         Row(condition: .path("/a b/é"), url: "https://a/a%20b/%c3%a9", reason: nil),
         Row(condition: .path("/a%20b/%C3%a9"), url: "https://a/a%20b/%c3%a9", reason: nil),
         Row(condition: .path("/"), url: "https://a", reason: nil),
+        Row(condition: .path("/a/b"), url: "https://a/a%2Fb", reason: "the path is /a%2Fb, not /a/b"),
+        Row(condition: .path("/a%2fb"), url: "https://a/a%2Fb", reason: nil),
         Row(condition: .query(["tag": "a", "page": 2, "tag": "b"]), reason: nil),
         Row(condition: .query(["page": 2]), reason: "the parameter tag is not expected"),
         Row(condition: .query(containing: ["page": 2]), reason: nil),

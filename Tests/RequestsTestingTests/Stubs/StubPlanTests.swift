@@ -64,7 +64,7 @@ import Testing
 
         let plan = try StubPlan(row.response, to: request)
 
-        #expect(plan.steps.map(\.text) == row.steps)
+        #expect(plan.steps.flatMap(\.texts) == row.steps)
     }
 
     @Test func anEchoHasTheContentAndItsType() throws {
@@ -82,7 +82,7 @@ import Testing
             return
         }
         #expect(head.headers == ["Content-Type": "text/x", "Content-Length": "5"])
-        #expect(plan.steps.map(\.text) == ["200 length 5", "hello", "end"])
+        #expect(plan.steps.flatMap(\.texts) == ["200 length 5", "hello", "end"])
     }
 
     @Test func whatCannotBeMadeThrows() {
@@ -118,8 +118,11 @@ import Testing
 
             var (received, waited) = (Data(), Duration.zero)
             for step in steps {
-                if case .data(let data) = step { received += data }
-                if case .wait(let wait) = step { waited += wait }
+                guard case .content(let pieces) = step else { continue }
+                for (wait, data) in pieces {
+                    received += data
+                    waited += wait
+                }
             }
             #expect(received == content.prefix(limit))
             let expected = Double(received.count) / Double(speed.bytesPerSecond)
@@ -129,15 +132,18 @@ import Testing
 }
 
 extension StubPlan.Step {
-    fileprivate var text: String {
+    fileprivate var texts: [String] {
         switch self {
-        case .wait(let duration): return "wait \(duration / .seconds(1))"
+        case .wait(let duration): return ["wait \(duration / .seconds(1))"]
         case .head(let head):
             let length = head[.contentLength].map { " length \($0)" } ?? ""
-            return "\(head.status.code)\(length)\(head[.location].map { " to \($0)" } ?? "")"
-        case .data(let data): return String(decoding: data, as: UTF8.self)
-        case .stall: return "stall"
-        case .end(let error): return error.map { "end \($0.shortDescription)" } ?? "end"
+            return ["\(head.status.code)\(length)\(head[.location].map { " to \($0)" } ?? "")"]
+        case .content(let pieces):
+            return pieces.flatMap { wait, data in
+                (wait > .zero ? ["wait \(wait / .seconds(1))"] : []) + [String(decoding: data, as: UTF8.self)]
+            }
+        case .stall: return ["stall"]
+        case .end(let error): return [error.map { "end \($0.shortDescription)" } ?? "end"]
         }
     }
 }

@@ -46,12 +46,13 @@ import Testing
     }
 
     @Test func equalRequestsShareATransfer() async throws {
-        let transport = StepTransport()
+        let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.baseURL = server }
 
         let operations = (0..<3).map { _ in queue.addRequest(Get<String>("motto").coalescing()) }
         let other = queue.addRequest(Get<String>("motto").coalescing().headers { .acceptLanguage("de") })
-        for transfer in await transport.transfers.first(2) {
+        try await transport.awaitTransfer(count: 2)
+        for transfer in transport.transfers {
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
             transfer.receive(.data(Data("hi".utf8)))
             transfer.receive(.end(nil))

@@ -58,11 +58,11 @@ import Testing
     }
 
     @Test func timesOfTheTransportCountWhereItTellsThem() async throws {
-        let transport = StepTransport()
+        let transport = ManualTransport()
         let queue = TestQueue(transport)
 
         let operation = queue.addRequest(TextRequest())
-        let transfer = await transport.transfers.first(1)[0]
+        let transfer = try await transport.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         transfer.receive(.metrics(Self.whole))
         transfer.receive(.end(nil))

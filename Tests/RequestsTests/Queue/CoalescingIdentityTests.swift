@@ -9,15 +9,16 @@ import Testing
 
 /// Whose transfer a request joins: nobody's who may be answered differently.
 @Suite(.timeLimit(.minutes(5))) struct CoalescingIdentityTests {
-    private let transport = StepTransport()
+    private let transport = ManualTransport()
 
     private func client(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> HTTPClient {
         HTTPClient(baseURL: server, transport: transport, configure)
     }
 
     /// Answers each transfer with the credentials and the host that it was sent with.
-    private func answer(_ count: Int) async {
-        for transfer in await transport.transfers.first(count) {
+    private func answer(_ count: Int) async throws {
+        try await transport.awaitTransfer(count: count)
+        for transfer in transport.transfers {
             let request = transfer.request
             let text = "\(request.headers[.authorization] ?? "nobody") at \(request.url.host ?? "")"
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
@@ -40,7 +41,7 @@ import Testing
         let first = join(client)
         client.configure { $0.headers[.authorization] = "Bearer bob" }
         let (second, third) = (join(client), join(client))
-        await answer(2)
+        try await answer(2)
 
         #expect(try await text(of: first) == "Bearer ada at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
@@ -53,7 +54,7 @@ import Testing
         let first = join(client)
         client.environment.interceptors = [.adapting { $0.headers[.authorization] = "Bearer bob" }]
         let second = join(client)
-        await answer(2)
+        try await answer(2)
 
         #expect(try await text(of: first) == "nobody at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
@@ -65,7 +66,7 @@ import Testing
         let first = join(client)
         client.configure { $0.baseURL = URL(string: "https://staging.example") }
         let second = join(client)
-        await answer(2)
+        try await answer(2)
 
         #expect(try await text(of: first) == "nobody at api.example.com")
         #expect(try await text(of: second) == "nobody at staging.example")
@@ -76,10 +77,10 @@ import Testing
         let client = client { $0.interceptors = isScoped ? [interceptor.scoped { _ in true }] : [interceptor] }
 
         let first = join(client)
-        await transport.transfers.first(1)
+        try await transport.awaitTransfer()
         interceptor.setCredential("bob")
         let second = join(client)
-        await answer(2)
+        try await answer(2)
 
         #expect(try await text(of: first) == "Bearer ada at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
@@ -131,7 +132,7 @@ import Testing
         let first = queue.addRequest(HTTPRequest("me"), coalescing: true)
         queue.user.withLock { $0 = "bob" }
         let second = queue.addRequest(HTTPRequest("me"), coalescing: true)
-        await answer(2)
+        try await answer(2)
 
         #expect(try await text(of: first) == "Bearer ada at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
@@ -155,7 +156,7 @@ import Testing
         let operations = [service.addRequest(request), service.addRequest(request)]
         let elsewhere = Service(client: client, baseURL: URL(string: "https://other.example")).addRequest(request)
         client.isSuspended = false
-        await answer(2)
+        try await answer(2)
 
         for operation in operations { #expect(try await operation.value() == "nobody at service.example") }
         #expect(try await elsewhere.value() == "nobody at other.example" && transport.transfers.count == 2)
@@ -166,7 +167,7 @@ import Testing
         let other = client.inheriting { $0.interceptors = [.adapting { $0.headers[.authorization] = "Bearer bob" }] }
 
         let (first, second) = (join(client), join(other))
-        await answer(2)
+        try await answer(2)
 
         #expect(try await text(of: first) == "Bearer ada at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")

@@ -73,15 +73,15 @@ import Testing
         await census.extinction()
     }
 
-    @Test func theEndOfTheTransferAgainstACancel() async {
+    @Test func theEndOfTheTransferAgainstACancel() async throws {
         let census = Census()
         for _ in 0..<Scale.races {
-            let transport = StepTransport()
+            let transport = ManualTransport()
             let queue = TestQueue(transport)
             let probes = (0..<3).map { _ in
                 Probe(adding: TextRequest(life: census.life()), to: queue, coalescing: true)
             }
-            let transfer = await transport.transfers.first(1)[0]
+            let transfer = try await transport.awaitTransfer()
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
 
             simultaneously {

@@ -48,18 +48,18 @@ import Testing
         #expect(await probes[2].ended().map(\.value) == ["shared"])
     }
 
-    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnew() async {
-        let transport = StepTransport()
+    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnew() async throws {
+        let transport = ManualTransport()
         let queue = TestQueue(transport)
         let probes = join(TextRequest(), queue, 3)
-        let transfer = await transport.transfers.first(1)[0]
+        let transfer = try await transport.awaitTransfer()
 
         for probe in probes { probe.operation.cancel() }
-        await transfer.cancels.first(1)
+        try await transfer.awaitCancel()
         for probe in probes { #expect(await probe.ended().map(\.error?.code) == [.cancelled]) }
 
         let late = join(TextRequest(), queue, 1)[0]
-        let own = await transport.transfers.first(2)[1]
+        let own = try await transport.awaitTransfer(count: 2)
         own.receive(.head(HTTPResponseHead(status: .ok)))
         own.receive(.end(nil))
         transfer.receive(.end(RequestError(.cancelled, phase: .sending)))

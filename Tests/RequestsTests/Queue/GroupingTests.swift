@@ -108,15 +108,15 @@ import Testing
         #expect(await calls().count == 1 && transport.requests.isEmpty)
     }
 
-    @Test func itIsFinishedAfterItsCancelledMembers() async {
-        let transport = StepTransport()
+    @Test func itIsFinishedAfterItsCancelledMembers() async throws {
+        let transport = ManualTransport()
         let queue = TestQueue(transport, width: 1)
         let group = addGroup(2, to: queue)
-        let transfer = await transport.transfers.first(1)[0]
+        let transfer = try await transport.awaitTransfer()
 
         // The transfer of the first member takes its time to end, and the member with it.
         group.cancel()
-        await transfer.cancels.first(1)
+        try await transfer.awaitCancel()
         #expect(await calls().count == 1)
         #expect(!group.isFinished && !group.operations[0].isFinished)
         transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
@@ -196,10 +196,10 @@ import Testing
         #expect(codes(group.results) == [.dependencyCycle, nil])
     }
 
-    @Test func equalRequestsMayShareATransfer() async {
-        let transport = StepTransport()
+    @Test func equalRequestsMayShareATransfer() async throws {
+        let transport = ManualTransport()
         let group = addGroup(3, to: TestQueue(transport), coalescing: true)
-        let transfer = await transport.transfers.first(1)[0]
+        let transfer = try await transport.awaitTransfer()
 
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         transfer.receive(.data(Data("one".utf8)))

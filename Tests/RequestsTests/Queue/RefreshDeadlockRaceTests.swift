@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Everything that waits for something that waits for it, if it isn't seen to: the time limit tells.
-@Suite(.timeLimit(.minutes(2)), .tags(.race), .serialized) struct RefreshDeadlockRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race), .serialized) struct RefreshDeadlockRaceTests {
     /// A client that its own refresh reaches, weakly.
     private final class Door: Sendable {
         private struct Weak {

@@ -13,10 +13,10 @@ import Testing
     private let census = Census()
 
     /// Runs one race after the other, and waits for what is left of all of them to go away.
-    private func race(_ body: (TextRequest) async -> Int) async {
+    private func race(_ body: (TextRequest) async throws -> Int) async rethrows {
         var completions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
-            completions[await body(TextRequest(life: census.life())), default: 0] += 1
+            completions[try await body(TextRequest(life: census.life())), default: 0] += 1
         }
         #expect(completions == [1: Scale.races])
         await census.extinction()
@@ -61,12 +61,12 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstTheEndOfTheTransfer() async {
-        await race { request in
-            let transport = StepTransport()
+    @Test func cancelAgainstTheEndOfTheTransfer() async throws {
+        try await race { request in
+            let transport = ManualTransport()
             let queue = TestQueue(transport)
             let probe = Probe(request, on: queue).run(on: queue)
-            let transfer = await transport.transfers.first(1)[0]
+            let transfer = try await transport.awaitTransfer()
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
             simultaneously {
                 transfer.receive(.end(nil))
@@ -153,18 +153,18 @@ import Testing
         }
     }
 
-    @Test func deadlineAgainstTheEndOfTheTransfer() async {
+    @Test func deadlineAgainstTheEndOfTheTransfer() async throws {
         let clock = TestClock()
         var number = 0
-        await race { request in
+        try await race { request in
             number += 1
-            let transport = StepTransport()
+            let transport = ManualTransport()
             let queue = TestQueue(transport) {
                 $0.clock = clock
                 $0.deadline = .seconds(1)
             }
             let probe = Probe(request, on: queue).run(on: queue)
-            let transfer = await transport.transfers.first(1)[0]
+            let transfer = try await transport.awaitTransfer()
             await clock.sleeps.first(number)
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
             simultaneously {

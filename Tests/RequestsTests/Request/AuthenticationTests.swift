@@ -116,25 +116,26 @@ import Testing
         #expect(await results(1, on: queue).first?.value == "in")
     }
 
-    @Test func aRejectionOfAnOldCredentialThatComesLateOnlySendsAgain() async {
+    @Test func aRejectionOfAnOldCredentialThatComesLateOnlySendsAgain() async throws {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
             return "new"
         }
-        let transport = StepTransport()
+        let transport = ManualTransport()
         let queue = TestQueue(transport, width: 2) {
             $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
         }
         let probes = [Probe(adding: TextRequest(), to: queue), Probe(adding: TextRequest(), to: queue)]
-        let transfers = await transport.transfers.first(2)
+        try await transport.awaitTransfer(count: 2)
+        let transfers = transport.transfers
 
         for (number, transfer) in transfers.enumerated() {
             transfer.receive(.head(HTTPResponseHead(status: .unauthorized)))
             transfer.receive(.end(nil))
-            await transport.transfers.first(3 + number)
+            try await transport.awaitTransfer(count: 3 + number)
         }
-        for transfer in transport.transfers.elements.suffix(2) {
+        for transfer in transport.transfers.suffix(2) {
             #expect(transfer.request.headers[.authorization] == "Bearer new")
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
             transfer.receive(.end(nil))

@@ -53,17 +53,44 @@ import Testing
         #expect(await transfer.states.first(2) == [true, false])
     }
 
-    @Test func aNewTransferWaitsForWhatOthersOwe() async {
+    /// What is small would be over before a pause takes effect, so that many of them would know no limit.
+    @Test func aNewTransferBeginsWhenWhatOthersOweIsMadeGood() async throws {
+        let steps = ManualTransport()
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(500)
-        let (throttle, transfer) = throttle(limiter)
 
-        throttle.begin()
+        let operation = TestQueue(steps) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
         #expect(await clock.sleeps.first(1) == [.milliseconds(500)])
-        #expect(transfer.states.elements == [true])
+        #expect(steps.transfers.isEmpty)
+        _ = limiter.take(100)
         clock.advance(by: .milliseconds(500))
+        #expect(await clock.sleeps.first(2).last == .milliseconds(100))
+        #expect(steps.transfers.isEmpty)
+        operation.pause()
+        clock.advance(by: .milliseconds(100))
 
-        #expect(await transfer.states.first(2) == [true, false])
+        let transfer = try await steps.awaitTransfer()
+        #expect(transfer.isPaused)
+        operation.resume()
+        #expect(!transfer.isPaused)
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.end(nil))
+        await operation.end()
+        #expect(operation.result?.value?.isEmpty == true)
+    }
+
+    @Test func whoWaitsForOthersCanBeCancelled() async throws {
+        let steps = ManualTransport()
+        let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
+        _ = limiter.take(500)
+        let operation = TestQueue(steps) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
+        _ = await clock.sleeps.first(1)
+
+        operation.cancel()
+        await operation.end()
+
+        await clock.cancellations.first(1)
+        #expect(operation.result?.error?.code == .cancelled && steps.transfers.isEmpty)
     }
 
     @Test func whatIsSentCountsOnce() async {
@@ -101,11 +128,11 @@ import Testing
         #expect(clock.now.offset == .seconds(10))
     }
 
-    @Test func theEnvironmentsLimiterIsThatOfEveryTransfer() async {
-        let steps = StepTransport()
+    @Test func theEnvironmentsLimiterIsThatOfEveryTransfer() async throws {
+        let steps = ManualTransport()
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         let operation = TestQueue(steps) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         transfer.receive(.head(HTTPResponseHead(status: .ok, headers: [], url: home)))
         transfer.receive(data(700))

@@ -104,11 +104,11 @@ import Testing
         #expect(probe.operation.result?.error?.attempts.count == 1)
     }
 
-    @Test func whileTheResponseComesIn() async {
-        let transport = StepTransport()
+    @Test func whileTheResponseComesIn() async throws {
+        let transport = ManualTransport()
         let queue = TestQueue(transport)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
-        let transfer = await transport.transfers.first(1)[0]
+        let transfer = try await transport.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         transfer.receive(.data(Data("hel".utf8)))
 
@@ -116,7 +116,7 @@ import Testing
 
         #expect(await probe.completions().map(\.error?.code) == [.cancelled])
         #expect(probe.operation.result?.error?.phase == .receiving)
-        #expect(transfer.cancels.count == 1)
+        #expect(transfer.cancelCount == 1)
         // The transfer decides when the operation ends, and keeps its place in the queue until then.
         #expect(!probe.operation.isFinished && probe.operation.isExecuting)
         transfer.receive(.data(Data("lo".utf8)))

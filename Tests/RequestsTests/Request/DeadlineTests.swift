@@ -64,11 +64,11 @@ import Testing
         #expect(probe.operation.result?.error?.attempts.count == 1)
     }
 
-    @Test func whileTheResponseComesIn() async {
-        let transport = StepTransport()
+    @Test func whileTheResponseComesIn() async throws {
+        let transport = ManualTransport()
         let queue = makeQueue(transport)
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
-        let transfer = await transport.transfers.first(1)[0]
+        let transfer = try await transport.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         await clock.sleeps.first(1)
 
@@ -76,7 +76,7 @@ import Testing
 
         #expect(await probe.results.first(1).map(\.error?.code) == [.deadlineExceeded])
         #expect(probe.operation.result?.error?.phase == .receiving)
-        await transfer.cancels.first(1)
+        try await transfer.awaitCancel()
         #expect(!probe.operation.isFinished)
         transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
         #expect(await probe.ended().count == 1)

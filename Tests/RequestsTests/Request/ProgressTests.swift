@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.timeLimit(.minutes(5))) struct ProgressTests {
-    private let steps = StepTransport()
+    private let steps = ManualTransport()
     private let clock = TestClock()
 
     private func queue(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> TestQueue {
@@ -43,10 +43,10 @@ import Testing
 
     // MARK: What is told
 
-    @Test func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async {
+    @Test func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         transfer.receive(head(.ok, [.contentLength: "100"]))
         for _ in 1...3 { transfer.receive(data(10)) }
@@ -60,11 +60,11 @@ import Testing
         #expect(await told.first(3) == [progress(0, of: 100), progress(30, of: 100), progress(100, of: 100)])
     }
 
-    @Test func aRetryNeverGoesBackAndTheEndIsExact() async {
+    @Test func aRetryNeverGoesBackAndTheEndIsExact() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         for (number, count) in [60, 20, 80].enumerated() {
-            let transfer = await steps.transfers.first(number + 1)[number]
+            let transfer = try await steps.awaitTransfer(count: number + 1)
             transfer.receive(head(.ok, [.contentLength: "80"]))
             transfer.receive(data(count))
             clock.advance(by: .milliseconds(100))
@@ -77,18 +77,18 @@ import Testing
         #expect(all.last == progress(80, of: 80))
     }
 
-    @Test func redirectsAndErrorsDoNotCount() async {
+    @Test func redirectsAndErrorsDoNotCount() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
-        let first = await steps.transfers.first(1)[0]
+        let first = try await steps.awaitTransfer()
         first.receive(head(.found, [.location: "/other", .contentLength: "500"]))
         first.receive(data(500))
         first.receive(.end(nil))
-        let second = await steps.transfers.first(2)[1]
+        let second = try await steps.awaitTransfer(count: 2)
         second.receive(head(.serviceUnavailable, [.contentLength: "700"]))
         second.receive(data(700))
         second.receive(.end(nil))
-        let third = await steps.transfers.first(3)[2]
+        let third = try await steps.awaitTransfer(count: 3)
         third.receive(head(.ok))
         third.receive(data(3))
         third.receive(.end(nil))
@@ -97,10 +97,10 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(3, of: 3)])
     }
 
-    @Test func encodedContentIsCountedDecodedAndItsLengthIsNotKnown() async {
+    @Test func encodedContentIsCountedDecodedAndItsLengthIsNotKnown() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         transfer.receive(head(.ok, [.contentLength: "10", .contentEncoding: "gzip"]))
         transfer.receive(data(1000))
@@ -110,11 +110,11 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(1000, of: 1000)])
     }
 
-    @Test func whatIsSentIsToldApart() async {
+    @Test func whatIsSentIsToldApart() async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let (sent, received) = (record(operation, .upload), record(operation))
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         transfer.receive(.sent(40, of: 100))
         clock.advance(by: .milliseconds(100))
@@ -133,11 +133,11 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let operation = queue().addRequest(Film(destination: .file(folder.appendingPathComponent("film"))))
         let told = record(operation)
-        let first = await steps.transfers.first(1)[0]
+        let first = try await steps.awaitTransfer()
         first.receive(head(.ok, [.contentLength: "100", .eTag: "\"a\""]))
         first.receive(data(60))
         first.receive(lost)
-        let second = await steps.transfers.first(2)[1]
+        let second = try await steps.awaitTransfer(count: 2)
         #expect(second.request.headers[.range] == "bytes=60-")
         second.receive(
             head(.partialContent, [.contentLength: "40", .contentRange: "bytes 60-99/100", .eTag: "\"a\""])
@@ -153,10 +153,10 @@ import Testing
         #expect(all.allSatisfy { $0.total == 100 })
     }
 
-    @Test func aStreamIsCountedAsItComes() async {
+    @Test func aStreamIsCountedAsItComes() async throws {
         let operation = queue().addRequest(Drain())
         let updates = operation.progressUpdates()
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "20"]))
         transfer.receive(data(20))
         transfer.receive(.end(nil))
@@ -169,9 +169,9 @@ import Testing
 
     // MARK: When one asks
 
-    @Test func whoAsksLateHearsWhatWas() async {
+    @Test func whoAsksLateHearsWhatWas() async throws {
         let operation = queue().addRequest(TextRequest())
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "100"]))
         transfer.receive(data(40))
 
@@ -183,10 +183,10 @@ import Testing
         #expect(await record(operation).first(1) == [progress(100, of: 100)])
     }
 
-    @Test func theSequenceEndsWithTheOperationHoweverThatEnds() async {
+    @Test func theSequenceEndsWithTheOperationHoweverThatEnds() async throws {
         let operation = queue { $0.retry = .never }.addRequest(TextRequest())
         let updates = operation.progressUpdates()
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "100"]))
         transfer.receive(data(40))
         transfer.receive(lost)
@@ -198,9 +198,9 @@ import Testing
         #expect(await operation.progressUpdates().reduce(0) { count, _ in count + 1 } == 1)
     }
 
-    @Test func nothingIsMadeUnlessSomebodyAsks() async {
+    @Test func nothingIsMadeUnlessSomebodyAsks() async throws {
         let operation = queue().addRequest(TextRequest())
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(head())
         transfer.receive(data(10))
         transfer.receive(.end(nil))
@@ -211,13 +211,13 @@ import Testing
 
     // MARK: Foundation's Progress
 
-    @Test func aProgressCountsBytesAndIsAChildOfOthers() async {
+    @Test func aProgressCountsBytesAndIsAChildOfOthers() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 2)
         #expect(operation.progress === operation.progress && operation.progress.isIndeterminate)
         #expect(operation.progress !== operation.uploadProgress)
         whole.addChild(operation.progress, withPendingUnitCount: 1)
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         transfer.receive(head(.ok, [.contentLength: "100"]))
         clock.advance(by: .milliseconds(100))
@@ -231,10 +231,10 @@ import Testing
         #expect(operation.progress.completedUnitCount == 100)
     }
 
-    @Test func aResponseWithoutContentIsCompleteToo() async {
+    @Test func aResponseWithoutContentIsCompleteToo() async throws {
         let operation = queue().addRequest(TextRequest())
         let progress = operation.progress
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(head())
         transfer.receive(.end(nil))
         await operation.end()
@@ -242,23 +242,23 @@ import Testing
         #expect(progress.isFinished && progress.fractionCompleted == 1)
     }
 
-    @Test func cancellingTheProgressCancelsTheOperation() async {
+    @Test func cancellingTheProgressCancelsTheOperation() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 1)
         whole.addChild(operation.progress, withPendingUnitCount: 1)
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         whole.cancel()
 
-        await transfer.cancels.first(1)
+        try await transfer.awaitCancel()
         transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
         await operation.end()
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    @Test func pausingTheProgressPausesTheOperation() async {
+    @Test func pausingTheProgressPausesTheOperation() async throws {
         let operation = queue().addRequest(TextRequest())
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         // The handlers are called on a thread of Foundation's.
         operation.progress.pause()

@@ -51,9 +51,9 @@ import Testing
         let queue = TestQueue(refused) { $0.retry = RetryPolicy(backoff: .none) }
         #expect(try await queue.fetch(Joining()) == "abc" && refused.requests.count == 2)
 
-        let steps = StepTransport()
+        let steps = ManualTransport()
         let broken = TestQueue(steps) { $0.retry = RetryPolicy(backoff: .none) }.addRequest(Joining())
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         transfer.receive(.data(Self.pieces[0]))
         transfer.receive(.end(RequestError(.connectionLost, phase: .receiving)))
@@ -63,22 +63,22 @@ import Testing
     }
 
     @Test func returningEarlyCancelsTheTransfer() async throws {
-        let steps = StepTransport()
+        let steps = ManualTransport()
         let operation = TestQueue(steps).addRequest(Joining(until: "b"))
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         for piece in Self.pieces { transfer.receive(.data(piece)) }
 
         #expect(try await operation.value() == "ab")
-        _ = await transfer.cancels.first(1)
+        try await transfer.awaitCancel()
         transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
         await operation.end()
     }
 
-    @Test func aCancelEndsTheConsumer() async {
-        let steps = StepTransport()
+    @Test func aCancelEndsTheConsumer() async throws {
+        let steps = ManualTransport()
         let operation = TestQueue(steps).addRequest(Joining())
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
 
         operation.cancel()
@@ -99,10 +99,10 @@ import Testing
     }
 
     @Test func whatCameBeforeAFailureIsGivenBeforeIt() async throws {
-        let steps = StepTransport()
+        let steps = ManualTransport()
         let queue = TestQueue(steps)
         let waiting = Task { try await queue.stream(HTTPRequest(url: home)) }
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         let stream = try await waiting.value
         let operations = queue.operations
@@ -121,15 +121,15 @@ import Testing
     }
 
     @Test func lettingGoOfAStreamCancelsTheTransfer() async throws {
-        let steps = StepTransport()
+        let steps = ManualTransport()
         let queue = TestQueue(steps)
         let waiting = Task { try await queue.stream(HTTPRequest(url: home)).status }
-        let transfer = await steps.transfers.first(1)[0]
+        let transfer = try await steps.awaitTransfer()
 
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
 
         #expect(try await waiting.value == .ok)
-        _ = await transfer.cancels.first(1)
+        try await transfer.awaitCancel()
         transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
         for operation in queue.operations { await operation.end() }
     }

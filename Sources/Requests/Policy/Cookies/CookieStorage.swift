@@ -32,13 +32,13 @@ extension CookieStorage {
     ///
     /// Servers set names that are no tokens, such as `cart[id]`, and expect them back, so only what would end a cookie
     /// or the field early is left out.
-    func field(for url: URL) -> HTTPField? {
+    package func field(for url: URL) -> HTTPField? {
         let cookies = cookies(for: url).filter(\.isWhole)
         return cookies.isEmpty ? nil : HTTPField(.cookie, cookies.map(\.rawValue).joined(separator: "; "))
     }
 
     /// Keeps what a response sets.
-    func store(_ head: HTTPResponseHead, from url: URL) {
+    package func store(_ head: HTTPResponseHead, from url: URL) {
         let cookies = head.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
         if !cookies.isEmpty { store(cookies, from: url) }
     }

@@ -33,7 +33,7 @@ public final class FoundationCookieStorage: CookieStorage {
     }
 
     /// Takes the cookies of a session; nil where it has none, and keeps none.
-    init?(of configuration: URLSessionConfiguration) {
+    package init?(of configuration: URLSessionConfiguration) {
         guard let storage = configuration.httpCookieStorage else { return nil }
         self.storage = storage
         now = { Date() }

@@ -123,7 +123,13 @@ extension URLSession {
         var urlRequest = URLRequest(url: request.url, cachePolicy: request.cachePolicy)
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess
-        urlRequest.httpShouldHandleCookies = request.usesCookies && !request.headers.contains(.cookie)
+        #if canImport(FoundationNetworking)
+        // The transport keeps those of the session itself.
+        urlRequest.httpShouldHandleCookies = false
+        #else
+        let mayHandleCookies = request.usesCookies && !request.headers.contains(.cookie)
+        urlRequest.httpShouldHandleCookies = mayHandleCookies && configuration.httpCookieStorage != nil
+        #endif
         for field in request.headers where urlRequest.value(forHTTPHeaderField: field.name.rawValue) == nil {
             urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
         }

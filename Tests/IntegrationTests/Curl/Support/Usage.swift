@@ -4,6 +4,7 @@
 #if os(Linux)
 import Foundation
 import Glibc
+import Requests
 
 /// What this process holds of the system.
 enum Usage {
@@ -43,6 +44,27 @@ enum Usage {
     static var memory: Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         return (text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0) * Int(getpagesize())
+    }
+
+    /// Whether what is done takes no more memory than that, at least once in a few times.
+    ///
+    /// Other tests run at the same time, and take what they need; hardly each time.
+    ///
+    /// - Parameters:
+    ///   - limit: How many bytes more may be resident; nil for any number.
+    ///   - work: What is done, given what it may call where much is there at once; its end counts too.
+    static func isBelow(
+        _ limit: Int?,
+        _ work: (_ look: @escaping @Sendable () -> Void) async throws -> Void
+    ) async rethrows -> Bool {
+        for _ in 0..<5 {
+            let (before, most) = (memory, Locked(0))
+            let look: @Sendable () -> Void = { most.withLock { $0 = max($0, memory) } }
+            try await work(look)
+            look()
+            guard let limit, isMemoryExact, most.withLock({ $0 }) - before >= limit else { return true }
+        }
+        return false
     }
 
     private static var links: [String] {

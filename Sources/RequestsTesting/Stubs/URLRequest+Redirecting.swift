@@ -4,15 +4,8 @@
 import Foundation
 import Requests
 
+#if canImport(ObjectiveC)
 extension URLRequest {
-    /// The request as a stubber takes it.
-    ///
-    /// - Throws: `InvalidRequest` where there is no address.
-    func forStubber() throws(InvalidRequest) -> TransportRequest {
-        TransportRequest(try HTTPRequest(self), timeout: .seconds(60))
-    }
-
-    #if canImport(ObjectiveC)
     /// The request that a session makes of a redirect (RFC 9110, 15.4); nil where the response is none.
     func redirected(by head: HTTPResponseHead) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), let location = head[.location],
@@ -28,5 +21,5 @@ extension URLRequest {
         }
         return result
     }
-    #endif
 }
+#endif

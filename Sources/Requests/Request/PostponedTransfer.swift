@@ -1,0 +1,57 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// A transfer that begins when what others owe a limiter is made good, unless it is called off before.
+///
+/// To begin and pause at once would come too late: what is small is over before the pause takes effect.
+final class PostponedTransfer: Transfer {
+    typealias Begin = @Sendable () -> any Transfer
+
+    private let limiter: BandwidthLimiter
+    private let begin: Begin
+    private let giveUp: @Sendable () -> Void
+    private let state = Locked(PostponedTransferState())
+    private let flow = FlowControl()
+
+    /// Makes a transfer that waits.
+    ///
+    /// - Parameters:
+    ///   - pause: How long what is owed takes.
+    ///   - limiter: Whom it is owed to.
+    ///   - begin: Begins the transfer.
+    ///   - giveUp: Tells the end of a transfer that was called off before it began.
+    init(
+        for pause: Duration,
+        _ limiter: BandwidthLimiter,
+        begin: @escaping Begin,
+        giveUp: @escaping @Sendable () -> Void
+    ) {
+        (self.limiter, self.begin, self.giveUp) = (limiter, begin, giveUp)
+        wait(for: pause)
+    }
+
+    /// Begins after a while, unless others have taken what would make it good.
+    private func wait(for pause: Duration) {
+        let timer = DelayedAction(after: pause, on: limiter.clock) { [self] in
+            if let pause = limiter.owed { return wait(for: pause) }
+            guard state.withLock({ $0.begin() }) else { return }
+            let transfer = begin()
+            flow.attach(transfer)
+            if state.withLock({ $0.keep(transfer) }) { transfer.cancel() }
+        }
+        if state.withLock({ $0.keep(timer) }) { timer.cancel() }
+    }
+
+    func cancel() {
+        switch state.withLock({ $0.cancel() }) {
+        case .none: break
+        case .giveUp(let timer):
+            timer?.cancel()
+            giveUp()
+        case .cancel(let transfer): transfer.cancel()
+        }
+    }
+
+    func pause() { flow.set(.user, true) }
+    func resume() { flow.set(.user, false) }
+}
