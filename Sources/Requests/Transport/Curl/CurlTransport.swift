@@ -14,6 +14,9 @@ import Foundation
 ///
 /// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// pipeline does what has to be done, the same over every transport.
+///
+/// Content that was compressed and cut before it was framed comes as far as it goes, without an error: libcurl doesn't
+/// tell. Where that matters, compare a digest or a length of what was meant.
 public final class CurlTransport: HTTPTransport {
     /// What a transport is made of.
     public struct Configuration: Sendable {
