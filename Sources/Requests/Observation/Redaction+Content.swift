@@ -24,7 +24,7 @@ extension Redaction {
         let isJSON = type?.essence == MediaType.json.essence || type?.suffix == "json" || content.beginsAsJSON
         guard isMultipart || isJSON else { return content }
         guard isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) else {
-            return isMultipart ? whole(content) : lines(content) ?? whole(content)
+            return isMultipart ? whole(content) { _ in false } : lines(content) ?? whole(content, unless: isNumber)
         }
         return credentials(value)?.serialized ?? content
     }
@@ -43,21 +43,25 @@ extension Redaction {
         return Data(lines.joined(separator: [UInt8(ascii: "\n")]))
     }
 
-    /// What can't be taken apart, which goes as a whole where it names a credential that is no number.
-    private static func whole(_ content: Data) -> Data {
+    /// What can't be taken apart, which goes as a whole where it names a credential, unless what stands behind that says
+    /// that it is none.
+    private static func whole(_ content: Data, unless isHarmless: (_ behind: String) -> Bool) -> Data {
         let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
         let isSecret = pieces.indices.contains { index in
             guard namesCredential(pieces[index]) else { return false }
-            return index + 1 == pieces.endIndex || !isNumber(behind: pieces[index + 1])
+            return index + 1 == pieces.endIndex || !isHarmless(pieces[index + 1])
         }
         return isSecret ? Data() : content
     }
 
-    /// Whether a name is followed by a colon and a number.
+    /// Whether what stands behind a name in JSON is a colon and a number.
     private static func isNumber(behind text: String) -> Bool {
-        let letters = text.utf8.filter { $0 > UInt8(ascii: " ") }
-        guard letters.count > 1, letters[0] == UInt8(ascii: ":") else { return false }
-        return ASCII.isDigit(letters[1]) || letters[1] == UInt8(ascii: "-")
+        let letters = text.utf8.drop { $0 <= UInt8(ascii: " ") }
+        guard letters.first == UInt8(ascii: ":") else { return false }
+        let value = letters.dropFirst().prefix { !",}]".utf8.contains($0) }
+        let number = String(decoding: value, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+        return !number.isEmpty && number.utf8.allSatisfy { ASCII.isDigit($0) || "+-.eE".utf8.contains($0) }
+            && number.utf8.contains(where: ASCII.isDigit)
     }
 
     /// Content as people may read it in a message; nil where it names a secret, and can't be taken apart.

@@ -35,13 +35,10 @@ final class BandwidthThrottle: Sendable {
 
     /// Begins the transfer, when what others owe is made good.
     ///
-    /// - Parameters:
-    ///   - begin: Begins it.
-    ///   - giveUp: Tells the end of a transfer that was called off before it began.
     /// - Returns: The transfer, whether it has begun or not.
-    func start(_ begin: @escaping PostponedTransfer.Begin, giveUp: @escaping @Sendable () -> Void) -> any Transfer {
-        guard let pause = limiter.owed else { return begin() }
-        return PostponedTransfer(for: pause, limiter, begin: begin, giveUp: giveUp)
+    func start(_ plan: PostponedTransferState.Plan) -> any Transfer {
+        guard let pause = limiter.owed else { return plan.begin() }
+        return PostponedTransfer(for: pause, limiter, plan)
     }
 
     /// Counts what came or went in one event of the transfer.

@@ -124,11 +124,13 @@ extension NetworkOperation {
         }
         let handle: any Transfer
         if let throttle {
-            handle = throttle.start { [transport, outgoing] in
-                transport.send(outgoing) { sink($0) }
-            } giveUp: {
-                sink(.end(RequestError(.cancelled, phase: .sending)))
-            }
+            handle = throttle.start(
+                PostponedTransferState.Plan { [transport, outgoing] in
+                    transport.send(outgoing) { sink($0) }
+                } giveUp: {
+                    sink(.end(RequestError(.cancelled, phase: .sending)))
+                }
+            )
         } else {
             handle = transport.send(outgoing) { sink($0) }
         }

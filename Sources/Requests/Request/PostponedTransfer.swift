@@ -5,12 +5,8 @@
 ///
 /// To begin and pause at once would come too late: what is small is over before the pause takes effect.
 final class PostponedTransfer: Transfer {
-    typealias Begin = @Sendable () -> any Transfer
-
     private let limiter: BandwidthLimiter
-    private let begin: Begin
-    private let giveUp: @Sendable () -> Void
-    private let state = Locked(PostponedTransferState())
+    private let state: Locked<PostponedTransferState>
     private let flow = FlowControl()
 
     /// Makes a transfer that waits.
@@ -18,34 +14,30 @@ final class PostponedTransfer: Transfer {
     /// - Parameters:
     ///   - pause: How long what is owed takes.
     ///   - limiter: Whom it is owed to.
-    ///   - begin: Begins the transfer.
-    ///   - giveUp: Tells the end of a transfer that was called off before it began.
-    init(
-        for pause: Duration,
-        _ limiter: BandwidthLimiter,
-        begin: @escaping Begin,
-        giveUp: @escaping @Sendable () -> Void
-    ) {
-        (self.limiter, self.begin, self.giveUp) = (limiter, begin, giveUp)
+    ///   - plan: What is done then, and let go of.
+    init(for pause: Duration, _ limiter: BandwidthLimiter, _ plan: PostponedTransferState.Plan) {
+        self.limiter = limiter
+        state = Locked(PostponedTransferState(plan))
         wait(for: pause)
     }
 
     /// Begins after a while, unless others have taken what would make it good.
     private func wait(for pause: Duration) {
+        guard let number = state.withLock({ $0.wait() }) else { return }
         let timer = DelayedAction(after: pause, on: limiter.clock) { [self] in
             if let pause = limiter.owed { return wait(for: pause) }
-            guard state.withLock({ $0.begin() }) else { return }
+            guard let begin = state.withLock({ $0.begin() }) else { return }
             let transfer = begin()
             flow.attach(transfer)
             if state.withLock({ $0.keep(transfer) }) { transfer.cancel() }
         }
-        if state.withLock({ $0.keep(timer) }) { timer.cancel() }
+        if state.withLock({ $0.keep(timer, of: number) }) { timer.cancel() }
     }
 
     func cancel() {
         switch state.withLock({ $0.cancel() }) {
         case .none: break
-        case .giveUp(let timer):
+        case .giveUp(let giveUp, let timer):
             timer?.cancel()
             giveUp()
         case .cancel(let transfer): transfer.cancel()

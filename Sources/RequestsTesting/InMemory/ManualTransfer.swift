@@ -7,11 +7,24 @@ import Requests
 ///
 /// Safe from any thread, but for ``receive(_:)``: events of one transfer come one after the other.
 public final class ManualTransfer: Transfer {
+    private struct State {
+        var cancelCount = 0
+        var isPaused = false
+        /// Those who wait for a pause, or for its end.
+        var waiters: [(isPaused: Bool, gate: Gate)] = []
+
+        /// Notes what is wanted, and gives those who have waited for that.
+        mutating func set(_ isPaused: Bool) -> [Gate] {
+            self.isPaused = isPaused
+            defer { waiters.removeAll { $0.isPaused == isPaused } }
+            return waiters.filter { $0.isPaused == isPaused }.map(\.gate)
+        }
+    }
+
     /// What was sent.
     public let request: TransportRequest
     private let receiver: Locked<(@Sendable (TransferEvent) -> Void)?>
-    private let cancels = Locked(0)
-    private let pauses = Locked(false)
+    private let state = Locked(State())
     private let cancelled = Gate()
 
     init(_ request: TransportRequest, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
@@ -29,8 +42,10 @@ public final class ManualTransfer: Transfer {
         receive?(event)
     }
 
+    // MARK: What is wanted of it
+
     /// How often the transfer was cancelled, which has no other consequence.
-    public var cancelCount: Int { cancels.withLock { $0 } }
+    public var cancelCount: Int { state.withLock { $0.cancelCount } }
 
     /// Waits until the transfer is cancelled.
     ///
@@ -40,17 +55,39 @@ public final class ManualTransfer: Transfer {
     }
 
     /// Whether no more is wanted for now.
-    public var isPaused: Bool { pauses.withLock { $0 } }
+    public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Notes that no more is wanted for now; what is received nonetheless is reported.
-    public func pause() { pauses.withLock { $0 = true } }
+    /// Waits until no more is wanted, or until more is wanted again; not at all where that is so.
+    ///
+    /// - Parameter isPaused: Whether a pause is waited for, or its end.
+    /// - Throws: `CancellationError` where the task is cancelled before.
+    public func awaitPause(_ isPaused: Bool = true) async throws {
+        let gate = Gate()
+        let isThere = state.withLock { state in
+            if state.isPaused != isPaused { state.waiters.append((isPaused, gate)) }
+            return state.isPaused == isPaused
+        }
+        if !isThere, await !gate.wait() {
+            state.withLock { $0.waiters.removeAll { $0.gate === gate } }
+            throw CancellationError()
+        }
+    }
 
-    /// Notes that more is wanted.
-    public func resume() { pauses.withLock { $0 = false } }
+    // MARK: As a transfer
 
     /// Notes that the transfer was cancelled.
     public func cancel() {
-        cancels.withLock { $0 += 1 }
+        state.withLock { $0.cancelCount += 1 }
         cancelled.open()
+    }
+
+    /// Notes that no more is wanted for now; what is received nonetheless is reported.
+    public func pause() {
+        for gate in state.withLock({ $0.set(true) }) { gate.open() }
+    }
+
+    /// Notes that more is wanted.
+    public func resume() {
+        for gate in state.withLock({ $0.set(false) }) { gate.open() }
     }
 }

@@ -53,7 +53,10 @@ public final class ManualTransport: HTTPTransport {
             if !state.transfers.indices.contains(index) { state.waiters.append((index + 1, gate)) }
             return state.transfers.indices.contains(index)
         }
-        if !isThere, await !gate.wait() { throw CancellationError() }
+        if !isThere, await !gate.wait() {
+            state.withLock { $0.waiters.removeAll { $0.gate === gate } }
+            throw CancellationError()
+        }
         return transfers[index]
     }
 

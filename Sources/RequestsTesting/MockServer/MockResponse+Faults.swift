@@ -23,6 +23,8 @@ extension MockResponse {
     }
 
     /// The response in small pieces, head included, with a pause between any two.
+    ///
+    /// - Complexity: O(1) in memory; O(n) in the number of pieces that the response has already.
     public func dripping(chunkSize: Int = 1, every interval: Duration) -> MockResponse {
         inPieces(of: max(1, chunkSize), every: interval) { _ in interval }
     }
@@ -126,6 +128,12 @@ extension MockResponse.Step {
         return .sendInPieces(bytes, of: size, every: interval)
     }
 
+    /// The pause that there is behind so many bytes, where a piece ends with them.
+    fileprivate func pauseBehind(_ count: Int) -> [Self] {
+        guard case .sendInPieces(_, let size, let interval) = self, count % Swift.max(1, size) == 0 else { return [] }
+        return [.pause(interval)]
+    }
+
     /// The same without pieces: those that are sent one by one.
     fileprivate var withoutPieces: [Self] {
         guard case .sendInPieces(var rest, let size, let interval) = self else { return [self] }
@@ -152,7 +160,7 @@ extension [MockResponse.Step] {
             }
             return (
                 self[..<index] + [step.sending(Data(bytes.prefix(left)))],
-                [step.sending(Data(bytes.dropFirst(left)))] + self[(index + 1)...]
+                step.pauseBehind(left) + [step.sending(Data(bytes.dropFirst(left)))] + self[(index + 1)...]
             )
         }
         return (self, [])

@@ -10,9 +10,12 @@ struct ContentBeginning: Hashable, Sendable {
     private let known: Data
     /// How many bytes there were behind; nil where a secret was cut in two, the rest of which has any length.
     private let missing: Int64?
+    /// Whether it was compressed, so that nothing of it may be seen.
+    private let isEncoded: Bool
 
-    init(_ known: Data, type: String?, missing: Int64) {
-        let redacted = Redaction.content(known, type: type)
+    init(_ known: Data, headers: HTTPHeaders, missing: Int64) {
+        isEncoded = headers.isEncoded
+        let redacted = Redaction.content(known, type: headers[.contentType])
         // A sign that was cut in two is none.
         let cut = Data("\u{FFFD}".utf8)
         let isSplit = redacted.hasSuffix(cut)
@@ -26,7 +29,8 @@ struct ContentBeginning: Hashable, Sendable {
     func isBeginning(of content: Data, headers: HTTPHeaders) -> Bool {
         let redacted = Redaction.content(content, type: headers[.contentType])
         // Of what is compressed, or goes as a whole for its secrets, no more is known than that there was some.
-        if known.isEmpty, redacted.isEmpty || headers.isEncoded { return true }
+        let isHidden = redacted.isEmpty || (isEncoded && headers.isEncoded)
+        if known.isEmpty, isHidden { return !content.isEmpty }
         // A form keeps its order without its secrets; JSON is written anew.
         guard redacted.starts(with: known) || content.starts(with: known) else { return false }
         let rest = redacted.dropFirst(known.count)

@@ -33,7 +33,7 @@ struct ReplayKey: Hashable, Sendable {
         let missing = exchange.requestBodySize - Int64(request.body.count)
         beginning =
             matchingBodies && missing > 0
-            ? ContentBeginning(request.body, type: request.headers[.contentType], missing: missing) : nil
+            ? ContentBeginning(request.body, headers: request.headers, missing: missing) : nil
         content = matchingBodies ? ReplayedContent(request.body, type: request.headers[.contentType]) : nil
     }
 }

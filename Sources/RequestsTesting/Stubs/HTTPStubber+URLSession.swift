@@ -10,7 +10,8 @@ extension HTTPStubber {
     /// For code that takes a session, whichever library it belongs to. Other protocol classes of the configuration stay,
     /// behind the stubber. The stubber must outlive the sessions' requests: they fail once it is gone. Cookies are kept
     /// and sent as the configuration says, and its `timeoutIntervalForRequest` is how long a stub may be silent: install
-    /// the stubber last, for it is asked now.
+    /// the stubber last, for it is asked now. Take an ephemeral configuration: the cookies of the default one are those
+    /// of the whole process, and other tests would hear of them.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.ephemeral
@@ -22,7 +23,7 @@ extension HTTPStubber {
     ///
     /// | | consequence |
     /// |---|---|
-    /// | requests that are let through | the stubber's network sends them, not the session: cookies, credentials and trust of the session don't apply |
+    /// | requests that are let through | the stubber's network sends them, not the session, whose credentials and trust don't apply |
     /// | download tasks | on Linux they fail: Foundation would crash at their end |
     /// | upload tasks | on Linux their content isn't shown, see ``StubbedRequest/isBodyHidden`` |
     /// | responses in pieces | on Linux all of it comes at once, when the last piece would |

@@ -153,9 +153,11 @@ public final class HTTPStubber: HTTPTransport {
     /// The network, past every stubber: one that is enabled for `URLSession.shared` would else get its own requests.
     private static let network: any HTTPTransport = {
         #if os(Linux)
-        DefaultTransport.shared
+        return DefaultTransport.shared
         #else
-        URLSessionTransport(configuration: .ephemeral)
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpCookieStorage = nil
+        return URLSessionTransport(configuration: configuration)
         #endif
     }()
 }

@@ -5,7 +5,7 @@
 ///
 /// All that a session hands to a protocol class is a request, in which nothing tells the session: so each configuration
 /// that a stubber is installed in has a class of its own. Classes can't be made at run time, but types of generic ones
-/// can: the parameter is a number, a type a bit.
+/// can: the parameter is a number, a type a bit. They stay as long as the process lives.
 final class InstalledStubProtocol<Number>: StubProtocol {
     override class var isInstalled: Bool { true }
 }

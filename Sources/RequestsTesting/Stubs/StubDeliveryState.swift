@@ -7,6 +7,8 @@ import Requests
 /// What a `URLProtocol` has still to tell its client.
 struct StubDeliveryState {
     private var pending: [TransferEvent] = []
+    /// The content of what is told as a whole, which grows in its place: of pieces there may be very many.
+    private var content = Data()
     private var isStopped = false
     /// Whether what is pending may be told: a task that is resumed asks for it at any time.
     private var isDue = false
@@ -20,11 +22,12 @@ struct StubDeliveryState {
         case .informational, .sent, .metrics:
             return false
         case .data(let data):
-            guard isWhole, case .data(let last)? = pending.last else { break }
-            pending[pending.count - 1] = .data(last + data)
+            guard isWhole else { break }
+            content += data
             return false
-        case .head, .end:
-            break
+        case .head: break
+        case .end:
+            if !content.isEmpty { pending.append(.data(content)) }
         }
         pending.append(event)
         if case .end = event { isDue = true }
@@ -35,13 +38,13 @@ struct StubDeliveryState {
     /// What is to be told now; nothing after a stop.
     mutating func take() -> [TransferEvent] {
         guard isDue, !isStopped else { return [] }
-        defer { pending = [] }
+        defer { (pending, content) = ([], Data()) }
         return pending
     }
 
     /// Tells nothing any more.
     mutating func stop() {
         isStopped = true
-        pending = []
+        (pending, content) = ([], Data())
     }
 }

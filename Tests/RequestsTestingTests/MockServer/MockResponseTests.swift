@@ -139,6 +139,12 @@ import Testing
         let large = MockResponse.raw(Data(count: 1 << 20))
         #expect(large.dripping(every: .seconds(1)).steps(for: request).count == 1)
         #expect(large.throttled(to: .gprs).truncated(after: 100).steps(for: request).count == 2)
+        let split = MockResponse.raw("abcd").dripping(chunkSize: 2, every: .seconds(2)).held(by: Gate(), after: 2)
+        #expect(
+            split.steps(for: request).map { "\($0)".prefix { $0 != "(" } } == [
+                "sendInPieces", "waitFor", "pause", "sendInPieces",
+            ]
+        )
         // Said twice, both count.
         let twice = MockResponse.raw("abcd").dripping(chunkSize: 3, every: .seconds(2)).dripping(every: .seconds(1))
         #expect(

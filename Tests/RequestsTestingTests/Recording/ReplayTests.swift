@@ -127,6 +127,7 @@ import Testing
         stubber.replay(try HTTPArchive(data: archive.data()), matchingBodies: true)
         var other = HTTPRequest(url: request.url, method: .post, body: .text("b"))
         #expect(await refuses("https://a/x", .post, body: .text("b"), on: stubber) != nil)
+        #expect(await refuses("https://a/x", .post, on: stubber) != nil)
 
         other.headers[.contentEncoding] = "gzip"
         _ = try await other.fetch(on: HTTPClient(transport: stubber))
@@ -147,6 +148,7 @@ import Testing
 
         #expect(!String(decoding: data, as: UTF8.self).contains("hush"))
         #expect(try await fetch("https://a/x", .post, body: body, on: stubber) == "1")
+        #expect(await refuses("https://a/x", .post, on: stubber) != nil)
     }
 
     /// What is recorded, how much of it is kept, and what it is compared with.

@@ -113,6 +113,9 @@ import Testing
 
         #expect(String(decoding: data, as: UTF8.self) == "late")
         #expect(error?.code == .timedOut)
+        let impatient = URLRequest(url: url, timeoutInterval: 0.02)
+        let own = await #expect(throws: URLError.self) { try await load(impatient, in: sessions[0]) }
+        #expect(own?.code == .timedOut)
     }
 
     #if canImport(FoundationNetworking)

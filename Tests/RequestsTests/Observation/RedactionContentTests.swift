@@ -44,6 +44,9 @@ import Testing
         )
         #expect(redacted(#"{"max_tokens": 5, "text":"and so"#, type) == #"{"max_tokens": 5, "text":"and so"#)
         #expect(redacted(#"{"max_tokens": 5, "token":"a"#, type) == "")
+        for text in [#"{"token": 9f86d081, "a"#, #"{"privateKey": -----BEGIN"#, #"{"token": , "a"#] {
+            #expect(redacted(text, type) == "")
+        }
     }
 
     @Test func aFormInPartsGoesAsAWholeWhereItNamesACredential() {

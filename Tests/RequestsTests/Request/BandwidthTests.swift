@@ -70,13 +70,35 @@ import Testing
         clock.advance(by: .milliseconds(100))
 
         let transfer = try await steps.awaitTransfer()
-        #expect(transfer.isPaused)
+        try await transfer.awaitPause()
         operation.resume()
-        #expect(!transfer.isPaused)
+        try await transfer.awaitPause(false)
         transfer.receive(.head(HTTPResponseHead(status: .ok)))
         transfer.receive(.end(nil))
         await operation.end()
         #expect(operation.result?.value?.isEmpty == true)
+    }
+
+    /// Whoever keeps the handle of a transfer keeps nothing of what it reports to.
+    @Test func aTransportMayForgetATransferThatHadToWait() async {
+        final class Forgetful: HTTPTransport {
+            final class Nothing: Transfer { func cancel() {} }
+            let capabilities = TransportCapabilities.concurrentDelivery
+            let sends = Recorder<Void>()
+            func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+                sends.record(())
+                return Nothing()
+            }
+        }
+        let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
+        _ = limiter.take(500)
+        let operation = TestQueue(Forgetful()) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
+        _ = await clock.sleeps.first(1)
+
+        clock.advance(by: .milliseconds(500))
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .connectionLost)
     }
 
     @Test func whoWaitsForOthersCanBeCancelled() async throws {

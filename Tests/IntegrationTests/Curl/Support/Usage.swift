@@ -58,7 +58,8 @@ enum Usage {
         _ work: (_ look: @escaping @Sendable () -> Void) async throws -> Void
     ) async rethrows -> Bool {
         for _ in 0..<5 {
-            let (before, most) = (memory, Locked(0))
+            // Else what one attempt left free would be there for the next to fill.
+            let (before, most) = (settledMemory, Locked(0))
             let look: @Sendable () -> Void = { most.withLock { $0 = max($0, memory) } }
             try await work(look)
             look()
