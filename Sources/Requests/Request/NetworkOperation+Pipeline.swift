@@ -36,14 +36,14 @@ extension NetworkOperation {
     private func make(_ request: R, attempt: Int) {
         // The operation may have been called off in the meantime.
         guard case .building = lifecycleState else { return }
-        let reply = BuildReply { result in self.built(result, attempt: attempt) }
+        let reply = BuildReply { result in self.built(result, of: request, attempt: attempt) }
         request.makeHTTPRequest(in: environment) { reply($0) }
     }
 
-    private func built(_ result: Result<HTTPRequest, any Error>, attempt: Int) {
-        guard case .adapt = transition(.built(attempt: attempt)), let request else { return }
+    private func built(_ result: () throws -> HTTPRequest, of request: R, attempt: Int) {
+        guard case .adapt = transition(.built(attempt: attempt)) else { return }
         do {
-            var http = try result.get()
+            var http = try result()
             let options = request.options
             run.withLock { $0.options = options }
             let secrets = environment.secretHeaders.union(options.secretHeaders)

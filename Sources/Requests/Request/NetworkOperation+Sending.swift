@@ -115,15 +115,12 @@ extension NetworkOperation {
         }
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
         throttle?.begin()
-        let sink = EventSink { [self] event in
+        let sink = EventSink(flow) { [self] event in
             throttle?.note(event)
-            if case .end = event {
-                flow.detach()
-                leave?()
-            }
+            if case .end = event { leave?() }
             receive(event, transfer: transfer, limits: (head: headLimit, body: limit))
         }
-        let handle = transport.send(outgoing) { sink($0) }
+        let handle = transport.send(outgoing) { sink.report($0) }
         flow.attach(handle)
         // A cancel that came while there was no handle yet finds its way here.
         run.withLock { $0.exchange.keep({ handle.cancel() }, of: work) }?()

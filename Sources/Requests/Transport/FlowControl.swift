@@ -54,6 +54,9 @@ final class FlowControl: Sendable {
         }
     }
 
+    /// Whether the transfer is over.
+    var isOver: Bool { state.withLock { $0.isOver } }
+
     /// Calls the transfer off.
     func cancel() {
         state.withLock { $0.transfer }?.cancel()
