@@ -11,12 +11,7 @@ extension NetworkOperation {
     func build(_ attempt: Int) {
         if attempt == 1 { feed?.report(.operationStarted) }
         do {
-            let isDeferred = self.request == nil
             guard let request = try resolveRequest() else { return }
-            if isDeferred {
-                feed?.identify(as: request.identifier, tag: request.options.tag)
-                if let deadline = request.options.deadline { startDeadline(deadline) }
-            }
             if let shared = takeSharedTransfer(for: request) { return join(shared) }
             let conditions = environment.conditions + request.options.conditions
             guard attempt == 1, !conditions.isEmpty else { return make(request, attempt: attempt) }
