@@ -104,9 +104,8 @@ extension NetworkOperation {
         return context
     }
 
-    private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {
+    private func adapted(_ request: consuming HTTPRequest, implied: HTTPHeaders, attempt: Int) {
         do {
-            var request = request
             // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
             try request.resolve(baseURL: environment.baseURL, inheriting: [])
             request.headers.markSecrets(environment.secretHeaders.union(run.withLock { $0.options.secretHeaders }))

@@ -14,13 +14,14 @@ extension NetworkOperation {
     }
 
     private func go(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
-        var complete = request
+        var withCookies: HTTPRequest?
         if let cookies = environment.cookies, run.withLock({ $0.options.usesCookies }) {
-            complete.addCookies(of: cookies)
+            withCookies = request.addingCookies(of: cookies)
         }
         guard let cache = environment.cache, keepsContentInMemory else {
-            return admit(Hop(request, complete: complete, outgoing: complete, cause: cause), by: input)
+            return admit(Hop(request, complete: withCookies, cause: cause), by: input)
         }
+        let complete = withCookies ?? request
         switch cache.answer(to: complete, isRetry: cause == .retry) {
         case .miss(let outgoing):
             admit(Hop(request, complete: complete, outgoing: outgoing, cause: cause), by: input)
@@ -140,11 +141,11 @@ extension NetworkOperation {
                 let reason = "the head has more than \(limits.head) bytes"
                 return fail(RequestError(.headTooLarge, phase: .receiving, reason: reason), in: .receiving)
             }
-            let url = run.withLock { run in
+            let hop = run.withLock { run in
                 run.exchange.receive(head, transfer: transfer)
-                return run.exchange.request?.url
+                return run.options.usesCookies ? run.exchange.hop : nil
             }
-            if let url, run.withLock({ $0.options.usesCookies }) { environment.cookies?.store(head, from: url) }
+            if let hop, let cookies = environment.cookies { cookies.store(head, from: hop.outgoing.url) }
             feed?.report(head)
             advance(.responded(transfer: transfer))
             if !keepsContentInMemory { direct(head) }
@@ -163,12 +164,12 @@ extension NetworkOperation {
         case .metrics(let metrics):
             run.withLock { $0.exchange.receive(metrics, transfer: transfer) }
         case .end(let error):
-            let record = run.withLock { run in
+            let (attempts, receiver) = run.withLock { run in
                 run.exchange.end(transfer, error: error)
-                return run.exchange.attempts.last
+                return (run.exchange.attempts, run.receiver)
             }
-            if let record { feed?.reportEnd(of: record) }
-            run.withLock { $0.receiver }?.end(error)
+            if let feed, let record = attempts.last { feed.reportEnd(of: record) }
+            receiver?.end(error)
             let action = transition(.ended(transfer: transfer))
             guard action == .judge else { return perform(action) }
             if transport.capabilities.contains(.concurrentDelivery) {
