@@ -40,6 +40,12 @@ public struct Attempt: Sendable {
         self.error = error
         self.metrics = metrics
     }
+
+    /// Notes the end, and when it was, where the transport hasn't said.
+    mutating func end(_ error: RequestError?, after duration: Duration) {
+        self.error = error
+        if metrics?.end == nil { metrics?.end = duration }
+    }
 }
 
 extension Attempt: CustomStringConvertible {

@@ -32,6 +32,7 @@ extension HTTPRequest {
     }
 
     private mutating func validateURL() throws(InvalidRequest) {
+        let url = url
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw InvalidRequest(.url, "isn't an http or https address", excerpt: url.redactedDescription)
         }

@@ -10,6 +10,7 @@ open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendab
     ///
     /// - Throws: What the request throws.
     open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
-        try request.map { try $0.process(response) } ?? super.process(response)
+        guard let request else { return try super.process(response) }
+        return try request.process(response)
     }
 }

@@ -106,10 +106,7 @@ struct Exchange: Sendable {
         guard transfer == self.transfer, isOpen else { return }
         isOpen = false
         _ = beginWork()
-        attempts[attempts.endIndex - 1].error = error
-        if attempts[attempts.endIndex - 1].metrics?.end == nil {
-            attempts[attempts.endIndex - 1].metrics?.end = began.duration(to: .now)
-        }
+        attempts[attempts.endIndex - 1].end(error, after: began.duration(to: .now))
     }
 
     /// Keeps what cancels a piece of work, or gives it back where that work is no longer wanted.

@@ -11,12 +11,7 @@ extension NetworkOperation {
     func build(_ attempt: Int) {
         if attempt == 1 { feed?.report(.operationStarted) }
         do {
-            let isDeferred = self.request == nil
             guard let request = try resolveRequest() else { return }
-            if isDeferred {
-                feed?.identify(as: request.identifier, tag: request.options.tag)
-                if let deadline = request.options.deadline { startDeadline(deadline) }
-            }
             if let shared = takeSharedTransfer(for: request) { return join(shared) }
             let conditions = environment.conditions + request.options.conditions
             guard attempt == 1, !conditions.isEmpty else { return make(request, attempt: attempt) }
@@ -36,14 +31,14 @@ extension NetworkOperation {
     private func make(_ request: R, attempt: Int) {
         // The operation may have been called off in the meantime.
         guard case .building = lifecycleState else { return }
-        let reply = BuildReply { result in self.built(result, attempt: attempt) }
+        let reply = BuildReply { result in self.built(result, of: request, attempt: attempt) }
         request.makeHTTPRequest(in: environment) { reply($0) }
     }
 
-    private func built(_ result: Result<HTTPRequest, any Error>, attempt: Int) {
-        guard case .adapt = transition(.built(attempt: attempt)), let request else { return }
+    private func built(_ result: () throws -> HTTPRequest, of request: R, attempt: Int) {
+        guard case .adapt = transition(.built(attempt: attempt)) else { return }
         do {
-            var http = try result.get()
+            var http = try result()
             let options = request.options
             run.withLock { $0.options = options }
             let secrets = environment.secretHeaders.union(options.secretHeaders)
@@ -109,9 +104,8 @@ extension NetworkOperation {
         return context
     }
 
-    private func adapted(_ request: HTTPRequest, implied: HTTPHeaders, attempt: Int) {
+    private func adapted(_ request: consuming HTTPRequest, implied: HTTPHeaders, attempt: Int) {
         do {
-            var request = request
             // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
             try request.resolve(baseURL: environment.baseURL, inheriting: [])
             request.headers.markSecrets(environment.secretHeaders.union(run.withLock { $0.options.secretHeaders }))

@@ -102,10 +102,10 @@ extension NetworkOperation: ProgressFollowing {
 
     /// Tells that the content of a response begins, if anybody has asked.
     final func tellBegin(of head: HTTPResponseHead) {
-        let (feeds, receiver, method, count) = run.withLock { run in
-            (run.progress, run.receiver, run.exchange.hop?.outgoing.method, run.exchange.body.count)
+        guard let feeds = run.withLock({ $0.progress }) else { return }
+        let (receiver, method, count) = run.withLock { run in
+            (run.receiver, run.exchange.hop?.outgoing.method, run.exchange.body.count)
         }
-        guard let feeds else { return }
         guard claims(head), let offset = receiver.map(\.count) ?? Int64(count) else { return feeds.received.rest() }
         let start = receiver == nil ? 0 : offset
         feeds.received.begin(at: offset, total: method == .head ? 0 : head.totalLength(behind: start))

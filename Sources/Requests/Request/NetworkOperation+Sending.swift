@@ -14,13 +14,14 @@ extension NetworkOperation {
     }
 
     private func go(_ request: HTTPRequest, cause: Attempt.Cause, by input: OperationLifecycle.Input) {
-        var complete = request
+        var withCookies: HTTPRequest?
         if let cookies = environment.cookies, run.withLock({ $0.options.usesCookies }) {
-            complete.addCookies(of: cookies)
+            withCookies = request.addingCookies(of: cookies)
         }
         guard let cache = environment.cache, keepsContentInMemory else {
-            return admit(Hop(request, complete: complete, outgoing: complete, cause: cause), by: input)
+            return admit(Hop(request, complete: withCookies, cause: cause), by: input)
         }
+        let complete = withCookies ?? request
         switch cache.answer(to: complete, isRetry: cause == .retry) {
         case .miss(let outgoing):
             admit(Hop(request, complete: complete, outgoing: outgoing, cause: cause), by: input)
@@ -114,25 +115,22 @@ extension NetworkOperation {
             outgoing.maximumBodySize = options.maximumBodySize ?? .max
         }
         let throttle = environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
-        let sink = EventSink { [self] event in
+        let sink = EventSink(flow) { [self] event in
             throttle?.note(event)
-            if case .end = event {
-                flow.detach()
-                leave?()
-            }
+            if case .end = event { leave?() }
             receive(event, transfer: transfer, limits: (head: headLimit, body: limit))
         }
         let handle: any Transfer
         if let throttle {
             handle = throttle.start(
                 PostponedTransferState.Plan { [transport, outgoing] in
-                    transport.send(outgoing) { sink($0) }
+                    transport.send(outgoing) { sink.report($0) }
                 } giveUp: {
-                    sink(.end(RequestError(.cancelled, phase: .sending)))
+                    sink.report(.end(RequestError(.cancelled, phase: .sending)))
                 }
             )
         } else {
-            handle = transport.send(outgoing) { sink($0) }
+            handle = transport.send(outgoing) { sink.report($0) }
         }
         flow.attach(handle)
         // A cancel that came while there was no handle yet finds its way here.
@@ -153,11 +151,11 @@ extension NetworkOperation {
                 let reason = "the head has more than \(limits.head) bytes"
                 return fail(RequestError(.headTooLarge, phase: .receiving, reason: reason), in: .receiving)
             }
-            let url = run.withLock { run in
+            let hop = run.withLock { run in
                 run.exchange.receive(head, transfer: transfer)
-                return run.exchange.request?.url
+                return run.options.usesCookies ? run.exchange.hop : nil
             }
-            if let url, run.withLock({ $0.options.usesCookies }) { environment.cookies?.store(head, from: url) }
+            if let hop, let cookies = environment.cookies { cookies.store(head, from: hop.outgoing.url) }
             feed?.report(head)
             advance(.responded(transfer: transfer))
             if !keepsContentInMemory { direct(head) }
@@ -176,12 +174,12 @@ extension NetworkOperation {
         case .metrics(let metrics):
             run.withLock { $0.exchange.receive(metrics, transfer: transfer) }
         case .end(let error):
-            let record = run.withLock { run in
+            let (attempts, receiver) = run.withLock { run in
                 run.exchange.end(transfer, error: error)
-                return run.exchange.attempts.last
+                return (run.exchange.attempts, run.receiver)
             }
-            if let record { feed?.reportEnd(of: record) }
-            run.withLock { $0.receiver }?.end(error)
+            if let feed, let record = attempts.last { feed.reportEnd(of: record) }
+            receiver?.end(error)
             let action = transition(.ended(transfer: transfer))
             guard action == .judge else { return perform(action) }
             if transport.capabilities.contains(.concurrentDelivery) {

@@ -30,7 +30,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         feed = environment.monitors.isEmpty ? nil : MonitorFeed(environment.monitors, of: configuration.source.value)
         super.init(source: configuration.source)
         feed?.report(.operationMade)
-        if let deadline = request?.options.deadline ?? environment.deadline { startDeadline(deadline) }
+        let deadline = configuration.source.value?.options.deadline ?? environment.deadline
+        if let deadline { startDeadline(deadline) }
     }
 
     deinit {
@@ -155,6 +156,11 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     // MARK: The lifecycle's wishes
 
+    override func noteRequest(_ request: R) {
+        feed?.identify(as: request.identifier, tag: request.options.tag)
+        if let deadline = request.options.deadline { startDeadline(deadline) }
+    }
+
     override func perform(_ action: OperationLifecycle.Action) {
         switch action {
         case .build(let attempt):
@@ -195,16 +201,20 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             return (run.exchange.abandon(), run.deadline, run.progress)
         }
         // The last progress comes before the completions.
-        if let progress { progress.end(isWhole: result?.isSuccess == true) }
-        reportEnd()
+        if let progress { end(progress) }
+        if let feed { reportEnd(to: feed) }
         super.deliver()
         deadline?.cancel()
         cancellation?()
         leaveSharedTransfer()
     }
 
-    private func reportEnd() {
-        guard let feed, let result else { return }
+    private func end(_ progress: ProgressFeeds) {
+        progress.end(isWhole: result?.isSuccess == true)
+    }
+
+    private func reportEnd(to feed: MonitorFeed) {
+        guard let result else { return }
         switch result {
         case .success: feed.report(.operationEnded(.success))
         case .failure(let error):

@@ -19,12 +19,12 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// The result of the request: success or failure, typed.
     public typealias Outcome = Result<R.Success, R.Failure>
 
+    // Of one size, whatever the request is: nobody has to find out what that is made of to get at the rest.
     private struct State {
-        var hasResult = false
-        /// Those who are told of the result when it is there.
-        var observers: [@Sendable (Outcome) -> Void] = []
         var source: RequestSource<R>
-        var result: Outcome?
+        var result: Box<Outcome>?
+        /// What is done when the result is there.
+        var observers: [@Sendable () -> Void] = []
     }
 
     private let state: Locked<State>
@@ -38,20 +38,19 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its
     // completions.
     deinit {
-        let observers = state.withLock { $0.hasResult ? [] : $0.observers }
-        guard !observers.isEmpty else { return }
+        guard state.withLock({ $0.result == nil && !$0.observers.isEmpty }) else { return }
         let reason = "the operation was let go of before it ran"
-        let error = mapError(RequestError(.cancelled, phase: .waiting, reason: reason))
-        for observer in observers { observer(.failure(error)) }
+        store(.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
+        tellObservers()
     }
 
     /// The request; nil as long as it is yet to be made from the result of another operation.
-    public final var request: R? { state.withLock { $0.source.value } }
+    public final var request: R? { state.withLock { $0.source }.value }
 
     /// The result; nil as long as there is none.
     ///
     /// It is there before the operation is finished, and never changes.
-    public final var result: Outcome? { state.withLock { $0.result } }
+    public final var result: Outcome? { state.withLock { $0.result }?.value }
 
     /// Waits for the result.
     ///
@@ -76,9 +75,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     ///   - queue: Where the closure is called, always asynchronously.
     ///   - body: The closure.
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        observe { result in
-            queue.async { body(result) }
-        }
+        let tell = telling(body)
+        whenThereIsAResult { queue.async(execute: tell) }
     }
 
     /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has
@@ -110,30 +108,54 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     /// Calls `body` with the result when it is stored, on the thread that stores it, or at once.
     final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
-        let result = state.withLock { state in
-            if !state.hasResult { state.observers.append(body) }
-            return state.result
+        whenThereIsAResult(telling(body))
+    }
+
+    /// Calls `body` with the result.
+    ///
+    /// It holds on to the result, and not to the operation: one that nobody runs has to go before it tells anybody.
+    private func telling(_ body: @escaping @Sendable (Outcome) -> Void) -> @Sendable () -> Void {
+        { [state] in
+            if let result = state.withLock({ $0.result }) { body(result.value) }
         }
-        if let result { body(result) }
+    }
+
+    private func whenThereIsAResult(_ observer: @escaping @Sendable () -> Void) {
+        let isThere = state.withLock { state in
+            if state.result == nil { state.observers.append(observer) }
+            return state.result != nil
+        }
+        if isThere { observer() }
+    }
+
+    private func tellObservers() {
+        let observers = state.withLock { state in
+            defer { state.observers = [] }
+            return state.observers
+        }
+        for observer in observers { observer() }
     }
 
     /// The request, made now if it is a deferred one; nil for one that couldn't be made before.
     final func resolveRequest() throws -> R? {
-        guard let make = state.withLock({ $0.source.takeMake() }) else { return request }
+        if let request { return request }
+        guard let make = state.withLock({ $0.source.takeMake() }) else { return nil }
         let request = try make()
         state.withLock { $0.source = .value(request) }
+        noteRequest(request)
         return request
     }
+
+    /// Called when a deferred request was made.
+    func noteRequest(_ request: R) {}
 
     final func mapError(_ error: any Error) -> R.Failure {
         state.withLock { $0.source }.mapError(error)
     }
 
     private func store(_ result: Outcome) {
-        state.withLock { state in
-            state.hasResult = true
-            state.result = result
-        }
+        let result = Box(result)
+        state.withLock { $0.result = result }
     }
 
     /// The error of a cancelled operation.
@@ -151,15 +173,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     override func deliver() {
         // `finish()` is everybody's, and knows of no result: an operation that it ends is one that was called off.
-        if !state.withLock({ $0.hasResult }) { storeCancellation() }
-        let (result, observers) = state.withLock { state in
-            defer {
-                state.observers = []
-                _ = state.source.takeMake()
-            }
-            return (state.result, state.observers)
-        }
-        guard let result else { return }
-        for observer in observers { observer(result) }
+        if state.withLock({ $0.result == nil }) { storeCancellation() }
+        _ = state.withLock { $0.source.takeMake() }
+        tellObservers()
     }
 }

@@ -7,7 +7,8 @@
 /// are finished, and can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
-        case value(R)
+        // In a box, since a source goes through many hands before it is read.
+        case value(Box<R>)
         case deferred(make: (@Sendable () throws -> R)?, mapError: @Sendable (any Error) -> R.Failure)
     }
 
@@ -15,7 +16,7 @@ public struct RequestSource<R: Request>: Sendable {
 
     /// A request that is there.
     public static func value(_ request: R) -> RequestSource {
-        RequestSource(kind: .value(request))
+        RequestSource(kind: .value(Box(request)))
     }
 
     /// A request that is made when the operation starts.
@@ -33,7 +34,7 @@ public struct RequestSource<R: Request>: Sendable {
 
     /// The request, where it is there.
     var value: R? {
-        if case .value(let request) = kind { request } else { nil }
+        if case .value(let request) = kind { request.value } else { nil }
     }
 
     /// Gives the closure that makes the request, once, and forgets it: it holds on to the operations whose results it
@@ -46,7 +47,7 @@ public struct RequestSource<R: Request>: Sendable {
 
     func mapError(_ error: any Error) -> R.Failure {
         switch kind {
-        case .value(let request): request.mapError(error)
+        case .value(let request): request.value.mapError(error)
         case .deferred(_, let mapError): mapError(error)
         }
     }

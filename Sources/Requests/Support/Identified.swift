@@ -3,15 +3,7 @@
 
 /// A value that can't be compared, such as a closure, compared by where it comes from: copies of one are equal.
 struct Identified<Value: Sendable>: Sendable, Hashable {
-    private final class Box: Sendable {
-        let value: Value
-
-        init(_ value: Value) {
-            self.value = value
-        }
-    }
-
-    private let box: Box
+    private let box: Box<Value>
 
     init(_ value: Value) {
         box = Box(value)

@@ -46,13 +46,16 @@ final class FlowControl: Sendable {
         change { if !$0.isOver { $0.transfer = transfer } }
     }
 
-    /// Lets go of the transfer, which is over.
-    func detach() {
+    /// Lets go of the transfer, which is over; false where it was before.
+    func detach() -> Bool {
         state.withLock { state in
-            state.isOver = true
-            state.transfer = nil
+            defer { (state.isOver, state.transfer) = (true, nil) }
+            return !state.isOver
         }
     }
+
+    /// Whether the transfer is over.
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Calls the transfer off.
     func cancel() {

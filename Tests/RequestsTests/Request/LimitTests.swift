@@ -32,6 +32,22 @@ import Testing
         #expect(sent.count == 6)
     }
 
+    @Test func oneThatEndsLetsOneIn() async throws {
+        let transport = ManualTransport()
+        let queue = TestQueue(transport) { $0.hostLimiter = HostLimiter(limit: 2) }
+        let operations = (0..<20).map { _ in queue.addRequest(request("a")) }
+
+        for ended in operations.indices {
+            let transfer = try await transport.awaitTransfer(count: ended + 1)
+            #expect(transport.transfers.count <= ended + 2)
+            transfer.receive(.head(HTTPResponseHead(status: .ok)))
+            transfer.receive(.end(nil))
+        }
+        for operation in operations { await operation.end() }
+
+        #expect(transport.transfers.count == 20)
+    }
+
     @Test func aRateHoldsRequestsBackAndTheMostUrgentGoesFirst() async {
         let clock = TestClock()
         let sent = Recorder<String>()

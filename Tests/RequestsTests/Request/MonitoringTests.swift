@@ -58,6 +58,30 @@ import Testing
         )
     }
 
+    /// A transport lets go of a transfer when it likes to, which ends nothing that has ended, and nothing else.
+    @Test func aTransferThatIsLetGoOfLateEndsNoOther() async throws {
+        let log = Log()
+        let transport = ManualTransport()
+        let operation = TestQueue(transport) { $0.monitors = [log] }.addRequest(request)
+
+        let first = try await transport.awaitTransfer()
+        first.receive(.head(HTTPResponseHead(status: .found, headers: [.location: "/end"])))
+        first.receive(.end(nil))
+        let second = try await transport.awaitTransfer(count: 2)
+        first.receive(.end(nil))
+        second.receive(.head(HTTPResponseHead(status: .ok)))
+        second.receive(.end(nil))
+        await operation.end()
+        _ = await log.events.first(9)
+
+        #expect(
+            log.texts == [
+                "made", "started", "attempt 1 initial", "response 1 302", "end 1", "attempt 2 redirect",
+                "response 2 200", "end 2", "success",
+            ]
+        )
+    }
+
     @Test func operationsThatShareATransferSayWhoseItIs() async {
         let log = Log()
         let gate = Gate()

@@ -344,9 +344,13 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// A sign of life, and the reason to publish: called by a transfer whenever libcurl calls it.
+    ///
+    /// That is for each line of a head, one after the other, and all at the same time as far as the loop knows: the
+    /// first of them has said it all.
     func noteActivity(_ transfer: CurlTransfer) {
+        guard touched.last !== transfer else { return }
         timeouts.touch(ObjectIdentifier(transfer), now: now)
-        if touched.last !== transfer { touched.append(transfer) }
+        touched.append(transfer)
     }
 
     private func checkIdle() {
