@@ -68,7 +68,16 @@ public struct HTTPResponseHead: Sendable {
         switch source {
         case .fields(let headers): headers[name]
         case .foundation(let response): response.value(forHTTPHeaderField: name.rawValue)
-        case .raw(let bytes): HTTPHeaders(rawHead: bytes)[name]
+        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)[name]
+        }
+    }
+
+    /// The values of all header fields of one name, for callers who want just these.
+    subscript(values name: HTTPField.Name) -> [String] {
+        switch source {
+        case .fields(let headers): headers[values: name]
+        case .foundation(let response): HTTPHeaders(response)[values: name]
+        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)[values: name]
         }
     }
 

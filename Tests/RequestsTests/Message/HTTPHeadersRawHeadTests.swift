@@ -48,6 +48,16 @@ import Testing
         #expect(Self.parse(Array(row.lines.utf8)) == row.fields)
     }
 
+    @Test(arguments: rows)
+    func ofOneNameAreReadWhatIsReadOfAll(_ row: Row) {
+        let head = Array("HTTP/1.1 200 OK\r\n\(row.lines)\r\n".utf8)
+        let all = HTTPHeaders(rawHead: head)
+
+        for name in ["A", "a", "b", "D", "Absent"] as [HTTPField.Name] {
+            #expect(Array(HTTPHeaders(rawHead: head, only: name)) == all[fields: name])
+        }
+    }
+
     @Test func bytesThatAreNoUTF8AreLatin1() {
         #expect(Self.parse(Array("A: ".utf8) + [0xFC, 0xE9] + Array("\r\n".utf8)) == ["A=üé"])
     }

@@ -39,7 +39,7 @@ extension CookieStorage {
 
     /// Keeps what a response sets.
     package func store(_ head: HTTPResponseHead, from url: URL) {
-        let cookies = head.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
+        let cookies = head[values: .setCookie].compactMap { SetCookie(parsing: $0) }
         if !cookies.isEmpty { store(cookies, from: url) }
     }
 }
