@@ -17,7 +17,7 @@ import Testing
             guard request.url.host == "home.example" else { return abroad(request) }
             return .status(
                 .movedPermanently,
-                headers: [.location: "https://abroad.example/", .cacheControl: "max-age=60"]
+                headers: [.location: "https://abroad.example/", .cacheControl: "max-age=3600"]
             )
         }
     }

@@ -18,7 +18,7 @@ import Testing
 
     @Test func whatIsFreshIsNotSentFor() async {
         let transport = InMemoryTransport { _ in
-            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("kept".utf8))
+            .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("kept".utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -30,7 +30,7 @@ import Testing
         #expect(second.response?.status == .ok)
     }
 
-    @Test(arguments: ["max-age=60", "max-age=0"])
+    @Test(arguments: ["max-age=3600", "max-age=0"])
     func anErrorAboutWhatACacheAnsweredTellsTheWholeStory(cacheControl: String) async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
@@ -52,7 +52,7 @@ import Testing
 
     @Test func anInterceptorIsAskedAboutACachedAnswerThatIsRejected() async {
         let transport = InMemoryTransport { _ in
-            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("expired".utf8))
+            .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("expired".utf8))
         }
         let cache = ResponseCache()
         let attempts = Recorder<Int>()
@@ -91,7 +91,7 @@ import Testing
     @Test func aCallerThatAsksItselfSeesTheNotModified() async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
-                ? .status(.notModified) : .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("kept".utf8))
+                ? .status(.notModified) : .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("kept".utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -104,7 +104,7 @@ import Testing
     @Test func usersDoNotSeeEachOthersAnswers() async {
         let transport = InMemoryTransport { request in
             let user = request.headers[.authorization] ?? "nobody"
-            return .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data(user.utf8))
+            return .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(user.utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -119,7 +119,7 @@ import Testing
         let transport = InMemoryTransport { request in
             request.url.path == "/end"
                 ? .status(.ok, body: Data("end".utf8))
-                : .status(.movedPermanently, headers: [.location: "/end", .cacheControl: "max-age=60"])
+                : .status(.movedPermanently, headers: [.location: "/end", .cacheControl: "max-age=3600"])
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -141,7 +141,7 @@ import Testing
 
     @Test func aChangeMakesWhatWasKeptOver() async {
         let transport = InMemoryTransport { request in
-            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data(request.method.rawValue.utf8))
+            .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(request.method.rawValue.utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -177,7 +177,7 @@ import Testing
                 number += 1
                 return number
             }
-            return .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("\(number)".utf8))
+            return .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("\(number)".utf8))
         }
         let queue = TestQueue(transport) {
             $0.cache = ResponseCache()
@@ -198,7 +198,7 @@ import Testing
     ])
     func whatIsKeptAndAlwaysRejectedFailsAtTheLimit(_ policy: URLRequest.CachePolicy) async {
         let attempts = Recorder<Int>()
-        let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
+        let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=3600"]) }
         let cache = ResponseCache()
         _ = await run(request, on: TestQueue(transport) { $0.cache = cache })
         let queue = TestQueue(transport) {
@@ -219,7 +219,7 @@ import Testing
     }
 
     @Test func thePresentOfTheEnvironmentMakesNothingOld() async {
-        let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
+        let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=3600"]) }
         let queue = TestQueue(transport) {
             $0.cache = ResponseCache()
             $0.now = { Date(timeIntervalSince1970: 1_000_000_000) }

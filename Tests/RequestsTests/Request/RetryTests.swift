@@ -192,7 +192,7 @@ import Testing
 
     @Test(arguments: [false, true]) func redirectsThatComeAtOnceAreFollowedAsOftenAsWanted(isCached: Bool) async {
         let transport = InMemoryTransport(recordsRequests: false) { _ in
-            .status(.movedPermanently, headers: [.location: "/again", .cacheControl: "max-age=60"])
+            .status(.movedPermanently, headers: [.location: "/again", .cacheControl: "max-age=3600"])
         }
         let queue = TestQueue(transport) {
             $0.cache = isCached ? ResponseCache() : nil

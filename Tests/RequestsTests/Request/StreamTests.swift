@@ -144,7 +144,7 @@ import Testing
 
     @Test func streamsAreNeitherCachedNorShared() async throws {
         let transport = InMemoryTransport { _ in
-            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("abc".utf8))
+            .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("abc".utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
         var request = Joining()
