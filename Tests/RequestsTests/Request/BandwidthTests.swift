@@ -81,18 +81,9 @@ import Testing
 
     /// Whoever keeps the handle of a transfer keeps nothing of what it reports to.
     @Test func aTransportMayForgetATransferThatHadToWait() async {
-        final class Forgetful: HTTPTransport {
-            final class Nothing: Transfer { func cancel() {} }
-            let capabilities = TransportCapabilities.concurrentDelivery
-            let sends = Recorder<Void>()
-            func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
-                sends.record(())
-                return Nothing()
-            }
-        }
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(500)
-        let operation = TestQueue(Forgetful()) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
+        let operation = TestQueue(ForgetfulTransport()) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())
         _ = await clock.sleeps.first(1)
 
         clock.advance(by: .milliseconds(500))

@@ -39,14 +39,7 @@ import Testing
     }
 
     @Test func aTransportThatForgetsATransferEndsIt() async {
-        final class Forgetful: HTTPTransport {
-            final class Nothing: Transfer { func cancel() {} }
-            var capabilities: TransportCapabilities { .concurrentDelivery }
-            func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
-                Nothing()
-            }
-        }
-        let probe = Probe(adding: TextRequest(), to: TestQueue(Forgetful()))
+        let probe = Probe(adding: TextRequest(), to: TestQueue(ForgetfulTransport()))
         #expect(await probe.ended().map(\.error?.code) == [.connectionLost])
     }
 

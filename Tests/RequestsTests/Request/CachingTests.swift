@@ -91,7 +91,8 @@ import Testing
     @Test func aCallerThatAsksItselfSeesTheNotModified() async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
-                ? .status(.notModified) : .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("kept".utf8))
+                ? .status(.notModified)
+                : .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("kept".utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 

@@ -1,0 +1,17 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+/// A transport that breaks its promise: it lets go of every transfer, and reports nothing.
+final class ForgetfulTransport: HTTPTransport {
+    private final class Nothing: Transfer {
+        func cancel() {}
+    }
+
+    let capabilities = TransportCapabilities.concurrentDelivery
+
+    func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        Nothing()
+    }
+}
