@@ -75,6 +75,13 @@ struct Exchange: Sendable {
         return beginWork()
     }
 
+    /// Notes that a transfer had to wait, and is handed to the transport only now.
+    mutating func handOver(_ transfer: Int, at now: Date?) {
+        guard transfer == self.transfer, isOpen else { return }
+        (began, requestedAt) = (.now, now)
+        attempts[attempts.endIndex - 1].metrics = Metrics()
+    }
+
     /// Numbers a piece of work that is about to begin; what cancels the one before is forgotten.
     mutating func beginWork() -> Int {
         work += 1

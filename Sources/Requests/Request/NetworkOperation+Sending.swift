@@ -123,8 +123,10 @@ extension NetworkOperation {
         let handle: any Transfer
         if let throttle {
             handle = throttle.start(
-                PostponedTransferState.Plan { [transport, outgoing] in
-                    transport.send(outgoing) { sink.report($0) }
+                PostponedTransferState.Plan { [self, outgoing] in
+                    let now = environment.cache?.now()
+                    run.withLock { $0.exchange.handOver(transfer, at: now) }
+                    return transport.send(outgoing) { sink.report($0) }
                 } giveUp: {
                     sink.report(.end(RequestError(.cancelled, phase: .sending)))
                 }

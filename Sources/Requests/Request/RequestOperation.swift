@@ -25,6 +25,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         var result: Box<Outcome>?
         /// What is done when the result is there.
         var observers: [@Sendable () -> Void] = []
+        /// Whether that has been done: until then, who comes stands behind those who came before.
+        var isTold = false
     }
 
     private let state: Locked<State>
@@ -106,7 +108,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         settle { store(.failure(mapError(error))) }
     }
 
-    /// Calls `body` with the result when it is stored, on the thread that stores it, or at once.
+    /// Calls `body` with the result when the operation ends, on the thread that ends it, or at once.
     final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
         whenThereIsAResult(telling(body))
     }
@@ -121,19 +123,23 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     }
 
     private func whenThereIsAResult(_ observer: @escaping @Sendable () -> Void) {
-        let isThere = state.withLock { state in
-            if state.result == nil { state.observers.append(observer) }
-            return state.result != nil
+        let isTold = state.withLock { state in
+            if !state.isTold { state.observers.append(observer) }
+            return state.isTold
         }
-        if isThere { observer() }
+        if isTold { observer() }
     }
 
     private func tellObservers() {
-        let observers = state.withLock { state in
-            defer { state.observers = [] }
-            return state.observers
-        }
-        for observer in observers { observer() }
+        var observers: [@Sendable () -> Void]
+        repeat {
+            observers = state.withLock { state in
+                defer { state.observers = [] }
+                state.isTold = state.observers.isEmpty
+                return state.observers
+            }
+            for observer in observers { observer() }
+        } while !observers.isEmpty
     }
 
     /// The request, made now if it is a deferred one; nil for one that couldn't be made before.

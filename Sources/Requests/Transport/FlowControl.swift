@@ -48,10 +48,12 @@ final class FlowControl: Sendable {
 
     /// Lets go of the transfer, which is over; false where it was before.
     func detach() -> Bool {
-        state.withLock { state in
+        // What goes with the last reference to a transfer is somebody else's code, and mustn't run under the lock.
+        let (isFirst, transfer) = state.withLock { state in
             defer { (state.isOver, state.transfer) = (true, nil) }
-            return !state.isOver
+            return (!state.isOver, state.transfer)
         }
+        return withExtendedLifetime(transfer) { isFirst }
     }
 
     /// Whether the transfer is over.

@@ -79,6 +79,30 @@ import Testing
         #expect(operation.result?.value?.isEmpty == true)
     }
 
+    @Test func theWaitIsNoPartOfTheTransfer() async throws {
+        let (steps, time) = (ManualTransport(), Locked(Date(timeIntervalSince1970: 1_000_000)))
+        let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
+        _ = limiter.take(60_000)
+        let queue = TestQueue(steps) {
+            $0.bandwidthLimiter = limiter
+            $0.cache = ResponseCache(now: { time.withLock { $0 } })
+        }
+        let request = HTTPRequest(url: home)
+
+        let first = queue.addRequest(request)
+        _ = await clock.sleeps.first(1)
+        time.withLock { $0 += 60 }
+        clock.advance(by: .seconds(60))
+        let transfer = try await steps.awaitTransfer()
+        transfer.receive(.head(HTTPResponseHead(status: .ok, headers: [.cacheControl: "max-age=30"])))
+        transfer.receive(.end(nil))
+        await first.end()
+        await queue.addRequest(request).end()
+
+        // An answer that is fresh when it comes stays so for as long as it says.
+        #expect(steps.transfers.count == 1)
+    }
+
     /// Whoever keeps the handle of a transfer keeps nothing of what it reports to.
     @Test func aTransportMayForgetATransferThatHadToWait() async {
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)

@@ -53,6 +53,28 @@ import Testing
         #expect(events.elements == (0..<50).flatMap { _ in ["completion", "dependent"] })
     }
 
+    /// Between the result and the completions, monitors are told, which is as long as they take.
+    @Test func whoComesBetweenTheResultAndTheCompletionsIsBehindThem() async {
+        final class Latecomer: EventMonitor {
+            let come = Locked<@Sendable () -> Void>({})
+
+            func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+                if case .operationEnded = event { come.withLock { $0 }() }
+            }
+        }
+        let (serial, events, monitor) = (DispatchQueue(label: "serial"), Recorder<String>(), Latecomer())
+        let queue = TestQueue(isSuspended: true) { $0.monitors = [monitor] }
+        let request = queue.addRequest(TextRequest())
+        request.addCompletion(on: serial) { _ in events.record("first") }
+        monitor.come.withLock { come in
+            come = { [unowned request] in request.addCompletion(on: serial) { _ in events.record("late") } }
+        }
+
+        queue.base.isSuspended = false
+
+        #expect(await events.first(2) == ["first", "late"])
+    }
+
     @Test func aCancelledOperationKeepsTheOrderToo() async {
         let serial = DispatchQueue(label: "serial")
         let dependents = OperationQueue()

@@ -9,7 +9,8 @@
 ///
 /// It counts what is received, decoded, and the bodies that are sent, both together. A transfer begins when what others
 /// have had too much is made good. In its midst it is held back where the transport can pause
-/// (``TransportCapabilities/pausing``); over others, only the next one waits.
+/// (``TransportCapabilities/pausing``); over others, only the next one waits. What waits to begin isn't known to the
+/// transport yet, whose closing doesn't end it: cancel the operations first.
 ///
 /// It is a bucket of bytes that fills at a steady rate. A chunk that has come is taken from it in any case, also where
 /// it holds less: the transfer then pauses until that is made good. So the rate is exact in the long run, however large
