@@ -3,16 +3,6 @@
 
 /// Which rule a transport broke, and what was seen; its description is made to be read in a test's report.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// The name of the check.
-    public let name: String
-    /// The rule, as the documentation of `HTTPTransport` has it.
-    public let rule: String
-    /// The type of the transport.
-    public let transport: String
-    /// What was expected and what happened instead, a sentence each.
-    public let problems: [String]
-    /// The requests of the check, each with its events: `GET /text: head 200, data, end`.
-    public let transcript: [String]
     /// What a declared fault may stand for, and what it mustn't hide.
     enum Kind: Sendable {
         /// The transport broke the rule.
@@ -23,39 +13,34 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
         case untried
     }
 
+    /// The name of the check.
+    public let name: String
+    /// The rule, as the documentation of `HTTPTransport` has it.
+    public let rule: String
+    /// The type of the transport.
+    public let transport: String
+    /// What was expected and what happened instead, a sentence each.
+    public let problems: [String]
+    /// The requests of the check, each with its events: `GET /text: head 200, data, end`.
+    public let transcript: [String]
     let kind: Kind
 
     /// How many sentences and requests the description has at most: a check may send a thousand.
     private static let most = 12
 
-    /// The failure of a transport.
-    init(check: TransportConformance.Check, transport: String, problems: [String], transcript: [String]) {
+    init(
+        _ kind: Kind = .fault,
+        of transport: String,
+        check: TransportConformance.Check,
+        problems: [String],
+        transcript: [String] = []
+    ) {
         name = check.name
         rule = check.rule
         self.transport = transport
         self.problems = problems
         self.transcript = transcript
-        kind = .fault
-    }
-
-    /// The failure of a declaration: the check is passed.
-    init(check: TransportConformance.Check, passedThough reason: String) {
-        name = check.name
-        rule = check.rule
-        transport = "the declaration"
-        problems = ["the check is declared to fail, since \(reason), but it is passed"]
-        transcript = []
-        kind = .passed
-    }
-
-    /// The failure of whatever a check needs.
-    init(check: TransportConformance.Check, untriedFor error: any Error) {
-        name = check.name
-        rule = check.rule
-        transport = "a transport"
-        problems = ["nothing could be tried: \(error)"]
-        transcript = []
-        kind = .untried
+        self.kind = kind
     }
 
     /// The failure, as some lines.

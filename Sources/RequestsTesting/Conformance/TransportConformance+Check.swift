@@ -62,7 +62,8 @@ extension TransportConformance {
             do throws(ConformanceFailure) {
                 let outcome = try await attempt(on: makeTransport, at: server, patience: patience)
                 guard case .fails(let reason) = knownFault, case .passed = outcome else { return outcome }
-                throw ConformanceFailure(check: self, passedThough: reason)
+                let problem = "the check is declared to fail, since \(reason), but it is passed"
+                throw ConformanceFailure(.passed, of: "the declaration", check: self, problems: [problem])
             } catch {
                 failure = error
             }
@@ -82,7 +83,8 @@ extension TransportConformance {
             do {
                 trial = try ConformanceTrial(makeTransport(), at: server, patience: patience)
             } catch {
-                throw ConformanceFailure(check: self, untriedFor: error)
+                let problem = "nothing could be tried: \(error)"
+                throw ConformanceFailure(.untried, of: "a transport", check: self, problems: [problem])
             }
             var skip: String?
             do {
@@ -98,8 +100,8 @@ extension TransportConformance {
             let problems = trial.problems
             guard problems.isEmpty else {
                 throw ConformanceFailure(
+                    of: "\(type(of: trial.transport))",
                     check: self,
-                    transport: "\(type(of: trial.transport))",
                     problems: problems,
                     transcript: trial.transcript
                 )

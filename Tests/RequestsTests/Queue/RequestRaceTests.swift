@@ -201,6 +201,23 @@ import Testing
         }
     }
 
+    @Test func addingCompletionsAgainstTheEndKeepsTheirOrder() async {
+        let serial = DispatchQueue(label: "completions")
+        await race { request in
+            let queue = TestQueue()
+            let probe = Probe(request, on: queue)
+            let told = Recorder<Int>()
+            probe.operation.addCompletion(on: serial) { _ in told.record(0) }
+            simultaneously {
+                queue.addOperation(probe.operation)
+            } and: {
+                for place in 1...3 { probe.operation.addCompletion(on: serial) { _ in told.record(place) } }
+            }
+            #expect(await told.first(4) == [0, 1, 2, 3])
+            return await probe.ended().count
+        }
+    }
+
     @Test func cancellingTheTaskAgainstItsFetch() async {
         let queue = TestQueue()
         await race { request in

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Whenever a download is called off, its token is of the bytes that are there.
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) final class PartialDownloadRaceTests {
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct PartialDownloadRaceTests {
     private struct Film: DownloadRequest {
         typealias Success = DownloadedFile
         typealias Failure = RequestError
@@ -20,15 +20,10 @@ import Testing
         func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
     }
 
-    private let folder: URL
+    private let folder: TemporaryFolder
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
+        folder = try TemporaryFolder()
     }
 
     /// A version's head, and its bytes, each of which tells the version.
@@ -51,7 +46,7 @@ import Testing
 
     @Test(arguments: [false, true])
     func aTokenAgainstAnotherVersion(resumesAutomatically: Bool) throws {
-        let target = folder.appendingPathComponent("film", isDirectory: false)
+        let target = folder.file("film")
         for round in 0..<1000 {
             let film = Film(destination: .file(target), resumesAutomatically: resumesAutomatically)
             let given = try #require(try begin(film, 1).token)
@@ -83,6 +78,6 @@ import Testing
             taken.discard()
             ResumeToken.removeStored(for: target)
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try folder.names().isEmpty)
     }
 }

@@ -7,18 +7,13 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) final class PartialFileRaceTests {
-    private let folder: URL
+@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct PartialFileRaceTests {
+    private let folder: TemporaryFolder
     private let destination: URL
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        destination = folder.appendingPathComponent("film.mov", isDirectory: false)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
+        folder = try TemporaryFolder()
+        destination = folder.file("film.mov")
     }
 
     @Test func oneGoesOnAgainstAnother() throws {
@@ -60,7 +55,7 @@ import Testing
             #expect(lengths.withLock { $0 } == [length, length] && (length == 0 || length == 10_000), "round \(round)")
             PartialFile.resume(file.url)?.discard()
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+        #expect(try folder.names().isEmpty)
     }
 
     @Test func aDiscardAgainstTheMove() throws {
@@ -83,7 +78,7 @@ import Testing
             #expect((content != nil) == isMoved.withLock { $0 }, "round \(round)")
             #expect(content == nil || content == Data("Hello".utf8))
             try? FileManager.default.removeItem(at: destination)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+            #expect(try folder.names().isEmpty)
         }
     }
 }

@@ -6,22 +6,17 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) final class PartialFileTests {
-    private let folder: URL
+@Suite(.timeLimit(.minutes(5))) struct PartialFileTests {
+    private let folder: TemporaryFolder
     private let destination: URL
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        destination = folder.appendingPathComponent("film.mov", isDirectory: false)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
+        folder = try TemporaryFolder()
+        destination = folder.file("film.mov")
     }
 
     private var names: [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).sorted()
+        (try? folder.names()) ?? []
     }
 
     private func text(of url: URL) -> String? {
@@ -86,7 +81,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func aLinkAtTheDestinationIsNotFollowed(leadsSomewhere: Bool) throws {
-        let target = folder.appendingPathComponent("target", isDirectory: false)
+        let target = folder.file("target")
         if leadsSomewhere { try Data("safe".utf8).write(to: target) }
         try FileManager.default.createSymbolicLink(at: destination, withDestinationURL: target)
         let file = try PartialFile.create(beside: destination)
@@ -100,14 +95,14 @@ import Testing
     }
 
     @Test func aNameCanBeTakenWithoutSecondNames() throws {
-        let other = folder.appendingPathComponent("other", isDirectory: false)
+        let other = folder.file("other")
         try Data("new".utf8).write(to: other)
 
         #expect(PartialFile.replacePlaceholder(other.path, destination.path) == 0)
         #expect(names == ["film.mov"] && text(of: destination) == "new")
 
         #expect(PartialFile.replacePlaceholder(other.path, destination.path) == EEXIST)
-        #expect(PartialFile.replacePlaceholder(other.path, folder.path + "/gone") == ENOENT)
+        #expect(PartialFile.replacePlaceholder(other.path, folder.url.path + "/gone") == ENOENT)
         #expect(names == ["film.mov"])
     }
 
@@ -143,9 +138,9 @@ import Testing
     }
 
     @Test func aFolderThatCannotBeWrittenIsAnError() throws {
-        let inFile = folder.appendingPathComponent("file/film.mov", isDirectory: false)
-        try Data().write(to: folder.appendingPathComponent("file"))
-        let inNothing = folder.appendingPathComponent("gone/film.mov", isDirectory: false)
+        let inFile = folder.file("file/film.mov")
+        try Data().write(to: folder.file("file"))
+        let inNothing = folder.file("gone/film.mov")
 
         for url in [inFile, inNothing, try #require(URL(string: "https://example.com/film.mov"))] {
             #expect(code { () throws(DownloadError) in _ = try PartialFile.create(beside: url) } == .cannotWriteFile)
@@ -158,7 +153,7 @@ import Testing
     }
 
     @Test func foldersAreMadeWhereThatIsWanted() throws {
-        let deep = folder.appendingPathComponent("a/b/film.mov", isDirectory: false)
+        let deep = folder.file("a/b/film.mov")
 
         try PartialFile.createFolder(of: deep)
         let file = try PartialFile.create(beside: deep)
@@ -280,7 +275,7 @@ import Testing
 
     @Test func onlyAPartialFileIsGoneOnWith() throws {
         let name = PartialFile.name(for: "film.mov")
-        let partial = folder.appendingPathComponent(name, isDirectory: false)
+        let partial = folder.file(name)
         try Data("mine".utf8).write(to: destination)
 
         #expect(PartialFile.resume(destination) == nil)

@@ -6,24 +6,19 @@ import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) final class ResumeTokenTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumeTokenTests {
     private let manifest = DownloadManifest(
         address: "0",
         validator: .tag("a"),
         total: 10,
         created: Date(timeIntervalSince1970: 1_783_728_000)
     )
-    private let folder: URL
+    private let folder: TemporaryFolder
     private let destination: URL
 
     init() throws {
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        destination = folder.appendingPathComponent("film.mov", isDirectory: false)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: folder)
+        folder = try TemporaryFolder()
+        destination = folder.file("film.mov")
     }
 
     private func token() throws -> ResumeToken {
@@ -49,7 +44,7 @@ import Testing
         token.discard()
         token.discard()
 
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        #expect(try folder.names() == [])
     }
 
     @Test(arguments: ["/home/one", "/home/one/"]) func theHomeOfTheUserMayMove(home: String) throws {
@@ -88,7 +83,7 @@ import Testing
 
     @Test(arguments: ["film.mov", String(repeating: "é", count: 120)])
     func theNextProcessFindsTheTokenBesideTheDestination(name: String) throws {
-        let destination = folder.appendingPathComponent(name, isDirectory: false)
+        let destination = folder.file(name)
         let token = try token()
         #expect(ResumeToken.stored(for: destination) == nil)
 
@@ -96,14 +91,14 @@ import Testing
         try token.store(for: destination)
 
         #expect(ResumeToken.stored(for: destination) == token)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+        #expect(try folder.names().count == 2)
 
         ResumeToken.removeStored(for: destination)
         #expect(ResumeToken.stored(for: destination) == nil)
     }
 
     @Test func aTokenThatLeadsElsewhereIsNotFollowed() throws {
-        let elsewhere = folder.appendingPathComponent("elsewhere/film.mov", isDirectory: false)
+        let elsewhere = folder.file("elsewhere/film.mov")
         try PartialFile.createFolder(of: elsewhere)
         let file = try PartialFile.create(beside: elsewhere)
         file.finish()
