@@ -76,7 +76,7 @@ public struct HTTPResponseHead: Sendable {
     subscript(values name: HTTPField.Name) -> [String] {
         switch source {
         case .fields(let headers): headers[values: name]
-        case .foundation(let response): HTTPHeaders(response)[values: name]
+        case .foundation(let response): HTTPHeaders(response, only: name)[values: name]
         case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)[values: name]
         }
     }

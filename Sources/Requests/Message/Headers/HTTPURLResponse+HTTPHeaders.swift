@@ -19,11 +19,19 @@ extension HTTPHeaders {
         self.init(
             response.allHeaderFields.flatMap { key, value -> [HTTPField] in
                 guard let name = (key as? String).map({ HTTPField.Name($0) }) else { return [] }
-                let value = value as? String ?? "\(value)"
-                guard name == .setCookie else { return [HTTPField(name, value)] }
-                return value.joinedCookies.map { HTTPField(name, $0) }
+                return Self.fields(name, value as? String ?? "\(value)")
             }
         )
+    }
+
+    /// Takes over the header fields of one name of a Foundation response.
+    init(_ response: HTTPURLResponse, only name: HTTPField.Name) {
+        self.init(response.value(forHTTPHeaderField: name.rawValue).map { Self.fields(name, $0) } ?? [])
+    }
+
+    private static func fields(_ name: HTTPField.Name, _ value: String) -> [HTTPField] {
+        guard name == .setCookie else { return [HTTPField(name, value)] }
+        return value.joinedCookies.map { HTTPField(name, $0) }
     }
 }
 

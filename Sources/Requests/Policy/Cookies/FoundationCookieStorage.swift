@@ -42,9 +42,12 @@ public final class FoundationCookieStorage: CookieStorage {
 
     /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
     public func cookies(for url: URL) -> [Cookie] {
-        guard let address = CookieAddress(url) else { return [] }
+        guard let stored = storage.cookies(for: url), !stored.isEmpty, let address = CookieAddress(url) else {
+            return []
+        }
         let now = now()
-        return (storage.cookies(for: url) ?? [])
+        return
+            stored
             .map(StoredCookie.init)
             .filter { $0.goes(to: address) && !$0.hasEnded(at: now) }
             .sorted { $0.sendingOrder < $1.sendingOrder }

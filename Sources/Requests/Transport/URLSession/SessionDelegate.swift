@@ -59,8 +59,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         didReceive response: URLResponse,
         completionHandler: @escaping (URLSession.ResponseDisposition) -> Void
     ) {
-        transfer(of: dataTask).map(checkTrust)
-        transfer(of: dataTask)?.didReceive(response)
+        let transfer = transfer(of: dataTask)
+        transfer.map(checkTrust)
+        transfer?.didReceive(response)
         completionHandler(.allow)
     }
 

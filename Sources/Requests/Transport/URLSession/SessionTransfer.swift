@@ -102,7 +102,8 @@ final class SessionTransfer: Transfer {
     }
 
     func didComplete(_ error: (any Error)?) {
-        let head = (task.response as? HTTPURLResponse).map(HTTPResponseHead.init)
+        // The head of a redirect that was refused is told by nobody else.
+        let head = state.withLock(\.awaitsHead) ? (task.response as? HTTPURLResponse).map(HTTPResponseHead.init) : nil
         for event in state.withLock({ $0.complete(error, head: head) }) { receive(event) }
     }
 

@@ -28,6 +28,9 @@ struct SessionTransferState {
     /// Whether neither side has ended the transfer.
     var isRunning: Bool { phase != .ended && stopped == nil }
 
+    /// Whether no final head was told.
+    var awaitsHead: Bool { phase == .awaitingHead }
+
     /// Ends the transfer from this side; false where it has ended.
     mutating func stop(_ reason: Stop) -> Bool {
         guard isRunning else { return false }

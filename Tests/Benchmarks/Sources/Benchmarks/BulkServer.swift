@@ -3,66 +3,16 @@
 
 import Foundation
 
-#if canImport(Glibc)
-import Glibc
-private let streamSocket = Int32(SOCK_STREAM.rawValue)
-#else
-private let streamSocket = SOCK_STREAM
-#endif
-
-/// A server of large content in a process of its own: it gives as many zeros as the path says, and swallows whatever
-/// is posted.
+/// A server of large content: it gives as many zeros as the path says, and swallows whatever is posted.
 ///
 /// Plain sockets and one buffer, so that it is faster than whoever talks to it.
-final class BulkServer {
-    let url: URL
-    private let process = Process()
-    private let input = Pipe()
-
-    init() throws {
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-        process.arguments = ["--bulk"]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
-        let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-        guard let url = URL(string: line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw URLError(.badURL)
-        }
-        self.url = url
-    }
-
-    func stop() {
-        try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
-    }
-
+enum BulkServer {
     /// Serves until standard input ends; what the other process does.
     static func serve() throws {
-        signal(SIGPIPE, SIG_IGN)
-        let listener = socket(AF_INET, streamSocket, 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) == 0 && listen(listener, 16) == 0 && getsockname(listener, $0, &length) == 0
-            }
+        try ServerProcess.takeConnections(backlog: 16) { connection in
+            answer(connection)
+            close(connection)
         }
-        guard isBound else { throw URLError(.cannotConnectToHost) }
-        print("http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/")
-        fflush(nil)
-        Thread.detachNewThread {
-            while true {
-                let connection = accept(listener, nil, nil)
-                guard connection >= 0 else { return }
-                answer(connection)
-                close(connection)
-            }
-        }
-        _ = FileHandle.standardInput.readDataToEndOfFile()
     }
 
     /// Answers one request, and has the connection end with it.

@@ -6,59 +6,42 @@ import RequestsTesting
 
 /// A server in a process of its own, so that its processor time isn't the client's: nginx where it is installed, else a
 /// mock server.
-///
-/// It ends with its standard input, so that it is never left behind.
 final class LoopbackServer {
     let url: URL
-    private let process: Process
-    private let input: Pipe
-    private let folder: URL?
+    private let end: () -> Void
 
     init() throws {
-        input = Pipe()
-        process = Process()
-        process.standardInput = input
-        if let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].first(where: FileManager.default.isExecutableFile) {
-            let port = try Self.freePort()
-            let folder = FileManager.default.temporaryDirectory.appending(path: "requests-bench-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            try Data(Self.configuration(port: port, folder: folder).utf8).write(
-                to: folder.appending(path: "nginx.conf")
-            )
-            self.folder = folder
-            url = URL(string: "http://127.0.0.1:\(port)/todo") ?? folder
-            process.executableURL = URL(fileURLWithPath: nginx)
-            process.arguments = ["-c", folder.appending(path: "nginx.conf").path, "-p", folder.path]
-            try process.run()
-            try Self.awaitPort(port)
-        } else {
-            folder = nil
-            let output = Pipe()
-            process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
-            process.arguments = ["--serve"]
-            process.standardOutput = output
-            try process.run()
-            let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
-            guard let url = URL(string: line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-                throw URLError(.badURL)
-            }
-            self.url = url
+        guard let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].first(where: FileManager.default.isExecutableFile)
+        else {
+            let server = try ServerProcess("--serve")
+            (url, end) = (server.url, server.stop)
+            return
+        }
+        let port = try Self.freePort()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "requests-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let configuration = folder.appending(path: "nginx.conf").path
+        try Data(Self.configuration(port: port, folder: folder).utf8).write(to: URL(filePath: configuration))
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: nginx)
+        process.arguments = ["-c", configuration, "-p", folder.path]
+        try process.run()
+        try Self.awaitPort(port)
+        url = URL(string: "http://127.0.0.1:\(port)/todo") ?? folder
+        end = {
+            process.terminate()
+            process.waitUntilExit()
+            try? FileManager.default.removeItem(at: folder)
         }
     }
 
-    func stop() {
-        try? input.fileHandleForWriting.close()
-        if folder != nil { process.terminate() }
-        process.waitUntilExit()
-        if let folder { try? FileManager.default.removeItem(at: folder) }
-    }
+    func stop() { end() }
 
     /// Serves one small JSON document until standard input ends; what the other process does where there is no nginx.
     static func serve() throws {
         let server = try MockServer()
         server.route(.get, "/todo", .json(Todo.json))
-        print(server.url("/todo").absoluteString)
-        fflush(nil)
+        ServerProcess.tell(server.url("/todo").absoluteString)
         _ = FileHandle.standardInput.readDataToEndOfFile()
         server.stop()
     }

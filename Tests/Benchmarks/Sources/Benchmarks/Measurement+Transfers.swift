@@ -43,7 +43,7 @@ extension Measurement {
     private typealias Move = @Sendable () async throws -> Void
 
     private static func moving(_ make: (_ server: URL, _ folder: URL) throws -> Move) throws -> Usage {
-        let server = try BulkServer()
+        let server = try ServerProcess("--bulk")
         let folder = memory.appending(path: "requests-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer {
@@ -73,7 +73,7 @@ extension Measurement {
     /// Has the system find the memory for a file, which takes longer the first time: whoever comes second had it easier.
     private static func warmUp(_ folder: URL) throws {
         let file = folder.appending(path: "warm")
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         let handle = try FileHandle(forWritingTo: file)
         let piece = Data(repeating: 1, count: 1 << 20)
         for _ in 0..<size >> 20 { try handle.write(contentsOf: piece) }
@@ -83,7 +83,7 @@ extension Measurement {
 
     private static func largeFile(in folder: URL) throws -> URL {
         let file = folder.appending(path: "large")
-        FileManager.default.createFile(atPath: file.path, contents: nil)
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
         let handle = try FileHandle(forWritingTo: file)
         try handle.truncate(atOffset: UInt64(size))
         try handle.close()

@@ -13,8 +13,7 @@ struct Measurement: Sendable {
     let run: @Sendable () throws -> Usage
 
     static let all: [Measurement] =
-        storms + memory + graphs + loopback + vocabulary + growth + client
-        + transfers
+        storms + memory + graphs + loopback + vocabulary + growth + client + transfers + multitude
 
     // MARK: Many requests on one queue
 
@@ -134,6 +133,17 @@ struct Measurement: Sendable {
                 let session = URLSession(configuration: BareSession.configuration)
                 return try Load(width: width, count: 4_000).measure(requests(width, session))
             },
+            Measurement(name: "session-decoded-\(width)") {
+                let session = URLSession(configuration: BareSession.configuration)
+                return try Load(width: width, count: 4_000).measure { url, done in
+                    collect(url, from: session) { data in
+                        // Off the thread that tells, as the bare session does it.
+                        DispatchQueue.global().async {
+                            done((try? JSONDecoder().decode(Todo.self, from: data)) != nil)
+                        }
+                    }
+                }
+            },
             Measurement(name: "async-http-client-\(width)") {
                 try BareAsyncHTTPClient.measure(width: width, count: 20_000)
             },
@@ -176,10 +186,14 @@ struct Measurement: Sendable {
         }
     }
 
-    /// The default transport alone: no operation, no queue.
-    private static func collect(_ url: URL, _ done: @escaping @Sendable (Data) -> Void) {
+    /// A transport alone: no operation, no queue.
+    static func collect(
+        _ url: URL,
+        from transport: any HTTPTransport = DefaultTransport.shared,
+        _ done: @escaping @Sendable (Data) -> Void
+    ) {
         let content = Guarded(Data())
-        _ = DefaultTransport.shared.send(TransportRequest(HTTPRequest(url: url))) { event in
+        _ = transport.send(TransportRequest(HTTPRequest(url: url))) { event in
             switch event {
             case .data(let data): content.withLock { $0.append(data) }
             case .end(nil): done(content.withLock { $0 })

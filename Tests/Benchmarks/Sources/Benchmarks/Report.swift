@@ -42,7 +42,9 @@ struct Report {
         }
         try section("session", "JSON answers over a socket: an injected session against the bare session") {
             for width in [1, 8, 64] {
-                try rate("width \(width)", "session-requests-\(width)", "session-bare-\(width)", atLeast: 0.95)
+                let bare = "session-bare-\(width)"
+                try rate("width \(width): the transport, and decoded", "session-decoded-\(width)", bare, atLeast: 0.95)
+                try rate("width \(width): through an OperationQueue", "session-requests-\(width)", bare)
             }
         }
         try section(
@@ -143,6 +145,15 @@ struct Report {
         }
     }
 
+    func printMultitude() throws {
+        #if os(Linux)
+        try section("multitude", "\(Measurement.mostHanging) transfers that hang, over the default transport") {
+            try rate("others beside them, width 8", "multitude-others", "multitude-none", atLeast: 0.9)
+            try time("calling all of them off", "multitude-cancel", atMost: 0.1)
+        }
+        #endif
+    }
+
     private func section(_ name: String, _ title: String, _ rows: () throws -> Void) rethrows {
         guard filter == nil || filter == name else { return }
         Swift.print("\n\(name): \(title)")
@@ -207,6 +218,13 @@ struct Report {
             String(format: "%.2f×", x / y) + (budget.map { String(format: " of at least %g×", $0) } ?? ""),
             isGood: x / y >= budget ?? 0
         )
+    }
+
+    /// How long something takes, all of it.
+    private func time(_ title: String, _ name: String, atMost budget: Double) throws {
+        let seconds = median(try (0..<rounds).map { _ in try run(name).seconds })
+        let milliseconds = { String(format: "%.0f ms", $0 * 1e3) }
+        row(title, milliseconds(seconds), "at most \(milliseconds(budget))", "", isGood: seconds <= budget)
     }
 
     /// How fast large content moves, and how much memory that takes.

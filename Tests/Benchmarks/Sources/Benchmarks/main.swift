@@ -20,6 +20,8 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
     try LoopbackServer.serve()
 } else if arguments.first == "--bulk" {
     try BulkServer.serve()
+} else if arguments.first == "--silent", let expected = arguments.dropFirst().first.flatMap({ Int($0) }) {
+    try SilentServer.serve(telling: expected)
 } else {
     let filter = arguments.first { !$0.hasPrefix("-") }
     let report = Report(rounds: arguments.contains("--quick") ? 1 : 5, filter: filter)
@@ -27,4 +29,5 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
     try report.printVocabulary()
     try report.printClient()
     try report.printTransfers()
+    try report.printMultitude()
 }
