@@ -83,6 +83,7 @@ enum {
     BLOB_COPY = 1,
     PROTOCOL_HTTP_AND_HTTPS = 3,
     HTTP_VERSION_2_TLS = 4,
+    TLS_1_2 = 6,
     SEEK_OK = 0,
     SOCKET_BAD = -1,
 
@@ -207,6 +208,7 @@ bool ccurl_load(void) {
 }
 
 uint32_t ccurl_version(void) { return ccurl_load() ? version : 0; }
+bool ccurl_asks_before_sending(void) { return ccurl_version() >= VERSION_OF_PREREQ; }
 uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
 const char *ccurl_ca_file(void) { return ccurl_load() ? ca_file : NULL; }
 const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
@@ -314,6 +316,8 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
         failure |= curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
         failure |= curl.easy_setopt(easy, OPT_PREREQDATA, context);
     }
+    // What the environment says of a proxy, https too; not every libcurl has proxies.
+    curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, (long)TLS_1_2);
     if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
 }
@@ -361,6 +365,11 @@ CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result) {
 
 int ccurl_poll_new(void) { return epoll_create1(EPOLL_CLOEXEC); }
 int ccurl_wake_new(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+
+
+void ccurl_close(int descriptor) {
+    if (descriptor >= 0) close(descriptor);
+}
 
 void ccurl_wake(int descriptor) {
     uint64_t one = 1;

@@ -24,6 +24,9 @@ bool ccurl_load(void);
 /// The version of the libcurl that was loaded, as 0xMMmmpp; 0 where none was found.
 uint32_t ccurl_version(void);
 
+/// Whether it asks before it sends a request (7.80 and later), and so can be kept from sending it a second time.
+bool ccurl_asks_before_sending(void);
+
 /// The features of the libcurl that was loaded, as CCURL_FEATURE bits.
 uint32_t ccurl_features(void);
 
@@ -49,6 +52,7 @@ enum CCurlLongOption {
     CCURL_UPLOAD = 46,
     CCURL_SSLVERSION = 32,
     CCURL_SSL_VERIFYPEER = 64,
+    CCURL_FRESH_CONNECT = 74,
     CCURL_HTTPGET = 80,
     CCURL_SSL_VERIFYHOST = 81,
     CCURL_HTTP_VERSION = 84,
@@ -61,6 +65,7 @@ enum CCurlLongOption {
     CCURL_REDIR_PROTOCOLS = 182,
     CCURL_PATH_AS_IS = 234,
     CCURL_PIPEWAIT = 237,
+    CCURL_PROXY_SSLVERSION = 250,
     CCURL_SUPPRESS_CONNECT_HEADERS = 265,
     CCURL_UPLOAD_BUFFERSIZE = 280,
     CCURL_QUICK_EXIT = 322,  // 7.87
@@ -191,6 +196,7 @@ typedef struct {
 
 int ccurl_poll_new(void);
 int ccurl_wake_new(void);
+void ccurl_close(int descriptor);
 void ccurl_wake(int descriptor);
 void ccurl_wake_clear(int descriptor);
 

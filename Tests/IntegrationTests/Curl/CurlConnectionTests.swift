@@ -281,10 +281,25 @@ extension OverLoopback {
             let transcript = await transport.run(URL(string: "https://example.invalid/")!)
             transport.close()
 
-            #expect(transcript.error != nil)
+            #expect(transcript.result == "cannotConnect", "\(String(describing: transcript.error))")
             #expect(transcript.response == nil)
             #expect(transcript.violations == [])
             #expect(proxy.requests.first?.target == "example.invalid:443")
+        }
+
+        @Test func passwordOfAProxyIsInNoError() async throws {
+            let gone = try MockServer()
+            gone.stop()
+            for proxy in ["nonsense://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:\(gone.port)"] {
+                let transport = CurlTransport.configured { $0.proxy = proxy }
+                let transcript = await transport.run(URL(string: "http://example.invalid/")!)
+                transport.close()
+
+                let error = try #require(transcript.error)
+                #expect(
+                    !"\(error) \(String(reflecting: error)) \(String(describing: error.underlying))".contains("s3cret")
+                )
+            }
         }
 
         @Test func proxyThatIsNotThereCannotBeConnectedTo() async throws {

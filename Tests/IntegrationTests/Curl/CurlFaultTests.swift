@@ -278,6 +278,24 @@ extension OverLoopback {
             #expect(row.results.contains(result) || refused && result == "unacceptableStatus", "\(result)")
         }
 
+        /// "hello" in codings that this libcurl may have or not: what it asks for it can decode.
+        @Test(arguments: [
+            ("br", "CwKAaGVsbG8D"), ("zstd", "KLUv/SAFKQAAaGVsbG8="),
+        ])
+        func contentInACodingThatIsAskedForIsDecoded(_ coding: String, _ content: String) async throws {
+            let content = try #require(Data(base64Encoded: content))
+            let server = try MockServer { request in
+                let isAsked = request.headers[.acceptEncoding]?.contains(coding) == true
+                return isAsked ? .script([Self.compressed(coding, content)]) : .text("hello")
+            }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(server.url)
+            transport.close()
+
+            #expect(transcript.text == "hello", "\(String(describing: transcript.error))")
+        }
+
         /// A field that all rows about heads have in a spelling of their own.
         @Test(arguments: heads.filter { $0.results.contains("success") && $0.steps.haveTheField })
         func fieldIsReadHoweverItIsWritten(_ row: Row) async throws {

@@ -10,8 +10,8 @@ import Testing
 extension OverLoopback {
     /// There is a limit to everything that a peer can send, and memory doesn't grow with what is beyond it.
     @Suite struct CurlLimitTests {
-        static func head(lines: Int) -> String {
-            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
+        static func head(lines: Int, prefix: String = "") -> String {
+            "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + prefix + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
         }
 
         static func head(value size: Int) -> String {
@@ -33,8 +33,20 @@ extension OverLoopback {
             ("100 informational", informational(100) + head(lines: 0), "success"),
             ("101 informational", informational(101) + head(lines: 0), "headTooLarge"),
             ("10,000 informational", informational(10_000) + head(lines: 0), "headTooLarge"),
+            ("10,000 lines like a status line", head(lines: 0, prefix: likeAStatus(10_000)), "headTooLarge"),
+            ("100 trailers", trailers(100), "success"),
+            ("10,000 trailers", trailers(10_000), "headTooLarge"),
             ("fields over several informational", informational(50, fields: 900) + head(lines: 0), "any"),
         ]
+
+        private static func likeAStatus(_ lines: Int) -> String {
+            (0..<lines).map { "HTTP/\($0): a\r\n" }.joined()
+        }
+
+        private static func trailers(_ lines: Int) -> String {
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n"
+                + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
+        }
 
         private static func informational(_ count: Int, fields: Int = 0) -> String {
             let fields = (0..<fields).map { "X-\($0): a\r\n" }.joined()

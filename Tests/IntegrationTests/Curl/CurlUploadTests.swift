@@ -207,16 +207,101 @@ extension OverLoopback {
             #expect(server.requests.map(\.text) == ["once"])
         }
 
+        /// Keeps a connection, and closes it in the middle of the next request; says what it got of the one after that.
+        private static func quitter(_ bodies: Locked<[String]>) throws -> RawListener {
+            let isFirst = Locked(true)
+            return try RawListener { connection in
+                let closes = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if closes {
+                    guard connection.readHead() != nil else { return }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+                    guard connection.readHead() != nil, connection.skip(5_000) else { return }
+                } else {
+                    guard connection.readHead() != nil, let body = connection.read(rewound.utf8.count) else { return }
+                    bodies.withLock { $0.append(String(decoding: body, as: UTF8.self)) }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nwhole")
+                }
+            }
+        }
+
+        private static let rewound = (0..<20_000).map { "\($0) " }.joined()
+
         /// A connection that turns out dead is replaced, and the body starts anew.
-        @Test func bodyIsSentFromItsStartOnAnotherConnection() async throws {
-            let server = try MockServer { $0.index == 1 ? .closed : .text("\($0.body.count)") }
+        @Test(arguments: ["data", "file", "stream"])
+        func bodyIsSentFromItsStartOnAnotherConnection(_ kind: String) async throws {
+            let bodies = Locked<[String]>([])
+            let server = try Self.quitter(bodies)
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            let content = Data(Self.rewound.utf8)
+            let file = try temporaryFile(content)
+            defer { try? FileManager.default.removeItem(at: file) }
+            let body: HTTPBody =
+                switch kind {
+                case "data": .data(content)
+                case "file": .file(file)
+                default: .stream(BodyStream(length: Int64(content.count)) { InputStream(data: content) })
+                }
             let transport = CurlTransport()
-            _ = await transport.run(server.url)
+            #expect(await transport.run(url).text == "hi")
 
-            let transcript = await transport.run(server.url, method: .put, body: .data(Data(count: 100_000)))
+            let transcript = await transport.run(url, method: .put, body: body)
+            transport.close()
 
-            #expect(["100000", ""].contains(transcript.text))
-            #expect(transcript.text == "100000" || transcript.result == "connectionLost")
+            #expect(transcript.text == "whole", "\(String(describing: transcript.error))")
+            #expect(bodies.withLock { $0 } == [Self.rewound])
+            #expect(transcript.violations == [])
+        }
+
+        @Test func bodyThatCanBeReadOnceIsNotSentAnew() async throws {
+            let bodies = Locked<[String]>([])
+            let server = try Self.quitter(bodies)
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            let content = Data(Self.rewound.utf8)
+            let once = HTTPBody.stream(BodyStream(InputStream(data: content), length: Int64(content.count)))
+            let transport = CurlTransport()
+            #expect(await transport.run(url).text == "hi")
+
+            let transcript = await transport.run(url, method: .put, body: once)
+            transport.close()
+
+            #expect(transcript.result == "bodyNotReplayable", "\(String(describing: transcript.error))")
+            #expect(bodies.withLock { $0 } == [])
+        }
+
+        /// An answer to the question whether the body may come, and no reason to send it without asking.
+        @Test(arguments: ["PUT", "POST"] as [HTTPMethod])
+        func expectationThatTheServerRefusesIsTheAnswer(_ method: HTTPMethod) async throws {
+            let heads = Locked(0)
+            let server = try RawListener { connection in
+                while let head = connection.readHead() {
+                    heads.withLock { $0 += 1 }
+                    let isAsked = head.lowercased().contains("expect: 100-continue")
+                    connection.write(
+                        isAsked
+                            ? "HTTP/1.1 417 Expectation Failed\r\nContent-Length: 2\r\n\r\nno"
+                            : "HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nyes"
+                    )
+                }
+            }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(
+                URL(string: "http://127.0.0.1:\(server.port)/")!,
+                method: method,
+                headers: [.expect: "100-continue"],
+                body: .data(Data(count: 2_000_000))
+            )
+            transport.close()
+
+            #expect(transcript.response?.status.code == 417)
+            #expect(transcript.result == "success", "\(String(describing: transcript.error))")
+            // libcurl, which means to ask again, keeps the content to itself.
+            #expect(["no", ""].contains(transcript.text))
+            #expect(heads.withLock { $0 } == 1)
+            #expect(transcript.violations == [])
         }
 
         @Test(arguments: [HTTPStatus.contentTooLarge, .unauthorized, .ok])

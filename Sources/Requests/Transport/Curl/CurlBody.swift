@@ -3,7 +3,12 @@
 
 #if os(Linux)
 import Foundation
+
+#if canImport(Glibc)
 import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
 
 /// What libcurl reads the content of a request from; belongs to the loop's thread.
 struct CurlBody {
@@ -23,7 +28,7 @@ struct CurlBody {
         case stream(CurlBodyPump)
     }
 
-    private let source: Source
+    private var source: Source
     private var offset: Int64 = 0
     /// How many bytes there are, or nil where the content is sent in chunks.
     let length: Int64?
@@ -90,8 +95,14 @@ struct CurlBody {
 
     /// Goes back to the beginning, or to a place behind it; false where that isn't possible.
     mutating func seek(to offset: Int64) -> Bool {
-        if case .stream = source { return offset == self.offset }
-        guard offset >= 0, offset <= length ?? 0 else { return false }
+        guard offset != self.offset else { return true }
+        if case .stream(let pump) = source {
+            guard offset == 0, let again = pump.again() else { return false }
+            pump.close()
+            source = .stream(again)
+        } else {
+            guard offset >= 0, offset <= length ?? 0 else { return false }
+        }
         self.offset = offset
         return true
     }

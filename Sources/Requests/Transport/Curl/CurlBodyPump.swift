@@ -9,20 +9,34 @@ import Foundation
 /// A few chunks are read ahead and no more: a mebibyte, whatever the length of the stream.
 final class CurlBodyPump: Sendable {
     private let state = Locked(State())
-    private let stream: Locked<InputStream>
+    private let body: BodyStream
+    private let stream: Locked<InputStream?>
     private let queue = DispatchQueue(label: "Requests.CurlBodyPump")
     private let whenReadable: @Sendable () -> Void
 
     /// Opens the stream, and begins to read.
     ///
     /// - Throws: What the opening throws.
-    init(_ body: BodyStream, whenReadable: @escaping @Sendable () -> Void) throws {
-        stream = Locked(try body.open())
-        self.whenReadable = whenReadable
+    convenience init(_ body: BodyStream, whenReadable: @escaping @Sendable () -> Void) throws {
+        self.init(body, Locked(try body.open()), whenReadable)
+    }
+
+    private init(_ body: BodyStream, _ stream: Locked<InputStream?>, _ whenReadable: @escaping @Sendable () -> Void) {
+        (self.body, self.stream, self.whenReadable) = (body, stream, whenReadable)
         queue.async { [self] in
-            stream.withLock { $0.open() }
+            stream.withLock { stream in
+                if stream == nil { stream = try? body.open() }
+                stream?.open()
+            }
             readAhead()
         }
+    }
+
+    /// Another that reads the same from its beginning, or nil where that can't be.
+    ///
+    /// Its stream is made on its own thread: that is somebody's code, and the loop calls this.
+    func again() -> CurlBodyPump? {
+        body.isReplayable ? CurlBodyPump(body, Locked(nil), whenReadable) : nil
     }
 
     /// Takes bytes that are there.
@@ -33,7 +47,7 @@ final class CurlBodyPump: Sendable {
     }
 
     func close() {
-        queue.async { [self] in stream.withLock { $0.close() } }
+        queue.async { [self] in stream.withLock { $0?.close() } }
     }
 
     /// Reads until enough is waiting, or there is no more.
@@ -42,7 +56,7 @@ final class CurlBodyPump: Sendable {
         while goesOn {
             let (count, bytes) = stream.withLock { stream in
                 var bytes = [UInt8](repeating: 0, count: State.chunkSize)
-                let count = stream.read(&bytes, maxLength: bytes.count)
+                let count = stream?.read(&bytes, maxLength: bytes.count) ?? -1
                 bytes.removeLast(bytes.count - max(0, count))
                 return (count, bytes)
             }

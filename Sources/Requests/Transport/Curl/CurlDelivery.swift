@@ -3,7 +3,6 @@
 
 #if os(Linux)
 import Foundation
-import Glibc
 
 /// Calls the receivers of events, off the loop's thread: one after another where that is fast enough, else at a time as
 /// many as there are processors, and more when those are held up.
@@ -96,21 +95,8 @@ final class CurlDelivery: Sendable {
         state.withLock { $0.backlog > 0 && $0.workers < Self.mostWorkers }
     }
 
-    /// How often a worker that has nothing to do gives its processor to whoever wants it before it goes.
-    ///
-    /// A few microseconds: the next answer is often that near, and a worker that is still there takes it at once.
-    private static let yields = 10
-
-    private func linger() {
-        for _ in 0..<Self.yields {
-            if hasBacklog { return }
-            sched_yield()
-        }
-    }
-
     private func work(on queue: DispatchQueue) {
         while true {
-            linger()
             let transfer = state.withLock { state -> CurlTransfer? in
                 if let transfer = state.pop() { return transfer }
                 state.workers -= 1

@@ -4,7 +4,6 @@
 #if os(Linux)
 import CCurl
 import Foundation
-import Glibc
 
 /// The thread that owns libcurl's handles: the only one that calls libcurl about a transfer under way.
 ///
@@ -42,8 +41,21 @@ final class CurlLoop: @unchecked Sendable {
         var sleeps = false
     }
 
-    /// libcurl's code for a callback that refused what came.
-    private static let writeFailed: Int32 = 23
+    /// What the loop sleeps on, and what ends its sleep.
+    private struct Descriptors: Sendable {
+        let poll = ccurl_poll_new()
+        let wakeUp = ccurl_wake_new()
+
+        var isWhole: Bool { poll >= 0 && wakeUp >= 0 }
+
+        func close() {
+            ccurl_close(poll)
+            ccurl_close(wakeUp)
+        }
+    }
+
+    /// libcurl's code for a handle without a connection, which can't be paused and needn't be resumed.
+    private static let badArgument: Int32 = 43
     private static let mostIdleConnections = 256
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
@@ -52,7 +64,7 @@ final class CurlLoop: @unchecked Sendable {
     private let pool = CurlHandlePool()
     private let delivery = CurlDelivery()
     private let ended = DispatchGroup()
-    private let wakeUp = ccurl_wake_new()
+    private let descriptors = Locked<Descriptors?>(nil)
 
     // The loop's own.
     private var multi: OpaquePointer?
@@ -74,7 +86,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     deinit {
-        Glibc.close(wakeUp)
+        descriptors.withLock { $0 }?.close()
         callbacks.deallocate()
     }
 
@@ -82,6 +94,7 @@ final class CurlLoop: @unchecked Sendable {
 
     func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         do {
+            try open()
             guard let easy = pool.take() else { throw RequestError(.other, phase: .sending, reason: "out of memory") }
             do {
                 let transfer = try CurlTransfer(
@@ -105,6 +118,26 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
+    /// Makes the descriptors with the first request: where none is left then, there may be later.
+    private func open() throws {
+        guard descriptors.withLock({ $0 == nil }) else { return }
+        let made = Descriptors()
+        let isKept =
+            made.isWhole
+            && descriptors.withLock { kept in
+                guard kept == nil else { return false }
+                kept = made
+                return true
+            }
+        guard !isKept else { return }
+        made.close()
+        guard made.isWhole else { throw RequestError(.other, phase: .sending, reason: "no file descriptor is left") }
+    }
+
+    private func wake() {
+        if let wakeUp = descriptors.withLock({ $0?.wakeUp }) { ccurl_wake(wakeUp) }
+    }
+
     /// Hands a command to the loop; false where that has ended, and will never take it.
     @discardableResult
     func submit(_ command: Command) -> Bool {
@@ -120,7 +153,7 @@ final class CurlLoop: @unchecked Sendable {
             return (true, true, false)
         }
         if startsThread { startThread() }
-        if wakes { ccurl_wake(wakeUp) }
+        if wakes { wake() }
         return accepted
     }
 
@@ -147,7 +180,7 @@ final class CurlLoop: @unchecked Sendable {
             return (inbox.sleeps, hadNoThread)
         }
         if hadNoThread { ended.leave() }
-        if wakes { ccurl_wake(wakeUp) }
+        if wakes { wake() }
     }
 
     private func startThread() {
@@ -175,7 +208,7 @@ final class CurlLoop: @unchecked Sendable {
             },
             context
         )
-        sockets.open(wakeUp: wakeUp)
+        if let descriptors = descriptors.withLock({ $0 }) { sockets.open(descriptors.poll, wakeUp: descriptors.wakeUp) }
         if let limit = configuration.maximumConnectionsPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, limit) }
         if let limit = configuration.maximumConnections { set(CCURLM_MAX_TOTAL_CONNECTIONS, limit) }
 
@@ -184,7 +217,6 @@ final class CurlLoop: @unchecked Sendable {
         pool.close()
         if let multi { ccurl_multi_free(multi) }
         multi = nil
-        sockets.close()
     }
 
     private func set(_ option: CCurlMultiOption, _ value: Int) {
@@ -291,15 +323,17 @@ final class CurlLoop: @unchecked Sendable {
 
     private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Int32) {
         guard isActive(transfer) else { return }
-        // What libcurl had kept comes while it resumes. It tells here that a piece was refused, and not again.
+        // What libcurl had kept comes while it resumes. It tells here what that has failed of, and not again.
         let code = change(transfer)
-        guard code != Self.writeFailed else { return end(transfer, code: code) }
+        guard code == 0 || code == Self.badArgument else { return end(transfer, code: code) }
         touched.append(transfer)
         if !transfer.isPaused { watchIdle(transfer) }
     }
 
     private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
-        guard isActive(transfer), transfer.stop(reason) else { return }
+        guard isActive(transfer) else { return }
+        // Where the transfer is to end for another reason, that one stays.
+        _ = transfer.stop(reason)
         end(transfer, code: 42)
     }
 

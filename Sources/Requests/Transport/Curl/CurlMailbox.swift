@@ -11,6 +11,8 @@ struct CurlMailbox: Sendable {
     static let highWater = 1024 * 1024
     /// How few must be left before it goes on.
     static let lowWater = 256 * 1024
+    /// What a piece of content takes besides its bytes, about: a peer that sends them one at a time has that pause, too.
+    static let overhead = 128
 
     private var events: [TransferEvent] = []
     private var waiting = 0
@@ -18,10 +20,12 @@ struct CurlMailbox: Sendable {
     private var isFull = false
 
     /// Puts events in; says whether the receiver has to be called, and whether the transfer has to pause.
+    ///
+    /// One that has ended never has to: its handle is another's by now.
     mutating func put(_ new: [TransferEvent]) -> (schedule: Bool, pause: Bool) {
         if events.isEmpty { events = new } else { events += new }
-        for case .data(let data) in new { waiting += data.count }
-        let pauses = !isFull && waiting > Self.highWater
+        for case .data(let data) in new { waiting += data.count + Self.overhead }
+        let pauses = !isFull && waiting > Self.highWater && !new.hasEnd
         isFull = isFull || pauses
         defer { isScheduled = true }
         return (!isScheduled, pauses)
@@ -37,12 +41,18 @@ struct CurlMailbox: Sendable {
         return events
     }
 
-    /// Notes that the receiver is done with so many bytes; says whether the transfer may go on.
+    /// Notes that the receiver is done with a piece of content; says whether the transfer may go on.
     mutating func release(_ count: Int) -> Bool {
-        waiting -= count
+        waiting -= count + Self.overhead
         guard isFull, waiting <= Self.lowWater else { return false }
         isFull = false
         return true
+    }
+}
+
+extension [TransferEvent] {
+    fileprivate var hasEnd: Bool {
+        if case .end? = last { true } else { false }
     }
 }
 #endif

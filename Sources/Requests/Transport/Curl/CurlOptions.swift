@@ -59,7 +59,13 @@ final class CurlOptions {
         } else {
             set(CCURL_HTTP_CONTENT_DECODING, 0)
         }
-        if let proxy = configuration.proxy { set(CCURL_PROXY, proxy) }
+        // A kept connection that turns out to be closed is what libcurl sends a request a second time for.
+        if !request.method.isIdempotent, !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
+        if let proxy = configuration.proxy {
+            set(CCURL_PROXY, proxy)
+            // Else the environment had a say in which hosts it is for.
+            set(CCURL_NOPROXY, "")
+        }
         if let path = configuration.unixSocketPath { set(CCURL_UNIX_SOCKET_PATH, path) }
         set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
         if let trust { failure |= trust.apply(to: easy) }
@@ -109,9 +115,11 @@ final class CurlOptions {
     func result(_ code: Int32, of easy: OpaquePointer) -> CurlResult {
         guard code != 0 else { return CurlResult(code: 0, text: "") }
         let own = String(cString: errorText)
+        // What has an at sign may show the password of a proxy.
+        let isFit = !own.isEmpty && !own.utf8.contains(UInt8(ascii: "@"))
         return CurlResult(
             code: code,
-            text: own.isEmpty ? String(cString: ccurl_error_text(code)) : own,
+            text: isFit ? own : String(cString: ccurl_error_text(code)),
             verification: ccurl_easy_long(easy, CCURL_INFO_SSL_VERIFYRESULT)
         )
     }

@@ -11,12 +11,20 @@ extension CurlResult {
         case 77: .noAuthorities
         case 58: .ownCertificateUnusable
         case 98: .ownCertificateRequired
-        case 35, 59: find(Self.alerts) ?? .noAgreement
+        case 35, 59: isLostHandshake ? nil : find(Self.alerts) ?? .noAgreement
         // With TLS 1.3 the server looks at the client's certificate when for the client the handshake is over.
         case 55, 56: find(Self.alerts.filter { $0.text.hasPrefix("alert ") })
         default: nil
         }
     }
+
+    /// Whether a handshake ended with the connection rather than by what either side said.
+    var isLostHandshake: Bool {
+        code == 35 && Self.losses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
+    }
+
+    /// The texts of libcurl for what the system says of a socket, and OpenSSL's for an end where none may be.
+    private static let losses = ["SSL_ERROR_SYSCALL", "connection reset", "broken pipe", "unexpected eof"]
 
     private func find(_ table: [(text: String, Distrust)]) -> Distrust? {
         table.first { text.range(of: $0.text, options: .caseInsensitive) != nil }?.1

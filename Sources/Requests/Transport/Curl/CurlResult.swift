@@ -22,10 +22,16 @@ struct CurlResult: Sendable, Hashable {
         return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: urlError(urlCode))
     }
 
-    // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself.
+    // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself, or a
+    // proxy that makes no tunnel.
     private var specificCode: Int32 {
-        guard code == 56 else { return code }
-        return text.contains("chunk") ? 8 : text.contains("headers") ? 100 : 56
+        switch code {
+        case 35 where isLostHandshake: 56
+        case 56 where text.contains("CONNECT"): 97
+        case 56 where text.contains("chunk"): 8
+        case 56 where text.contains("headers"): 100
+        default: code
+        }
     }
 
     private func error(_ distrust: Distrust, phase: RequestError.Phase) -> RequestError {
@@ -39,7 +45,8 @@ struct CurlResult: Sendable, Hashable {
 
     /// libcurl's codes that an http transfer can end with, but for those of ``Distrust``; every other is `other`.
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
-        1: (.badResponse, .badServerResponse),  // unsupported protocol: also HTTP/0.9 and garbage
+        // Unsupported protocol: HTTP/0.9 and garbage. A scheme that isn't supported doesn't come as far as here.
+        1: (.badResponse, .badServerResponse),
         2: (.other, .unknown),  // failed to initialise
         3: (.invalidRequest, .badURL),
         5: (.cannotConnect, .cannotFindHost),  // proxy not resolved
@@ -49,6 +56,7 @@ struct CurlResult: Sendable, Hashable {
         16: (.badResponse, .badServerResponse),  // HTTP/2 framing
         18: (.connectionLost, .networkConnectionLost),  // partial content
         23: (.badResponse, .cannotDecodeContentData),  // a decoder said no: where our callback did, the state knows why
+        25: (.connectionLost, .networkConnectionLost),  // a chunked body, and a kept connection to an HTTP/1.0 server
         26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback said no
         27: (.headTooLarge, .dataLengthExceedsMaximum),  // out of memory: a header line without end
         28: (.timedOut, .timedOut),

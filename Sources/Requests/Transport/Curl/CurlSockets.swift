@@ -3,7 +3,6 @@
 
 #if os(Linux)
 import CCurl
-import Glibc
 
 /// The sockets that the loop waits for, in an epoll; belongs to the loop's thread.
 ///
@@ -27,15 +26,11 @@ struct CurlSockets {
     private var known: [Int32: Interest] = [:]
     private var ready = [CCurlReady](repeating: CCurlReady(), count: 64)
 
-    mutating func open(wakeUp: Int32) {
-        poll = ccurl_poll_new()
+    /// Begins to wait with an epoll, which stays the caller's, and for the descriptor that ends the waiting.
+    mutating func open(_ poll: Int32, wakeUp: Int32) {
+        self.poll = poll
         self.wakeUp = wakeUp
         _ = ccurl_poll_set(poll, wakeUp, 1)
-    }
-
-    mutating func close() {
-        _ = Glibc.close(poll)
-        poll = -1
     }
 
     mutating func opened(_ socket: Int32) {

@@ -24,7 +24,6 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private let isIdempotent: Bool
     /// Whether much content may come, which isn't kept.
     private let isStreamed: Bool
-    private var wasSent = false
     private var events: [TransferEvent] = []
     /// How much content is among the events.
     private var unpublished = 0
@@ -215,16 +214,10 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// What libcurl gives at once where there is more.
     private static let fullPart = 16 * 1024
 
-    /// Whether the request may go out.
-    ///
-    /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was
-    /// asked before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110,
-    /// 9.2.2).
+    /// Whether the request may go out: there is a connection for it, which is a sign of life.
     fileprivate func maySend() -> Bool {
-        defer { wasSent = true }
-        guard wasSent, !isIdempotent else { return true }
-        _ = state.stop(.resent)
-        return false
+        loop.noteActivity(self)
+        return state.send(isIdempotent: isIdempotent)
     }
 
     fileprivate func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {

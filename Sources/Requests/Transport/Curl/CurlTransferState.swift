@@ -61,6 +61,9 @@ struct CurlTransferState: Sendable {
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
+    private var trailerBytes = 0
+    private var trailerLines = 0
+    private var wasSent = false
     private var informational = 0
     private var received = 0
     private(set) var stopped: Stop?
@@ -78,11 +81,7 @@ struct CurlTransferState: Sendable {
     /// Takes a line of a head, or a trailer.
     mutating func receiveLine(_ line: UnsafeRawBufferPointer) -> Reception {
         guard stopped == nil else { return .abort }
-        guard phase == .head else { return .more }
-        if line.starts(with: "HTTP/".utf8) {
-            head.removeAll(keepingCapacity: true)
-            headLines = 0
-        }
+        guard phase == .head else { return receiveTrailer(line) }
         headLines += 1
         guard head.count + line.count <= limits.head, headLines <= limits.headLines else { return abort(.headTooLarge) }
         head.append(contentsOf: line)
@@ -90,9 +89,17 @@ struct CurlTransferState: Sendable {
         return endHead()
     }
 
+    /// Nobody wants the trailers, but libcurl keeps them, and so they are counted.
+    private mutating func receiveTrailer(_ line: UnsafeRawBufferPointer) -> Reception {
+        trailerBytes += line.count
+        trailerLines += 1
+        guard trailerBytes <= limits.head, trailerLines <= limits.headLines else { return abort(.headTooLarge) }
+        return .more
+    }
+
     private mutating func endHead() -> Reception {
         let response = HTTPResponseHead(status: HTTPStatus(Self.status(of: head)), raw: head, url: url)
-        head = []
+        (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             phase = endsWithHead ? .complete : .body
             return endsWithHead ? .last(.head(response)) : .event(.head(response))
@@ -110,6 +117,23 @@ struct CurlTransferState: Sendable {
         }
         received += count
         return true
+    }
+
+    /// Whether the request may go out, now that there is a connection for it.
+    ///
+    /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was
+    /// asked before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110,
+    /// 9.2.2). It does so as well where a server has refused an expectation (RFC 9110, 10.1.1), and that is an answer.
+    mutating func send(isIdempotent: Bool) -> Bool {
+        defer { wasSent = true }
+        guard stopped == nil else { return false }
+        if phase == .body {
+            phase = .complete
+            return false
+        }
+        guard wasSent, !isIdempotent else { return phase != .complete }
+        stopped = .resent
+        return false
     }
 
     /// Ends the transfer from this side; false where it has ended, or is ending, already.

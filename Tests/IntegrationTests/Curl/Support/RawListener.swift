@@ -61,37 +61,37 @@ final class RawListener: Sendable {
         threads.wait()
     }
 
-    private static func listen(at address: Address) throws -> (descriptor: Int32, port: Int) {
+    static func listen(at address: Address, backlog: Int32 = 1024) throws -> (descriptor: Int32, port: Int) {
         switch address {
         case .ipv4:
             var name = sockaddr_in()
             name.sin_family = sa_family_t(AF_INET)
             name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            let descriptor = try listen(AF_INET, &name)
+            let descriptor = try listen(AF_INET, &name, backlog)
             return (descriptor, Int(UInt16(bigEndian: name.sin_port)))
         case .ipv6:
             var name = sockaddr_in6()
             name.sin6_family = sa_family_t(AF_INET6)
             name.sin6_addr = in6addr_loopback
-            let descriptor = try listen(AF_INET6, &name)
+            let descriptor = try listen(AF_INET6, &name, backlog)
             return (descriptor, Int(UInt16(bigEndian: name.sin6_port)))
         case .unix(let path):
             var name = sockaddr_un()
             name.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }
-            return (try listen(AF_UNIX, &name), 0)
+            return (try listen(AF_UNIX, &name, backlog), 0)
         }
     }
 
     /// Binds and listens; the name becomes the one that the system gave.
-    private static func listen<Name>(_ family: Int32, _ name: inout Name) throws -> Int32 {
+    private static func listen<Name>(_ family: Int32, _ name: inout Name, _ backlog: Int32) throws -> Int32 {
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
         var length = socklen_t(MemoryLayout<Name>.size)
         let failure: Failure? = withUnsafeMutablePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 guard bind(descriptor, $0, length) == 0 else { return Failure(call: "bind", code: errno) }
-                guard Glibc.listen(descriptor, 1024) == 0 else { return Failure(call: "listen", code: errno) }
+                guard Glibc.listen(descriptor, backlog) == 0 else { return Failure(call: "listen", code: errno) }
                 return getsockname(descriptor, $0, &length) == 0 ? nil : Failure(call: "getsockname", code: errno)
             }
         }
@@ -128,6 +128,18 @@ struct RawConnection: Sendable {
         return true
     }
 
+    /// Reads so many bytes; nil where the client leaves before that.
+    func read(_ count: Int) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while bytes.count < count {
+            let read = recv(descriptor, &buffer, min(count - bytes.count, buffer.count), 0)
+            guard read > 0 else { return nil }
+            bytes += buffer[..<read]
+        }
+        return bytes
+    }
+
     /// Writes it all; false where the client leaves before that.
     @discardableResult
     func write(_ text: String) -> Bool {
@@ -156,6 +168,49 @@ struct RawConnection: Sendable {
     func awaitRoom(milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return Glibc.poll(&poll, 1, milliseconds) > 0
+    }
+}
+
+extension RawConnection {
+    /// Connects to a port of this machine; nil where nobody listens.
+    init?(connectedTo port: UInt16) {
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = port.bigEndian
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let isConnected = withUnsafePointer(to: name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        self.init(descriptor: descriptor)
+        guard isConnected else {
+            Glibc.close(descriptor)
+            return nil
+        }
+    }
+
+    /// Hands on what either side says, until one of them leaves, and closes the other one.
+    func relay(to other: RawConnection) {
+        defer { Glibc.close(other.descriptor) }
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        var ends = [descriptor, other.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while Glibc.poll(&ends, 2, -1) > 0 {
+            for (index, end) in ends.enumerated() where end.revents != 0 {
+                let count = recv(end.fd, &buffer, buffer.count, 0)
+                guard count > 0 else { return }
+                let peer = ends[1 - index].fd
+                var sent = 0
+                while sent < count {
+                    let now = buffer[sent..<count].withUnsafeBytes {
+                        send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+                    }
+                    guard now > 0 else { return }
+                    sent += now
+                }
+            }
+        }
     }
 }
 #endif

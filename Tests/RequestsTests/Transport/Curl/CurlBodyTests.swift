@@ -129,15 +129,49 @@ import Testing
         body.close()
     }
 
-    @Test func streamThatHasBegunCannotBeRewound() async throws {
+    @Test func oneStreamThatHasBegunCannotBeRewound() async throws {
         let readable = Signal()
-        let stream = BodyStream { InputStream(data: Data("hello".utf8)) }
+        let stream = BodyStream(InputStream(data: Data("hello".utf8)))
         let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
 
         #expect(body.seek(to: 0))
         _ = await body.readAll(2, waitingFor: readable)
         #expect(!body.seek(to: 0))
         #expect(body.seek(to: 5))
+    }
+
+    @Test func streamThatCanBeMadeAgainIsReadFromItsBeginning() async throws {
+        let (readable, made) = (Signal(), Locked(0))
+        let stream = BodyStream(length: 5) {
+            made.withLock { $0 += 1 }
+            return InputStream(data: Data("hello".utf8))
+        }
+        let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
+
+        _ = await body.readAll(2, waitingFor: readable)
+        #expect(!body.seek(to: 3))
+        #expect(body.seek(to: 0))
+        #expect(await body.readAll(2, waitingFor: readable) == "hello")
+        #expect(body.sent == 5 && made.withLock { $0 } == 2)
+        body.close()
+    }
+
+    @Test func streamThatCannotBeMadeAgainAfterAllFails() async throws {
+        let (readable, made) = (Signal(), Locked(0))
+        let stream = BodyStream {
+            guard
+                made.withLock({
+                    $0 += 1
+                    return $0
+                }) == 1
+            else { throw CocoaError(.fileNoSuchFile) }
+            return InputStream(data: Data("hello".utf8))
+        }
+        let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
+
+        _ = await body.readAll(2, waitingFor: readable)
+        #expect(body.seek(to: 0))
+        #expect(await body.readAll(2, waitingFor: readable) == " failed")
     }
 
     @Test func streamThatFailsFails() async throws {

@@ -42,13 +42,13 @@ private final class Mailbox {
     }
 
     @Test func transferPausesAboveTheHighWaterAndGoesOnAtTheLow() {
-        let (high, low) = (CurlMailbox.highWater, CurlMailbox.lowWater)
+        let (high, low, overhead) = (CurlMailbox.highWater, CurlMailbox.lowWater, CurlMailbox.overhead)
         let mailbox = Mailbox()
 
-        #expect(!mailbox.put([Self.data(high)]).pause)
+        #expect(!mailbox.put([Self.data(high - overhead)]).pause)
         #expect(mailbox.put([Self.data(1)]).pause)
         #expect(!mailbox.put([Self.data(1000)]).pause, "it is paused already")
-        #expect(!mailbox.release(high - low))
+        #expect(!mailbox.release(high - low - overhead))
         #expect(!mailbox.release(1000))
         #expect(mailbox.release(1))
         #expect(!mailbox.release(low), "it goes on already")
@@ -57,9 +57,29 @@ private final class Mailbox {
     @Test func whatIsTakenStillWaitsUntilTheReceiverIsDoneWithIt() {
         let mailbox = Mailbox()
 
-        #expect(!mailbox.put([Self.data(CurlMailbox.highWater)]).pause)
+        #expect(!mailbox.put([Self.data(CurlMailbox.highWater - CurlMailbox.overhead)]).pause)
         _ = mailbox.take()
         #expect(mailbox.put([Self.data(1)]).pause)
+    }
+
+    @Test func singleBytesPauseTheTransferToo() {
+        let mailbox = Mailbox()
+        var count = 0
+
+        while count < 100_000, !mailbox.put([Self.data(1)]).pause { count += 1 }
+
+        #expect(count < CurlMailbox.highWater / CurlMailbox.overhead)
+    }
+
+    /// Its handle is in use again by the time that anybody could be paused.
+    @Test func transferThatHasEndedIsNotPaused() {
+        let mailbox = Mailbox()
+
+        let put = mailbox.put([Self.data(2 * CurlMailbox.highWater), .end(nil)])
+
+        #expect(put.schedule && !put.pause)
+        #expect(mailbox.take()?.count == 2)
+        #expect(!mailbox.release(2 * CurlMailbox.highWater), "there is nothing to go on with")
     }
 
     @Test func receiverThatKeepsUpNeverPausesTheTransfer() {

@@ -61,6 +61,25 @@ import Testing
         #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == code)
     }
 
+    /// The system's texts for a socket under a handshake, as libcurl has them, and OpenSSL's.
+    @Test(arguments: [
+        "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to localhost:1 ",
+        "OpenSSL SSL_connect: Connection reset by peer",
+        "OpenSSL SSL_connect: Broken pipe in connection to localhost:1",
+        "error:0A000126:SSL routines::unexpected eof while reading",
+    ])
+    func handshakeThatEndsWithItsConnectionIsALostConnection(_ text: String) {
+        #expect(CurlResult(code: 35, text: text).error(phase: .sending)?.code == .connectionLost)
+    }
+
+    @Test(arguments: [
+        "CONNECT tunnel failed, response 407", "Received HTTP code 407 from proxy after CONNECT",
+        "Proxy CONNECT aborted",
+    ])
+    func tunnelThatAProxyRefusesIsNoLostConnection(_ text: String) {
+        #expect(CurlResult(code: 56, text: text).error(phase: .sending)?.code == .cannotConnect)
+    }
+
     @Test(arguments: Int32(1)...200)
     func everyCodeIsAnError(_ code: Int32) {
         #expect(CurlResult(code: code, text: "").error(phase: .sending)?.underlying is URLError)

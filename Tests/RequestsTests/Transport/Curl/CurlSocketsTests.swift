@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
+import CCurl
 import Foundation
 import Glibc
 import Testing
@@ -19,6 +20,7 @@ import Testing
         var sockets = CurlSockets()
         let own: Int32
         let peer: Int32
+        private let poll = ccurl_poll_new()
         private let wakeUp: [Int32]
 
         init() {
@@ -27,13 +29,12 @@ import Testing
             (own, peer) = (ends[0], ends[1])
             pipe(&ends)
             wakeUp = ends
-            sockets.open(wakeUp: ends[0])
+            sockets.open(poll, wakeUp: ends[0])
             sockets.opened(own)
         }
 
         deinit {
-            sockets.close()
-            for descriptor in [own, peer] + wakeUp { close(descriptor) }
+            for descriptor in [own, peer, poll] + wakeUp { close(descriptor) }
         }
 
         func send(_ text: String) {

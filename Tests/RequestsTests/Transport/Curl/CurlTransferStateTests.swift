@@ -11,6 +11,7 @@ import Testing
 @Suite(.timeLimit(.minutes(5))) struct CurlTransferStateTests {
     /// What libcurl, or the loop, may do to a transfer.
     enum Input: Sendable, Hashable, CustomTestStringConvertible {
+        case send(isIdempotent: Bool)
         case line(String)
         case body(Int)
         case stop(CurlTransferState.Stop)
@@ -18,6 +19,7 @@ import Testing
 
         var testDescription: String {
             switch self {
+            case .send(let isIdempotent): isIdempotent ? "send" : "send once"
             case .line(let text): "line \(text.debugDescription)"
             case .body(let count): "\(count) bytes"
             case .stop(let reason): "stop \(reason)"
@@ -78,10 +80,44 @@ import Testing
             "end"
         ),
         Row(
-            "a status line in the middle of a head begins anew",
+            "a status line in the middle of a head is a line without a field",
             [.line("HTTP/1.1 401 No\r\n"), .line("X: y\r\n")] + head + [.end(0)],
+            "head 401 X=y A=b",
+            "end"
+        ),
+        Row(
+            "an idempotent request is sent again",
+            [.send(isIdempotent: true), .send(isIdempotent: true)] + head + [.end(0)],
             "head 200 A=b",
             "end"
+        ),
+        Row(
+            "another isn't",
+            [.send(isIdempotent: false), .send(isIdempotent: false), .end(42)],
+            "refused",
+            "end connectionLost sending"
+        ),
+        Row(
+            "none is sent again behind its answer, which stays",
+            [.send(isIdempotent: true)] + head + [.body(2), .send(isIdempotent: true), .end(42)],
+            "head 200 A=b",
+            "data",
+            "refused",
+            "end"
+        ),
+        Row(
+            "nor one that may be sent once",
+            [.send(isIdempotent: false)] + head + [.send(isIdempotent: false), .end(42)],
+            "head 200 A=b",
+            "refused",
+            "end"
+        ),
+        Row(
+            "nor one that was cancelled",
+            [.stop(.cancelled), .send(isIdempotent: true), .end(42)],
+            "stopped",
+            "refused",
+            "end cancelled sending"
         ),
         Row(
             "trailers are passed over",
@@ -137,7 +173,10 @@ import Testing
     ]
 
     static let inputs: [Input] =
-        [.line("HTTP/1.1 200 OK\r\n"), .line("A: b\r\n"), .line("\r\n"), .line("\n"), .line(""), .body(0), .body(9)]
+        [
+            .send(isIdempotent: true), .send(isIdempotent: false), .line("HTTP/1.1 200 OK\r\n"), .line("A: b\r\n"),
+            .line("\r\n"), .line("\n"), .line(""), .body(0), .body(9),
+        ]
         + stops.map(Input.stop) + [.end(0), .end(7), .end(42)]
 
     /// Complete over phase and pairs of inputs: however a transfer goes on, it has at most one end and nothing behind.
@@ -189,6 +228,20 @@ import Testing
         #expect(Self.transcript(Self.head + [.end(23)], on: Self.state { $0.headLines = 2 }).first == "abort")
     }
 
+    @Test func trailersAreAbortedBeyondTheLimitsOfAHead() {
+        let trailers: [Input] = [.line("T: 1\r\n"), .line("T: 2\r\n"), .line("\r\n")]
+        let whole = Self.head + trailers + [.end(0)]
+
+        #expect(Self.transcript(whole, on: Self.state { $0.headLines = 3 }).last == "end")
+        #expect(Self.transcript(whole + trailers, on: Self.state { $0.headLines = 3 }).contains("abort"))
+        #expect(Self.transcript(whole, on: Self.state { $0.head = 25 }).last == "end")
+        let long: [Input] = [.line("T: \(String(repeating: "x", count: 24))\r\n"), .end(23)]
+        #expect(
+            Self.transcript(Self.head + long, on: Self.state { $0.head = 25 }).suffix(2)
+                == ["abort", "end headTooLarge receiving"]
+        )
+    }
+
     @Test func limitsOfTheHeadCountForEachAnew() {
         let state = Self.state { ($0.headLines, $0.informational) = (3, 2) }
         let continues: [Input] = [.line("HTTP/1.1 100 C\r\n"), .line("A: b\r\n"), .line("\r\n")]
@@ -232,6 +285,7 @@ extension CurlTransferState {
     /// Does an input, and says what came of it.
     fileprivate mutating func answer(to input: CurlTransferStateTests.Input) -> String? {
         switch input {
+        case .send(let isIdempotent): return send(isIdempotent: isIdempotent) ? nil : "refused"
         case .line(let text):
             let reception = Array(text.utf8).withUnsafeBytes { receiveLine($0) }
             switch reception {

@@ -1,0 +1,109 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Glibc
+import Requests
+import Testing
+
+extension OverLoopback {
+    /// What may happen to a connection before there is any HTTP on it.
+    @Suite struct CurlHandshakeTests {
+        /// What a server does with the first message of TLS.
+        struct Row: Sendable, CustomTestStringConvertible {
+            let testDescription: String
+            let result: String
+            let answer: @Sendable (RawConnection) -> Void
+        }
+
+        static let rows: [Row] = [
+            Row(testDescription: "a reset instead of an answer", result: "connectionLost") { _ = $0.skip(1) },
+            Row(testDescription: "an end instead of an answer", result: "connectionLost") { _ = $0.skipRecord() },
+            Row(testDescription: "an end in the head of a record", result: "connectionLost") {
+                if $0.skipRecord() { $0.write("\u{16}\u{3}\u{3}") }
+            },
+            Row(testDescription: "an end in a record", result: "connectionLost") {
+                if $0.skipRecord() { $0.write("\u{16}\u{3}\u{3}\0d1234") }
+            },
+            Row(testDescription: "an alert", result: "untrusted") {
+                if $0.skipRecord() { $0.write("\u{15}\u{3}\u{3}\0\u{2}\u{2}\u{28}") }
+            },
+            Row(testDescription: "clear text", result: "untrusted") {
+                if $0.skipRecord() { $0.write("HTTP/1.1 400 Bad Request\r\n\r\n") }
+            },
+            Row(testDescription: "silence", result: "timedOut") { _ = $0.readHead() },
+            Row(testDescription: "silence in a record", result: "timedOut") {
+                if $0.skipRecord(), $0.write("\u{16}\u{3}\u{3}\0d1234") { _ = $0.readHead() }
+            },
+        ]
+
+        @Test(arguments: rows)
+        func handshakeThatFailsSaysWhetherItWasTheConnection(_ row: Row) async throws {
+            let server = try RawListener { row.answer($0) }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(
+                URL(string: "https://127.0.0.1:\(server.port)/")!,
+                timeout: row.result == "timedOut" ? .milliseconds(300) : .seconds(20)
+            )
+            transport.close()
+
+            #expect(transcript.result == row.result, "\(String(describing: transcript.error))")
+            #expect(transcript.response == nil)
+            #expect(transcript.violations == [])
+            #expect(transcript.duration < .seconds(5))
+        }
+
+        /// A listener whose queue is full takes no more connections, and says nothing about it.
+        @Test func connectionThatNobodyTakesTimesOut() async throws {
+            let listener = try Unattended()
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(listener.url, timeout: .milliseconds(300))
+            transport.close()
+
+            #expect(transcript.result == "timedOut", "\(String(describing: transcript.error))")
+            #expect(transcript.duration >= .milliseconds(300) && transcript.duration < .seconds(3))
+            #expect(transcript.violations == [])
+        }
+    }
+}
+
+extension RawConnection {
+    /// Reads one record of TLS, such as the first, whose length is in its head.
+    fileprivate func skipRecord() -> Bool {
+        guard let head = read(5) else { return false }
+        return skip(Int(head[3]) << 8 | Int(head[4]))
+    }
+}
+
+/// A listener that accepts nobody, with as many waiting already as may.
+private final class Unattended {
+    let url: URL
+    private var descriptors: [Int32] = []
+
+    init() throws {
+        let (listener, port) = try RawListener.listen(at: .ipv4, backlog: 0)
+        url = URL(string: "http://127.0.0.1:\(port)/")!
+        descriptors = [listener]
+        var name = sockaddr_in()
+        name.sin_family = sa_family_t(AF_INET)
+        name.sin_port = in_port_t(port).bigEndian
+        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        for _ in 0..<4 {
+            let waiting = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue), 0)
+            withUnsafePointer(to: name) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = connect(waiting, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+                }
+            }
+            descriptors.append(waiting)
+        }
+    }
+
+    deinit {
+        for descriptor in descriptors { close(descriptor) }
+    }
+}
+#endif
