@@ -7,39 +7,9 @@ import Requests
 import RequestsTesting
 import Testing
 
-/// The program that downloads, built beside the tests.
-private enum DemoProgram {
-    static let url: URL? = {
-        let places = [Bundle.main.bundleURL, Bundle.main.executableURL].compactMap { $0 }
-        return (places + Bundle.allBundles.map(\.bundleURL))
-            .flatMap { [$0, $0.deletingLastPathComponent()] }
-            .map { $0.appendingPathComponent("requests-demo") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-    }()
-}
-
 extension OverLoopback {
     /// A download outlives the process that began it.
     @Suite(.enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
-        private func start(_ url: URL, _ file: URL) throws -> Process {
-            let process = Process()
-            process.executableURL = DemoProgram.url
-            process.arguments = ["download", url.absoluteString, file.path]
-            process.standardOutput = FileHandle.nullDevice
-            process.standardError = FileHandle.nullDevice
-            try process.run()
-            return process
-        }
-
-        private func end(of process: Process) async {
-            await withCheckedContinuation { continuation in
-                DispatchQueue.global().async {
-                    process.waitUntilExit()
-                    continuation.resume()
-                }
-            }
-        }
-
         @Test func aNewProcessGoesOnWhereOneWasKilled() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Killed.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -53,19 +23,19 @@ extension OverLoopback {
             }
             let file = folder.appendingPathComponent("film")
 
-            let first = try start(server.url("/film"), file)
+            let first = try DemoProgram.download(server.url("/film"), to: file)
             var length = 0
             while length < 190_000, first.isRunning {
                 await Task.yield()
                 length = (try? partialLength(in: folder)) ?? 0
             }
             kill(first.processIdentifier, SIGKILL)
-            await end(of: first)
+            await first.end()
             #expect(first.terminationReason == .uncaughtSignal && !FileManager.default.fileExists(atPath: file.path))
             let kept = try partialLength(in: folder)
 
-            let second = try start(server.url("/film"), file)
-            await end(of: second)
+            let second = try DemoProgram.download(server.url("/film"), to: file)
+            await second.end()
 
             #expect(second.terminationStatus == 0)
             #expect(try Data(contentsOf: file) == content)

@@ -25,10 +25,12 @@ public final class CurlTransport: HTTPTransport {
         public var maximumConnectionsPerHost: Int?
         /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
         public var maximumConnections: Int?
-        /// The proxy to use, such as `http://proxy.example:3128`; nil, the default, is the one that the environment
-        /// variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, and an empty one is none at all.
+        /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty one is none at all.
+        ///
+        /// Nil, the default, is the one that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
+        /// `no_proxy` say.
         public var proxy: String?
-        /// The Unix socket to connect to, whatever host a request names.
+        /// The Unix socket to connect to, whatever host a request names, and whatever proxy there is.
         public var unixSocketPath: String?
         /// Whether compressed content is asked for, and decoded; true by default.
         public var decodesContent = true

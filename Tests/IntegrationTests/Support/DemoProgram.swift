@@ -1,0 +1,41 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux) || os(macOS)
+import Foundation
+
+/// The demo, built beside the tests: a process of its own.
+enum DemoProgram {
+    static let url: URL? = {
+        let places = [Bundle.main.bundleURL, Bundle.main.executableURL].compactMap { $0 }
+        return (places + Bundle.allBundles.map(\.bundleURL))
+            .flatMap { [$0, $0.deletingLastPathComponent()] }
+            .map { $0.appendingPathComponent("requests-demo") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+    }()
+
+    /// Has it download a file, with more in its environment than there is in this process's.
+    static func download(_ url: URL, to file: URL, environment: [String: String] = [:]) throws -> Process {
+        let process = Process()
+        process.executableURL = Self.url
+        process.arguments = ["download", url.absoluteString, file.path]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        return process
+    }
+}
+
+extension Process {
+    /// Waits for the process to end.
+    func end() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                self.waitUntilExit()
+                continuation.resume()
+            }
+        }
+    }
+}
+#endif
