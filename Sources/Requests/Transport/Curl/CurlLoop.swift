@@ -57,6 +57,8 @@ final class CurlLoop: @unchecked Sendable {
     /// libcurl's code for a handle without a connection, which can't be paused and needn't be resumed.
     private static let badArgument: Int32 = 43
     private static let mostIdleConnections = 256
+    /// How many handles of transfers that were stopped are taken from libcurl in one turn.
+    private static let mostReleases = 64
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     private let configuration: CurlTransport.Configuration
@@ -70,6 +72,8 @@ final class CurlLoop: @unchecked Sendable {
     private var multi: OpaquePointer?
     private var sockets = CurlSockets()
     private var active: [OpaquePointer: CurlTransfer] = [:]
+    /// Those that were stopped and have been told so, whose handles libcurl still has.
+    private var leaving: [CurlTransfer] = []
     private var touched: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
     private var idleCheck: UInt64?
@@ -229,15 +233,16 @@ final class CurlLoop: @unchecked Sendable {
         let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
         publish()
-        let isEnding = active.isEmpty && phase != .running
+        releaseStopped()
+        let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
         if isEnding, !delivery.needsAttention, endIfIdle() { return false }
 
         let mayWait = inbox.withLock { inbox in
-            inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase
+            inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase && leaving.isEmpty
             return inbox.sleeps
         }
         let ready = sockets.wait(milliseconds: mayWait ? pause(isEnding) : 0) {
-            !active.values.contains { $0.isPaused && $0.socket < 0 }
+            leaving.isEmpty && !active.values.contains { $0.isPaused && $0.socket < 0 }
         }
         if mayWait { inbox.withLock { $0.sleeps = false } }
         now = DispatchTime.now().uptimeNanoseconds
@@ -276,7 +281,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// libcurl's limit is for all connections, and where those in use exceed it, it keeps none for the next request.
     private func limitIdleConnections() {
-        set(CCURLM_MAXCONNECTS, active.count + Self.mostIdleConnections)
+        set(CCURLM_MAXCONNECTS, active.count + leaving.count + Self.mostIdleConnections)
     }
 
     // MARK: Commands
@@ -330,11 +335,14 @@ final class CurlLoop: @unchecked Sendable {
         if !transfer.isPaused { watchIdle(transfer) }
     }
 
+    /// Ends a transfer, whose connection is closed when that has been told: closing takes the system longer, and where
+    /// thousands are called off at once, nobody has to wait for the connections of the others.
     private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
         guard isActive(transfer) else { return }
         // Where the transfer is to end for another reason, that one stays.
         _ = transfer.stop(reason)
-        end(transfer, code: 42)
+        conclude(transfer, code: 42)
+        leaving.append(transfer)
     }
 
     // MARK: Ends
@@ -348,14 +356,31 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     private func end(_ transfer: CurlTransfer, code: Int32) {
-        if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
-        sockets.transferEnded(on: transfer.socket, for: transfer.easy)
+        conclude(transfer, code: code)
+        release(transfer)
+    }
+
+    /// Has the end of a transfer told.
+    private func conclude(_ transfer: CurlTransfer, code: Int32) {
         active[transfer.easy] = nil
-        limitIdleConnections()
         timeouts.remove(ObjectIdentifier(transfer))
         transfer.end(code)
-        pool.put(transfer.easy)
         touched.append(transfer)
+    }
+
+    /// Takes the handle of a transfer from libcurl, which closes the connection of one that isn't complete.
+    private func release(_ transfer: CurlTransfer) {
+        if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
+        sockets.transferEnded(on: transfer.socket, for: transfer.easy)
+        limitIdleConnections()
+        pool.put(transfer.easy)
+    }
+
+    /// Releases some of those that were stopped; the others go on in between.
+    private func releaseStopped() {
+        let some = leaving.prefix(Self.mostReleases)
+        leaving.removeFirst(some.count)
+        for transfer in some { release(transfer) }
     }
 
     /// Has delivered what has happened since the last time.

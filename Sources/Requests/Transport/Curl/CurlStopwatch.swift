@@ -25,7 +25,11 @@ struct CurlStopwatch: Sendable {
     }
 
     /// What the transfer took, by what libcurl measured.
-    func metrics(_ measured: CCurlMetrics) -> Metrics {
+    ///
+    /// - Parameters:
+    ///   - measured: libcurl's figures.
+    ///   - stop: When the transfer was stopped, which libcurl doesn't know yet; nil where it came to its own end.
+    func metrics(_ measured: CCurlMetrics, stoppedAt stop: UInt64?) -> Metrics {
         let queued = taken.map(sinceSubmission) ?? .zero
         func moment(_ microseconds: Int64) -> Duration? {
             microseconds > 0 ? queued + .microseconds(microseconds) : nil
@@ -41,7 +45,8 @@ struct CurlStopwatch: Sendable {
         metrics.firstByte = moment(measured.first_byte)
         // Before 8.10 libcurl doesn't tell when a request had been sent, but asks for its content piece by piece.
         metrics.sent = moment(measured.sent) ?? max(lastRead.map(sinceSubmission), moment(measured.ready))
-        metrics.end = max(queued + .microseconds(measured.end), metrics.firstByte ?? .zero)
+        let end = stop.map(sinceSubmission) ?? queued + .microseconds(measured.end)
+        metrics.end = max(end, metrics.firstByte ?? .zero)
         if measured.ready > 0 { metrics.isReusedConnection = measured.new_connections == 0 }
         metrics.networkProtocol = Self.name(ofVersion: measured.http_version)
         metrics.requestHeadSize = Int64(measured.head_sent)

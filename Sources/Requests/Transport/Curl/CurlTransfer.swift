@@ -113,7 +113,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// Takes the result; what it means is told with the next ``publish()``.
     func end(_ code: Int32) {
         guard let event = state.end(options.result(code, of: easy)) else { return }
-        events.append(.metrics(stopwatch.metrics(ccurl_easy_metrics(easy))))
+        let stop = state.stopped == nil ? nil : loop.now
+        events.append(.metrics(stopwatch.metrics(ccurl_easy_metrics(easy), stoppedAt: stop)))
         events.append(event)
     }
 
@@ -224,6 +225,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         loop.noteActivity(self)
         // As with what is received: a pause that was asked for before there was a connection is forgotten.
         guard !paused.contains(.caller) else { return Int(CCURL_READFUNC_PAUSE) }
+        guard state.stopped == nil else { return Int(CCURL_READFUNC_ABORT) }
         switch body?.read(into: buffer) {
         case .bytes(let count):
             stopwatch.read(at: loop.now)
