@@ -29,6 +29,7 @@ struct CurlStopwatch: Sendable {
     /// - Parameters:
     ///   - measured: libcurl's figures.
     ///   - stop: When the transfer was stopped, which libcurl doesn't know yet; nil where it came to its own end.
+    /// - Returns: The metrics.
     func metrics(_ measured: CCurlMetrics, stoppedAt stop: UInt64?) -> Metrics {
         let queued = taken.map(sinceSubmission) ?? .zero
         func moment(_ microseconds: Int64) -> Duration? {
