@@ -9,6 +9,7 @@ final class WatchedTransfer: Sendable {
         var log = EventLog()
         var handle: (any Transfer)?
         var isCancelled = false
+        var isPaused = false
         var duration = Duration.zero
     }
 
@@ -53,14 +54,21 @@ final class WatchedTransfer: Sendable {
             case .informational, .sent, .metrics: break
             }
         }
-        let isCancelled = state.withLock { state in
+        let (isCancelled, isPaused) = state.withLock { state in
             state.handle = handle
-            return state.isCancelled
+            return (state.isCancelled, state.isPaused)
+        }
+        if isPaused {
+            handle.pause()
+            // Whoever has wished for the opposite meanwhile may have been told before.
+            if !state.withLock(\.isPaused) { handle.resume() }
         }
         if isCancelled { handle.cancel() }
     }
 
-    /// Cancels the transfer; as soon as there is a handle, where an event comes before `send` has returned.
+    // What is wished for before there is a handle, since an event may come before `send` has returned, is done when
+    // there is one.
+
     func cancel() {
         let handle = state.withLock { state in
             state.isCancelled = true
@@ -69,6 +77,13 @@ final class WatchedTransfer: Sendable {
         handle?.cancel()
     }
 
-    func pause() { state.withLock { $0.handle }?.pause() }
-    func resume() { state.withLock { $0.handle }?.resume() }
+    func pause() { setPaused(true)?.pause() }
+    func resume() { setPaused(false)?.resume() }
+
+    private func setPaused(_ isPaused: Bool) -> (any Transfer)? {
+        state.withLock { state in
+            state.isPaused = isPaused
+            return state.handle
+        }
+    }
 }

@@ -1,0 +1,60 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import Testing
+
+@testable import RequestsTesting
+
+/// What is wished for by the receiver of an event that came before there was a handle.
+@Suite(.timeLimit(.minutes(5))) struct WatchedTransferTests {
+    /// Reports a head before it gives a handle, and keeps what that is told.
+    private final class Hasty: HTTPTransport, Transfer {
+        let calls = Locked<[String]>([])
+        let capabilities: TransportCapabilities = [.concurrentDelivery, .pausing]
+
+        func send(
+            _ request: TransportRequest,
+            receive: @escaping @Sendable (TransferEvent) -> Void
+        ) -> any Transfer {
+            receive(.head(HTTPResponseHead(status: .ok)))
+            return self
+        }
+
+        func cancel() { calls.withLock { $0.append("cancel") } }
+        func pause() { calls.withLock { $0.append("pause") } }
+        func resume() { calls.withLock { $0.append("resume") } }
+    }
+
+    struct Row: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let wishes: @Sendable (WatchedTransfer) -> Void
+        let calls: [String]
+    }
+
+    @Test(arguments: [
+        Row(testDescription: "none", wishes: { _ in }, calls: []),
+        Row(testDescription: "a pause", wishes: { $0.pause() }, calls: ["pause"]),
+        Row(testDescription: "a cancel", wishes: { $0.cancel() }, calls: ["cancel"]),
+        Row(
+            testDescription: "a pause that was taken back",
+            wishes: {
+                $0.pause()
+                $0.resume()
+            },
+            calls: []
+        ),
+    ])
+    func wishesAreGrantedOnceThereIsAHandle(_ row: Row) throws {
+        let transport = Hasty()
+        let url = try #require(URL(string: "http://a.invalid/"))
+        let transfer = WatchedTransfer(name: "hasty")
+
+        transfer.start(TransportRequest(HTTPRequest(url: url)), over: transport) { _, transfer in row.wishes(transfer) }
+
+        #expect(transport.calls.withLock { $0 } == row.calls)
+        transfer.resume()
+        #expect(transport.calls.withLock { $0 } == row.calls + ["resume"])
+    }
+}
