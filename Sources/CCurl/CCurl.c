@@ -366,7 +366,6 @@ CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result) {
 int ccurl_poll_new(void) { return epoll_create1(EPOLL_CLOEXEC); }
 int ccurl_wake_new(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
-
 void ccurl_close(int descriptor) {
     if (descriptor >= 0) close(descriptor);
 }

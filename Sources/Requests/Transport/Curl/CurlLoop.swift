@@ -378,7 +378,8 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Releases some of those that were stopped; the others go on in between.
     private func releaseStopped() {
-        let some = leaving.prefix(Self.mostReleases)
+        // An array of its own: a slice would have the rest copied.
+        let some = Array(leaving.prefix(Self.mostReleases))
         leaving.removeFirst(some.count)
         for transfer in some { release(transfer) }
     }
