@@ -1,21 +1,35 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Runs an action when a clock has moved on by a duration, unless it is cancelled before.
+import Dispatch
+
+/// Runs an action when a clock has advanced by a duration, unless it is cancelled before.
 ///
-/// Built on Swift's own `Clock`, so that a test's manual clock drives every wait of the library.
+/// The system's two clocks are waited for by Dispatch, so that a deadline holds also while callers block every thread of
+/// the cooperative pool. Any other clock, such as a test's manual one, is asked to sleep, which takes such a thread.
 struct DelayedAction: Sendable {
-    private let task: Task<Void, Never>
+    private enum Wait: Sendable {
+        case timer(Timer)
+        case task(Task<Void, Never>)
+    }
+
+    private let wait: Wait
 
     /// Starts to wait.
     ///
-    /// Clocks trap on durations that they can't add to their time, and a duration may be a server's: one of more than
-    /// thirty years is taken for thirty years.
+    /// Clocks trap on durations that they can't add to their time, and a server may name any duration: more than thirty
+    /// years count as thirty years. The time that a device sleeps counts only for clocks that aren't the system's.
     init(after duration: Duration, on clock: any Clock<Duration>, _ action: @escaping @Sendable () -> Void) {
         let duration = min(duration, .seconds(1_000_000_000))
-        task = Task.detached {
-            guard (try? await clock.sleep(for: duration)) != nil, !Task.isCancelled else { return }
-            action()
+        if clock is ContinuousClock || clock is SuspendingClock {
+            wait = .timer(Timer(after: duration, action))
+        } else {
+            wait = .task(
+                Task.detached {
+                    guard (try? await clock.sleep(for: duration)) != nil, !Task.isCancelled else { return }
+                    action()
+                }
+            )
         }
     }
 
@@ -23,6 +37,49 @@ struct DelayedAction: Sendable {
     ///
     /// An action that has begun already runs to its end.
     func cancel() {
-        task.cancel()
+        switch wait {
+        case .timer(let timer): timer.cancel()
+        case .task(let task): task.cancel()
+        }
+    }
+}
+
+/// A timer that fires once.
+///
+/// A source rather than a delayed block, which would keep what it captured until its time, also after a cancel.
+private final class Timer: Sendable {
+    // Concurrent, so that an action that blocks keeps no other from its time.
+    private static let queue = DispatchQueue(label: "Requests.timers", attributes: .concurrent)
+
+    private let source = Locked<(any DispatchSourceTimer)?>(nil)
+
+    init(after duration: Duration, _ action: @escaping @Sendable () -> Void) {
+        let (seconds, attoseconds) = duration.components
+        let nanoseconds = max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
+        source.withLock { source in
+            let timer = DispatchSource.makeTimerSource(queue: Self.queue)
+            timer.schedule(deadline: .now() + .nanoseconds(nanoseconds))
+            timer.setEventHandler {
+                guard self.stop() else { return }
+                action()
+            }
+            timer.activate()
+            source = timer
+        }
+    }
+
+    func cancel() {
+        _ = stop()
+    }
+
+    /// Stops the timer, and returns false if it was stopped before.
+    ///
+    /// The source releases the action on its own queue, not under the lock.
+    private func stop() -> Bool {
+        source.withLock { source in
+            source?.cancel()
+            defer { source = nil }
+            return source != nil
+        }
     }
 }
