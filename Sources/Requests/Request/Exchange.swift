@@ -32,6 +32,8 @@ struct Exchange: Sendable {
     var attempt = 1
     /// How many of those came of an answer that was good, and not the whole.
     var continuations = 0
+    /// The number of bytes that were sent of the present transfer.
+    var sent: Int64 = 0
     private var began = ContinuousClock.now
     private var transfer = 0
     private var work = 0
@@ -68,6 +70,7 @@ struct Exchange: Sendable {
         head = nil
         body = Data()
         answered = nil
+        sent = 0
         began = .now
         self.hop = hop
         requestedAt = now

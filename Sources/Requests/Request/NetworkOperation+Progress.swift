@@ -94,7 +94,10 @@ extension NetworkOperation: ProgressFollowing {
         }
         guard feeds === new else { return feeds }
         // What has happened before somebody asked.
-        if let hop = exchange.hop { feeds.sent.begin(total: hop.outgoing.body.length) }
+        if let hop = exchange.hop {
+            feeds.sent.begin(total: hop.outgoing.body.length)
+            if exchange.sent > 0 { feeds.sent.reach(exchange.sent, of: hop.outgoing.body.length) }
+        }
         if let head = exchange.head { tellBegin(of: head) }
         if let result { feeds.end(isWhole: result.isSuccess) }
         return feeds

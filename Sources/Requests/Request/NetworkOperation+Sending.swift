@@ -146,7 +146,11 @@ extension NetworkOperation {
         case .informational:
             break
         case .sent(let count, let total):
-            run.withLock { $0.progress }?.sent.reach(count, of: total)
+            let progress = run.withLock { run in
+                run.exchange.sent = count
+                return run.progress
+            }
+            progress?.sent.reach(count, of: total)
         case .head(let head):
             // Nothing of such a head is kept: neither its cookies nor its fields in the error.
             if let size = head.size, size > limits.head {
