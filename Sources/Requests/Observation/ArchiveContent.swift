@@ -19,7 +19,7 @@ struct ArchiveContent {
         // A reader takes the text for one in the encoding that the type names, and wouldn't get the same bytes.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.charset
         if let charset, !["utf-8", "utf8"].contains(charset.lowercased()) { return nil }
-        guard let text = String(validating: data, as: UTF8.self) else { return nil }
+        guard let text = String(utf8: data) else { return nil }
         // Some readers drop the mark at the beginning, and NUL is the sign of what isn't text.
         return text.unicodeScalars.first == "\u{FEFF}" || text.utf8.contains(0) ? nil : text
     }

@@ -81,7 +81,7 @@ struct CURLCommand {
     }
 
     private mutating func add(_ data: Data) {
-        if data.count <= Self.mostArgument, let text = String(validating: data, as: UTF8.self), !text.utf8.contains(0),
+        if data.count <= Self.mostArgument, let text = String(utf8: data), !text.utf8.contains(0),
             !isOneLine || text == text.printable(upTo: .max)
         {
             // At the beginning of other options' values, an @ would name a file.

@@ -82,7 +82,7 @@ struct EventLines {
 
     private mutating func add(_ content: Data, of type: String?, to prefix: String) {
         guard !content.isEmpty else { return }
-        let text = content.count > Self.mostRead ? nil : String(validating: content, as: UTF8.self)
+        let text = content.count > Self.mostRead ? nil : String(utf8: content)
         let shown = text.flatMap { Self.redact($0, type: type ?? "") } ?? "(\(content.count) bytes)"
         lines.append("\(prefix) \(shown.printable(upTo: Self.mostContent))")
     }

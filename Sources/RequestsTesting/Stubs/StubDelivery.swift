@@ -14,7 +14,8 @@ import Requests
 final class StubDelivery: NSObject, Sendable {
     private let state = Locked(StubDeliveryState())
     #if canImport(ObjectiveC)
-    private let thread = Thread.current
+    // Foundation doesn't say of a thread that others may have it, though the one call that is made of it is for them.
+    private let thread = Locked(Thread.current)
     private var key: String { "Requests.StubDelivery.\(ObjectIdentifier(self).hashValue)" }
     #endif
 
@@ -22,7 +23,7 @@ final class StubDelivery: NSObject, Sendable {
     func add(_ event: TransferEvent, of task: URLSessionTask?) {
         #if canImport(ObjectiveC)
         guard state.withLock({ $0.add(event, isWhole: false) }) else { return }
-        perform(#selector(deliver), on: thread, with: nil, waitUntilDone: false)
+        thread.withLock { perform(#selector(deliver), on: $0, with: nil, waitUntilDone: false) }
         #else
         guard state.withLock({ $0.add(event, isWhole: true) }) else { return }
         task?.suspend()

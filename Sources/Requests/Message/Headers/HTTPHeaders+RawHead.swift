@@ -77,7 +77,7 @@ extension ArraySlice<UInt8> {
 extension String {
     fileprivate init(lenient bytes: ArraySlice<UInt8>) {
         self =
-            String(validating: bytes, as: UTF8.self)
+            String(utf8: bytes)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 }

@@ -21,7 +21,7 @@ extension String {
         let parts = utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Self.decodingPercent(parts[2]) else { return nil }
         switch String(decoding: parts[0], as: UTF8.self).lowercasedASCII {
-        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "utf-8": return String(utf8: bytes)
         case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         default: return nil
         }

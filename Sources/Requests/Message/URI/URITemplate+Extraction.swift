@@ -238,7 +238,7 @@ extension URITemplate.Part {
 extension URITemplate.Operator {
     /// The value that is written like this; nil where it isn't UTF-8.
     fileprivate func decode(_ bytes: ArraySlice<UInt8>) -> String? {
-        guard keepsReserved else { return String(validating: bytes.percentDecoded(), as: UTF8.self) }
+        guard keepsReserved else { return String(utf8: bytes.percentDecoded()) }
         var output: [UInt8] = []
         var index = bytes.startIndex
         while index < bytes.endIndex {
@@ -253,7 +253,7 @@ extension URITemplate.Operator {
                 index += 1
             }
         }
-        return String(validating: output, as: UTF8.self)
+        return String(utf8: output)
     }
 }
 

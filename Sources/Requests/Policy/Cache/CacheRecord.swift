@@ -147,7 +147,7 @@ private struct Reader {
 
     mutating func text() -> String? {
         guard let count: UInt32 = number(), let bytes = bytes(Int(count)) else { return nil }
-        return String(validating: bytes, as: UTF8.self)
+        return String(utf8: bytes)
     }
 
     mutating func date() -> Date? {
