@@ -29,16 +29,36 @@ let package = Package(
             dependencies: ["RequestsTesting"],
             swiftSettings: settings
         ),
-        .testTarget(name: "RequestsTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
-        .testTarget(
-            name: "RequestsTestingTests",
-            dependencies: ["RequestsTesting", "requests-mock-server"],
+        // What the tests share. It is in no product.
+        .target(
+            name: "TestSupport",
+            dependencies: ["Requests", "RequestsTesting"],
+            path: "Tests/TestSupport",
             swiftSettings: settings
         ),
-        .testTarget(name: "IntegrationTests", dependencies: ["Requests", "RequestsTesting"], swiftSettings: settings),
+        .testTarget(
+            name: "RequestsTests",
+            dependencies: ["Requests", "RequestsTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "RequestsTestingTests",
+            dependencies: ["RequestsTesting", "TestSupport", "requests-mock-server"],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["Requests", "RequestsTesting", "TestSupport"],
+            swiftSettings: settings
+        ),
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.
-        .testTarget(name: "DocumentationTests", dependencies: ["Requests", "RequestsTesting"]),
-        .testTarget(name: "ArchitectureTests", exclude: ["PublicAPI"], swiftSettings: settings),
+        .testTarget(name: "DocumentationTests", dependencies: ["Requests", "RequestsTesting", "TestSupport"]),
+        .testTarget(
+            name: "ArchitectureTests",
+            dependencies: ["TestSupport"],
+            exclude: ["English.txt", "PublicAPI"],
+            swiftSettings: settings
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

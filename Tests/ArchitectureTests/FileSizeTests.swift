@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 /// The rules about the size of files and what they are called: one thing a file, found by its name.
@@ -56,7 +57,7 @@ extension SourceFile {
     }
 }
 
-@Suite struct FileSizeTests {
+@Suite(.bounded) struct FileSizeTests {
     @Test func filesAreShortAndNamedAfterTheirOneType() {
         #expect(FileShape.house.violations(in: SourceTree.sources) == [])
     }
@@ -72,7 +73,7 @@ extension SourceFile {
     }
 }
 
-@Suite struct FileShapeRuleTests {
+@Suite(.bounded) struct FileShapeRuleTests {
     @Test(arguments: [
         "struct B {}",
         "extension A {}",

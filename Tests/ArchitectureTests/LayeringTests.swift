@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 /// The rule that imports would enforce if every folder were a module: code knows what is below it, and nothing else.
@@ -141,7 +142,7 @@ enum TestFrameworks {
     }
 }
 
-@Suite struct LayeringTests {
+@Suite(.bounded) struct LayeringTests {
     @Test func codeMentionsOnlyTypesOfItsOwnLayerAndBelow() {
         let library = SourceTree.sources.filter { $0.path.hasPrefix("Sources/Requests/") }
         #expect(Layering.house.violations(in: library) == [])
@@ -157,7 +158,7 @@ enum TestFrameworks {
     }
 }
 
-@Suite struct LayeringRuleTests {
+@Suite(.bounded) struct LayeringRuleTests {
     private let client = SourceFile(path: "Sources/Requests/Queue/HTTPClient.swift", text: "struct HTTPClient {}")
 
     @Test(arguments: ["let a: HTTPClient", "f(Requests.HTTPClient())", #"let a = "\(HTTPClient.self)""#])

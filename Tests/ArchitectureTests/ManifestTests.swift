@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 /// The rules about the root of the repository: no dependencies, and nothing that isn't needed to find one's way.
@@ -22,7 +23,7 @@ enum Manifest {
     }
 }
 
-@Suite struct ManifestTests {
+@Suite(.bounded) struct ManifestTests {
     @Test func packageHasNoDependencies() throws {
         let text = try #require(SourceTree.text(of: "Package.swift"))
         #expect(Manifest.violations(in: SourceFile(path: "Package.swift", text: text)) == [])
@@ -33,7 +34,7 @@ enum Manifest {
     }
 }
 
-@Suite struct ManifestRuleTests {
+@Suite(.bounded) struct ManifestRuleTests {
     @Test(arguments: [
         "Package(dependencies: [.package(url: \"https://example.com/a\", from: \"1.0.0\")], x(dependencies: []))",
         "Package(dependencies: [], .target(dependencies: [.product(name: \"A\", package: \"a\")]))",

@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 /// The dumps of the public API are there, and in an order that keeps a difference small.
 ///
 /// That they are up to date is checked by `Scripts/public-api --check`, a step of `Scripts/check` and not a test: it has
 /// to build, and a build from inside `swift test` waits for the lock that `swift test` holds.
-@Suite struct PublicAPITests {
+@Suite(.bounded) struct PublicAPITests {
     @Test(arguments: ["Requests", "RequestsTesting"])
     func dumpIsSortedAndWithoutRepetition(module: String) throws {
         let lines = try lines(ofDumpOf: module)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 /// The rules about promises that the compiler takes on trust, and about code that ends the program.
@@ -89,7 +90,7 @@ extension SourceFile {
     }
 }
 
-@Suite struct SendableAuditTests {
+@Suite(.bounded) struct SendableAuditTests {
     @Test func promisesToTheCompilerAreListedAndExplained() {
         #expect(SendableAudit.house.violations(in: SourceTree.sources) == [])
     }
@@ -99,7 +100,7 @@ extension SourceFile {
     }
 }
 
-@Suite struct SendableAuditRuleTests {
+@Suite(.bounded) struct SendableAuditRuleTests {
     private let audit = SendableAudit(unchecked: ["A": "the lock", "A.Storage": "its storage"])
 
     @Test(arguments: [

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ConcurrencyRulesTests {
+@Suite(.bounded, .tags(.behaviour)) struct ConcurrencyRulesTests {
     @Test func dependentsOnTheCompletionsQueueRunBehindIt() async {
         let lines = AsyncStream.makeStream(of: String.self)
         @Sendable func print(_ line: String) { lines.continuation.yield(line) }

@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// The snippets of the articles about what a request says.
-struct DefiningRequestsTests {
+@Suite(.bounded, .tags(.behaviour)) struct DefiningRequestsTests {
     struct User: Codable, Equatable, Sendable {
         var id = 7
     }

@@ -4,11 +4,13 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
+/// The folder of the one test that downloads by a type.
 private let movies = FileManager.default.temporaryDirectory.appending(path: "Movies.\(UUID())")
 
-@Suite(.timeLimit(.minutes(5))) final class DownloadingAndUploadingTests {
+@Suite(.bounded, .tags(.behaviour)) final class DownloadingAndUploadingTests {
     struct Film: DownloadRequest {
         typealias Success = DownloadedFile
         let id: Int
@@ -25,7 +27,6 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
 
     deinit {
         try? FileManager.default.removeItem(at: folder)
-        try? FileManager.default.removeItem(at: movies)
     }
 
     @Test func contentGoesToAFile() async throws {
@@ -39,6 +40,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
     }
 
     @Test func aTypeSaysWhatItsValueIs() async throws {
+        defer { try? FileManager.default.removeItem(at: movies) }
         let film = try await client.fetch(Film(id: 7))
 
         #expect(film.length == Int64(Kitchen.film.count))

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-struct GettingStartedTests {
+@Suite(.bounded, .tags(.behaviour)) struct GettingStartedTests {
     struct Recipe: Decodable {
         let name: String
         let authorID: Int

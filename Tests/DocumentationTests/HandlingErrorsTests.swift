@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-struct HandlingErrorsTests {
+@Suite(.bounded, .tags(.behaviour)) struct HandlingErrorsTests {
     enum KitchenError: Error {
         case closed
         case trouble(any Error)

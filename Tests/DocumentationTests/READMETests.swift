@@ -4,15 +4,14 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-struct READMETests {
+@Suite(.bounded, .tags(.behaviour)) struct READMETests {
     @Test func heroRuns() async {
-        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+        let names = await withCheckedContinuation { (continuation: CheckedContinuation<[String?], Never>) in
             @Sendable func show(_ recipe: Result<Recipe, any Error>?, _ author: Result<Author, any Error>?) {
-                #expect((try? recipe?.get().name) == "Pancakes")
-                #expect((try? author?.get().name) == "Julia")
-                continuation.resume()
+                continuation.resume(returning: [(try? recipe?.get())?.name, (try? author?.get())?.name])
             }
 
             struct RecipeRequest: DecodableRequest {
@@ -33,6 +32,7 @@ struct READMETests {
             page.addDependency(author)  // runs when both results are there
             queue.addOperation(page)
         }
+        #expect(names == ["Pancakes", "Julia"])
     }
 
     @Test func heroRunsWithAwait() async throws {

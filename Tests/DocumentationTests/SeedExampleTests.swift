@@ -7,6 +7,7 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// The example of the library's ancestor, as it has always stood in its documents, two-space indentation and all.
@@ -32,7 +33,7 @@ struct RecipeRequest: DecodableRequest {
 }
 }
 
-struct SeedExampleTests {
+@Suite(.bounded, .tags(.behaviour)) struct SeedExampleTests {
     typealias RecipeRequest = SeedExample.RecipeRequest
 
     @Test func theExampleOfTheAncestorRunsUnchanged() async {

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 /// Every snippet of the README and the articles stands in this target, word for word, where it is compiled and run.
-struct SnippetTests {
+@Suite(.bounded) struct SnippetTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-struct TransportsTests {
+@Suite(.bounded, .tags(.behaviour)) struct TransportsTests {
     final class Greeting: HTTPTransport {
         var capabilities: TransportCapabilities { .concurrentDelivery }
 
@@ -73,12 +74,15 @@ struct TransportsTests {
 
     @Test func everySessionIsATransport() async {
         let queue = OperationQueue()
+        queue.isSuspended = true
         queue.addRequest(RecipeRequest(recipeID: 1), session: .shared)  // URLSession.shared
         queue.addRequest(RecipeRequest(recipeID: 1), session: URLSession(configuration: .ephemeral))
         queue.addRequest(RecipeRequest(recipeID: 1))  // the platform's best
-        for case let operation as RequestOperation<RecipeRequest> in queue.operations {
-            #expect((try? await operation.value().name) == "Pancakes")
-        }
+        let operations = queue.operations.compactMap { $0 as? RequestOperation<RecipeRequest> }
+        queue.isSuspended = false
+
+        #expect(operations.count == 3)
+        for operation in operations { #expect((try? await operation.value().name) == "Pancakes") }
     }
 
     @Test func aTransportIsOneMethod() async throws {

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ValidatingAndRetryingTests {
+@Suite(.bounded, .tags(.behaviour)) struct ValidatingAndRetryingTests {
     struct APIError: Error, Decodable, Equatable {
         let message: String
     }

@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// What was compressed here, another program can read.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Python.path != nil)) struct BodyCompressionTests {
+@Suite(.bounded, .tags(.behaviour), .enabled(if: Python.path != nil)) struct BodyCompressionTests {
     @Test(arguments: [100, 1_000_000]) func pythonReadsWhatArrives(size: Int) async throws {
         let server = try MockServer { _ in .text("ok") }
         let client = HTTPClient(baseURL: server.url) { $0.interceptors.append(.compressingBodies(from: 1)) }

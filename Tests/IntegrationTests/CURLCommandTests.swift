@@ -5,6 +5,7 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 private let curlIsThere = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -12,7 +13,7 @@ private let curlIsThere = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
 
 extension OverLoopback {
     /// Commands for a shell: run by a real one, with a real curl, against what the library sends itself.
-    @Suite(.enabled(if: curlIsThere)) struct CURLCommandTests {
+    @Suite(.bounded, .tags(.behaviour), .enabled(if: curlIsThere)) struct CURLCommandTests {
         static let hostile =
             "a'b\"c$(touch pwned)`touch pwned`\\ !x;|&><*?[]{}~#%\u{7D}é😀\nline'\u{301}; touch pwned; '\u{301}"
 
@@ -111,7 +112,7 @@ extension OverLoopback {
             let ended = Gate()
             process.terminationHandler = { _ in ended.open() }
             try process.run()
-            await ended.wait()
+            if await !ended.wait() { await process.end() }
             return process.terminationStatus
         }
 

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A cancel ends the request at once, and its transfer soon: the server sees the client leave.
-    @Suite struct CancellationTests {
+    @Suite(.bounded, .tags(.behaviour)) struct CancellationTests {
         @Test(arguments: TransportUnderTest.all)
         func cancelBeforeTheAnswerEndsTheConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .stalled }
@@ -83,7 +84,8 @@ extension OverLoopback {
             let completions = DispatchQueue(label: "completions")
             let session = transport.makeSession()
             let outcomes = Locked<[Int: [RequestError.Code?]]>([:])
-            for number in 0..<200 {
+            let count = Scale.pick(100, whole: 200)
+            for number in 0..<count {
                 queue.addRequest(Call(server.url("/\(number)")), session: session, completionQueue: completions) {
                     result in
                     outcomes.withLock { $0[number, default: []].append(result.failure?.code) }
@@ -95,7 +97,10 @@ extension OverLoopback {
             await queue.drain()
             await completions.drain()
 
-            #expect(outcomes.withLock { $0 } == Dictionary(uniqueKeysWithValues: (0..<200).map { ($0, [.cancelled]) }))
+            let expected: [Int: [RequestError.Code?]] = Dictionary(
+                uniqueKeysWithValues: (0..<count).map { ($0, [.cancelled]) }
+            )
+            #expect(outcomes.withLock { $0 } == expected)
             try await server.awaitConnections(open: 0)
         }
 

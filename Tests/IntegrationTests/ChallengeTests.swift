@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A demand for credentials is an answer like any other, and is never waited over.
-    @Suite struct ChallengeTests {
+    @Suite(.bounded, .tags(.behaviour)) struct ChallengeTests {
         static let challenges: [[String]] = [
             [], ["Basic realm=\"a\""], ["Bearer realm=\"a\", error=\"invalid_token\""], ["Bearer, Basic realm=\"a\""],
             ["Basic realm=\"a\"", "Bearer"], ["Digest realm=\"a\", nonce=\"b\", qop=\"auth\""], ["Negotiate"],

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Equal requests that are under way together are one request at the server.
-    @Suite struct CoalescingTests {
+    @Suite(.bounded, .tags(.behaviour)) struct CoalescingTests {
         @Test(arguments: TransportUnderTest.all)
         func equalRequestsAreOneAtTheServer(_ transport: TransportUnderTest) async throws {
             let gate = Gate()

@@ -4,45 +4,19 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The transports of the library are put to the rules that they document for others.
-    @Suite struct ConformanceTests {
+    @Suite(.bounded, .tags(.behaviour)) struct ConformanceTests {
         private typealias Faults = [String: TransportConformance.KnownFault]
 
-        #if os(Linux)
-        @Test(arguments: TransportConformance.checks)
-        func libcurlConforms(_ check: TransportConformance.Check) async throws {
-            _ = try await check.run(on: { CurlTransport() })
-        }
-        #endif
-
-        @Test(arguments: TransportConformance.checks)
-        func configurationConforms(_ check: TransportConformance.Check) async throws {
+        @Test(arguments: TransportUnderTest.all, TransportConformance.checks)
+        func transportConforms(_ transport: TransportUnderTest, _ check: TransportConformance.Check) async throws {
             try await check.run(
-                on: {
-                    let configuration = URLSessionConfiguration.ephemeral
-                    configuration.httpCookieStorage = nil
-                    configuration.httpShouldSetCookies = false
-                    configuration.urlCache = nil
-                    return URLSessionTransport(configuration: configuration)
-                },
-                knownFault: Self.faultsOfURLSession[check.name]
-            )
-        }
-
-        @Test(arguments: TransportConformance.checks)
-        func sharedSessionConforms(_ check: TransportConformance.Check) async throws {
-            // What the process shares are cookies, credentials, connections and, but for Linux, a cache.
-            let own: Faults = [
-                "cookies aren't kept": .mayFail("the cookies of the process are its own"),
-                "answers aren't cached": .mayFail("the cache of the process is its own"),
-                "an end before the first byte is an error": .mayFail("other connections of the process are reused"),
-            ]
-            try await check.run(
-                on: { URLSession.shared },
-                knownFault: own[check.name] ?? Self.faultsOfURLSession[check.name]
+                on: { transport.makeOwnTransport() },
+                knownFault: Self.faults(of: transport)[check.name]
             )
         }
 
@@ -61,7 +35,25 @@ extension OverLoopback {
 
             #expect(names.count == TransportConformance.checks.count)
             #expect(Set(Self.faultsOfURLSession.keys).subtracting(names) == [])
+            #expect(Set(Self.faultsOfTheProcess.keys).subtracting(names) == [])
         }
+
+        private static func faults(of transport: TransportUnderTest) -> Faults {
+            #if os(Linux)
+            let isOfTheProcess = transport == .sharedSession
+            if transport == .standard { return [:] }
+            #else
+            let isOfTheProcess = transport == .sharedSession || transport == .standard
+            #endif
+            return isOfTheProcess ? faultsOfURLSession.merging(faultsOfTheProcess) { $1 } : faultsOfURLSession
+        }
+
+        /// What the process shares are cookies, credentials, connections and, but for Linux, a cache.
+        private static let faultsOfTheProcess: Faults = [
+            "cookies aren't kept": .mayFail("the cookies of the process are its own"),
+            "answers aren't cached": .mayFail("the cache of the process is its own"),
+            "an end before the first byte is an error": .mayFail("other connections of the process are reused"),
+        ]
 
         /// What the documentation of `URLSessionTransport` says can't be fixed from outside.
         private static let faultsOfURLSession: Faults = {
@@ -82,5 +74,21 @@ extension OverLoopback {
             ]
             #endif
         }()
+    }
+}
+
+extension TransportUnderTest {
+    /// A transport that shares nothing with another test, where the kind allows for that, and that keeps no cookies and
+    /// no cache.
+    fileprivate func makeOwnTransport() -> any HTTPTransport {
+        #if os(Linux)
+        if self == .standard { return CurlTransport() }
+        #endif
+        let session = makeSession { configuration in
+            configuration.httpCookieStorage = nil
+            configuration.httpShouldSetCookies = false
+            configuration.urlCache = nil
+        }
+        return session ?? DefaultTransport.shared
     }
 }

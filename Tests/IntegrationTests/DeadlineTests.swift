@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The deadline of an operation is about everything: the wait for its turn, and answers that never quite end.
-    @Suite struct DeadlineTests {
+    @Suite(.bounded, .tags(.behaviour)) struct DeadlineTests {
         struct Delay: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let response: MockResponse

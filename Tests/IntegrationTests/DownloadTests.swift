@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Content goes to a file as a whole or not at all, and is fetched once however often the connection breaks.
-    @Suite struct DownloadTests {
+    @Suite(.bounded, .tags(.behaviour)) struct DownloadTests {
         struct Fetch: DownloadRequest {
             typealias Success = DownloadedFile
             typealias Failure = RequestError
@@ -219,11 +220,11 @@ extension OverLoopback {
                 let operation = OperationQueue().addRequest(
                     Fetch(url: server.url("/"), destination: .directory(folder))
                 )
-                while try names(in: folder).isEmpty { await Task.yield() }
+                try await eventually { try !names(in: folder).isEmpty }
                 operation.cancel()
                 _ = try? await operation.value()
             }
-            while try !names(in: folder).isEmpty { await Task.yield() }
+            try await eventually { try names(in: folder).isEmpty }
         }
 
         @Test(arguments: [true, false]) func aDigestIsChecked(isRight: Bool) async throws {
@@ -260,20 +261,6 @@ extension OverLoopback {
             let file = try await OperationQueue().fetch(request)
 
             #expect(try Data(contentsOf: file.url) == Self.content)
-        }
-
-        @Test func aResumeIsByteIdenticalWhereverItWasCut() async throws {
-            let folder = try folder()
-            defer { try? FileManager.default.removeItem(at: folder) }
-            let content = Data(Self.content.prefix(20_000))
-            let files = FileServer(content) { $0 <= 60 ? 150 + ($0 &* 7_919) % 500 : nil }
-            let server = try MockServer { files.answer($0) }
-            var request = Fetch(url: server.url("/"), destination: .file(folder.appendingPathComponent("film")))
-            request.options.retry = RetryPolicy(limit: 100, backoff: .none)
-
-            let file = try await OperationQueue().fetch(request)
-
-            #expect(try Data(contentsOf: file.url) == content)
         }
     }
 }

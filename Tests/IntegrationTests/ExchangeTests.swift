@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The good path: what is asked arrives, and what is answered comes back.
-    @Suite struct ExchangeTests {
+    @Suite(.bounded, .tags(.behaviour)) struct ExchangeTests {
         struct Recipe: Codable, Hashable, Sendable {
             var name: String
         }
@@ -35,7 +36,8 @@ extension OverLoopback {
 
             #expect(recipe == Recipe(name: "Pancakes"))
             #expect(server.requests.map(\.target) == ["/recipes/1?full=%20yes"])
-            #expect(server.requests[0].rawBytes.starts(with: Data("GET /recipes/1?full=%20yes HTTP/1.1\r\n".utf8)))
+            let request = try #require(server.requests.first)
+            #expect(request.rawBytes.starts(with: Data("GET /recipes/1?full=%20yes HTTP/1.1\r\n".utf8)))
         }
 
         @Test(arguments: TransportUnderTest.all, [HTTPMethod.post, .put, .patch, .delete])
@@ -47,7 +49,7 @@ extension OverLoopback {
             )
 
             #expect(response.text == "abc")
-            let request = server.requests[0]
+            let request = try #require(server.requests.first)
             #expect(request.method == method)
             #expect(request.headers[values: .contentLength] == ["3"])
             #expect(!request.headers.contains(.transferEncoding))
@@ -59,14 +61,14 @@ extension OverLoopback {
         func fileIsSentWithItsLength(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
             let file = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
-            let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+            let content = Data.pattern(100_000)
             try content.write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
 
             let response = try await transport.send(Call(server.url("/file"), method: .put, body: .file(file)))
 
             #expect(response.text == "100000")
-            let request = server.requests[0]
+            let request = try #require(server.requests.first)
             #expect(request.method == .put)
             #expect(request.body == content)
             #expect(request.headers[values: .contentLength] == ["100000"])
@@ -88,7 +90,7 @@ extension OverLoopback {
         @Test(arguments: TransportUnderTest.all, [nil, 100_000])
         func streamIsSentWithOneFraming(_ transport: TransportUnderTest, length: Int64?) async throws {
             let server = try MockServer { .text("\($0.body.count)") }
-            let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+            let content = Data.pattern(100_000)
             let once = BodyStream(InputStream(data: content), length: length)
             let again = BodyStream(length: length) { InputStream(data: content) }
 
@@ -127,7 +129,7 @@ extension OverLoopback {
             #expect(response.status == .ok)
             #expect(response.headers[.contentLength] == "7")
             #expect(response.body.isEmpty)
-            #expect(server.requests[0].method == .head)
+            #expect(server.requests.map(\.method) == [.head])
         }
 
         @Test(arguments: TransportUnderTest.all)
@@ -161,18 +163,19 @@ extension OverLoopback {
             let response = try await transport.send(Call(server.url))
 
             #expect(response.text == #"{"name":"Pancakes"}"#)
-            #expect(server.requests[0].headers[.acceptEncoding]?.contains("gzip") == true)
+            #expect(server.requests.first?.headers[.acceptEncoding]?.contains("gzip") == true)
         }
 
         @Test(arguments: TransportUnderTest.all)
         func largeContentArrivesWhole(_ transport: TransportUnderTest) async throws {
-            let content = Data((0..<(8 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            let content = Data.pattern(Scale.pick(2 << 20, whole: 8 << 20))
             let server = try MockServer { .data($0.body) }
 
             let response = try await transport.send(Call(server.url, method: .post, body: .data(content)))
 
             #expect(response.body == content)
-            #expect(!server.requests[0].headers.contains(.expect))
+            let request = try #require(server.requests.first)
+            #expect(!request.headers.contains(.expect))
         }
 
         @Test(arguments: TransportUnderTest.all)
@@ -204,20 +207,6 @@ extension OverLoopback {
             // A session of the whole process has other tests' connections to keep as well, and room for few.
             let isAlone = TransportUnderTest.configurable.contains(transport)
             #expect(server.connectionCount <= (isAlone ? 1 : 9))
-        }
-
-        @Test(arguments: TransportUnderTest.all)
-        func connectionThatTheServerEndsIsNotUsedAgain(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { .text($0.path).closing }
-            let queue = OperationQueue()
-            let session = transport.makeSession()
-
-            for number in 0..<3 {
-                let data = try await queue.fetch(Call(server.url("/\(number)")), session: session)
-                #expect(String(decoding: data, as: UTF8.self) == "/\(number)")
-            }
-
-            #expect(server.connectionCount == 3)
         }
 
         @Test(arguments: TransportUnderTest.all)

@@ -4,6 +4,7 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
@@ -11,36 +12,52 @@ extension OverLoopback {
     ///
     /// Not here: an end in the middle of a response's head, and trailers behind a chunked body. Either ends the process
     /// inside Foundation on Linux, in every release up to 6.3.3; they are tested where another transport runs.
-    @Suite struct FaultTests {
+    @Suite(.bounded, .tags(.behaviour)) struct FaultTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let response: MockResponse
+            /// What the server sends; the gate opens when the client has read content.
+            let response: @Sendable (_ isRead: Gate) -> MockResponse
             let code: RequestError.Code
             /// The status that the error knows; nil where no head came.
             var status: HTTPStatus?
 
             init(_ name: String, _ response: MockResponse, _ code: RequestError.Code, status: HTTPStatus? = nil) {
+                self.init(name, code, status: status) { _ in response }
+            }
+
+            /// A fault behind what the client has read: a reset throws away what it hasn't.
+            init(
+                _ name: String,
+                _ code: RequestError.Code,
+                status: HTTPStatus? = nil,
+                _ response: @escaping @Sendable (_ isRead: Gate) -> MockResponse
+            ) {
                 (testDescription, self.response, self.code, self.status) = (name, response, code, status)
             }
         }
-
-        // The pause lets the client read before the RST throws away what it hasn't.
-        private static let beat = MockResponse.Step.pause(.milliseconds(50))
 
         static let faults: [Fault] = [
             Fault("close before the first byte", .closed, .connectionLost),
             Fault("reset before the first byte", .reset, .connectionLost),
             Fault("close in the content", .partial(then: .close), .connectionLost, status: .ok),
-            Fault("close in the content, later", .partial(then: beat, .close), .connectionLost, status: .ok),
-            Fault("close between chunks", .partialChunks(then: beat, .close), .connectionLost, status: .ok),
+            Fault("close in the content, later", .connectionLost, status: .ok) {
+                .partial(then: .waitFor($0), .close)
+            },
+            Fault("close between chunks", .connectionLost, status: .ok) {
+                .partialChunks(then: .waitFor($0), .close)
+            },
             Fault(
                 "close in a chunk",
                 .partialChunks(then: .send(Data("ff\r\n012".utf8)), .close),
                 .connectionLost,
                 status: .ok
             ),
-            Fault("reset in the content", .partial(then: beat, .reset), .connectionLost, status: .ok),
-            Fault("reset between chunks", .partialChunks(then: beat, .reset), .connectionLost, status: .ok),
+            Fault("reset in the content", .connectionLost, status: .ok) {
+                .partial(then: .waitFor($0), .reset)
+            },
+            Fault("reset between chunks", .connectionLost, status: .ok) {
+                .partialChunks(then: .waitFor($0), .reset)
+            },
             Fault(
                 "a chunk without a size",
                 .partialChunks(then: .send(Data("zz\r\n".utf8))),
@@ -65,10 +82,11 @@ extension OverLoopback {
         ]
 
         @Test(arguments: TransportUnderTest.all, faults)
-        func faultIsOneTypedError(_ transport: TransportUnderTest, _ fault: Fault) async throws {
-            let server = try MockServer { _ in fault.response }
+        func faultIsOneTypedErrorAndOneEnd(_ transport: TransportUnderTest, _ fault: Fault) async throws {
+            let tap = Tap(transport)
+            let server = try MockServer { _ in fault.response(tap.content) }
 
-            let run = await transport.run(Call(server.url))
+            let run = await transport.run(Call(server.url), over: tap)
 
             let error = try #require(run.error)
             #expect(error.code == fault.code, "\(error), \(String(describing: error.underlying))")
@@ -77,16 +95,19 @@ extension OverLoopback {
             #expect(error.attempts.count == 1)
             #expect(run.durationOfTransfer < .seconds(30))
             #expect(server.requests.count == 1)
+            let events = tap.events
+            #expect(events.filter { $0.hasPrefix("end") }.count == 1, "\(events)")
+            #expect(events.last?.hasPrefix("end") == true, "\(events)")
+            #expect(events.filter { $0.hasPrefix("head") }.count <= 1, "\(events)")
             // What was opened is closed: nothing is left that waits for more.
             if fault.code != .unacceptableStatus { try await server.awaitConnections(open: 0) }
         }
 
         @Test(arguments: TransportUnderTest.all)
         func nobodyListens(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer()
-            server.stop()
+            let port = try ClosedPort()
 
-            let run = await transport.run(Call(server.url))
+            let run = await transport.run(Call(port.url))
 
             #expect(run.error?.code == .cannotConnect)
             #expect(run.error?.phase == .sending)
@@ -138,24 +159,6 @@ extension OverLoopback {
 
             #expect(run.error?.code == .unacceptableStatus)
             #expect(run.error?.body == Data("too much".utf8))
-        }
-
-        @Test(arguments: TransportUnderTest.all)
-        func everyTransferHasOneEndAndNothingBehindIt(_ transport: TransportUnderTest) async throws {
-            for fault in Self.faults {
-                let tap = Tap(transport)
-                let server = try MockServer { _ in fault.response }
-                let queue = OperationQueue()
-
-                _ = try? await queue.fetch(Call(server.url), session: tap)
-                await queue.drain()
-                server.stop()
-
-                let events = tap.events
-                #expect(events.filter { $0.hasPrefix("end") }.count == 1, "\(fault.testDescription): \(events)")
-                #expect(events.last?.hasPrefix("end") == true, "\(fault.testDescription): \(events)")
-                #expect(events.filter { $0.hasPrefix("head") }.count <= 1, "\(fault.testDescription): \(events)")
-            }
         }
     }
 }

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The head of a response ends where the environment says, in the middle of it if it must.
-    @Suite struct HeaderSizeTests {
+    @Suite(.bounded, .tags(.behaviour)) struct HeaderSizeTests {
         /// Those that see a head as it comes.
         static let transports = TransportUnderTest.all.filter { !$0.runsOverURLSessionOfLinux }
 

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The configuration of a session that is handed in takes effect.
-    @Suite struct InjectedSessionTests {
+    @Suite(.bounded, .tags(.behaviour)) struct InjectedSessionTests {
         @Test(arguments: TransportUnderTest.configurable)
         func additionalHeadersAreSentBehindThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
@@ -17,8 +18,9 @@ extension OverLoopback {
                 $0.httpAdditionalHeaders = ["X-App": "session", "x-both": "session"]
             }
 
-            #expect(server.requests[0].headers[values: "X-App"] == ["session"])
-            #expect(server.requests[0].headers[values: "X-Both"] == ["request"])
+            let request = try #require(server.requests.first)
+            #expect(request.headers[values: "X-App"] == ["session"])
+            #expect(request.headers[values: "X-Both"] == ["request"])
         }
 
         @Test(arguments: TransportUnderTest.configurable)

@@ -5,11 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A download outlives the process that began it.
-    @Suite(.enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
+    @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
         @Test func aNewProcessGoesOnWhereOneWasKilled() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Killed.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -24,17 +25,15 @@ extension OverLoopback {
             let file = folder.appendingPathComponent("film")
 
             let first = try DemoProgram.download(server.url("/film"), to: file)
-            var length = 0
-            while length < 190_000, first.isRunning {
-                await Task.yield()
-                length = (try? partialLength(in: folder)) ?? 0
-            }
-            kill(first.processIdentifier, SIGKILL)
+            defer { first.stop() }
+            try await eventually { (try? partialLength(in: folder)) ?? 0 >= 190_000 || !first.isRunning }
+            first.stop()
             await first.end()
             #expect(first.terminationReason == .uncaughtSignal && !FileManager.default.fileExists(atPath: file.path))
             let kept = try partialLength(in: folder)
 
             let second = try DemoProgram.download(server.url("/film"), to: file)
+            defer { second.stop() }
             await second.end()
 
             #expect(second.terminationStatus == 0)

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Forms as they arrive: byte for byte what their parts are, under a framing that says where they end.
-    @Suite struct MultipartTests {
+    @Suite(.bounded, .tags(.behaviour)) struct MultipartTests {
         private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
         private func temporaryFile() throws -> URL {

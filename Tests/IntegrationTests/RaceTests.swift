@@ -4,14 +4,15 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A cancel that comes at any moment whatever leaves one completion, one end, and a process that lives.
     ///
-    /// `REQUESTS_SOAK=1` runs a thousand iterations of each row rather than a hundred.
-    @Suite struct RaceTests {
-        static let iterations = ProcessInfo.processInfo.environment["REQUESTS_SOAK"] == "1" ? 1000 : 100
+    /// A whole run has a thousand rounds of each row.
+    @Suite(.bounded, .tags(.behaviour, .race)) struct RaceTests {
+        static let iterations = Scale.pick(20, whole: 1000)
 
         struct Answer: Sendable, CustomTestStringConvertible {
             let testDescription: String

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Redirects are followed by the pipeline, and what arrives at the other end is what RFC 9110 says.
-    @Suite struct RedirectTests {
+    @Suite(.bounded, .tags(.behaviour)) struct RedirectTests {
         struct Hop: Sendable, CustomTestStringConvertible {
             let status: HTTPStatus
             let method: HTTPMethod
@@ -114,7 +115,7 @@ extension OverLoopback {
                 #expect(!String(decoding: request.rawBytes, as: UTF8.self).contains("secret"))
                 #expect(request.headers["X-Own"] == "1")
             }
-            #expect(abroad.requests[0].headers[.host] == "127.0.0.1:\(abroad.port)")
+            #expect(abroad.requests.first?.headers[.host] == "127.0.0.1:\(abroad.port)")
         }
 
         @Test(arguments: TransportUnderTest.all)

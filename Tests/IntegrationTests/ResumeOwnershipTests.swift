@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// What is there of a file is gone on with by one at a time, and stays as long as somebody has a token for it.
-    @Suite struct ResumeOwnershipTests {
+    @Suite(.bounded, .tags(.behaviour)) struct ResumeOwnershipTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
 
@@ -29,7 +30,7 @@ extension OverLoopback {
             let first = OperationQueue().addRequest(
                 Fetch(url: server.url("/"), destination: folder.file("a"), resumeToken: token)
             )
-            while first.response == nil { await Task.yield() }
+            try await eventually { first.response != nil || first.isFinished }
 
             let second = try await OperationQueue().fetch(
                 Fetch(url: server.url("/"), destination: folder.file("b"), resumeToken: token)
@@ -60,7 +61,8 @@ extension OverLoopback {
                 let response = files.answer(request)
                 return request.headers.contains(.range) ? response : response.stalled(after: 290_000)
             }
-            for round in 0..<50 {
+            let rounds = Scale.pick(20, whole: 1000)
+            for round in 0..<rounds {
                 let operation = OperationQueue().addRequest(
                     Fetch(url: server.url("/"), destination: folder.file("\(round)"))
                 )
@@ -81,7 +83,7 @@ extension OverLoopback {
                 #expect(try Data(contentsOf: whole.url) == Self.content)
                 #expect(token.receivedLength == 0 || whole.response.status == .partialContent)
             }
-            #expect(try folder.names().count <= 50)
+            #expect(try folder.names().count <= rounds)
         }
 
         @Test func aDownloadThatNeverStartsHasNoToken() async {
@@ -257,7 +259,7 @@ extension OverLoopback {
             let request = Fetch(url: server.url("/"), destination: folder.file("film"), resumesAutomatically: true)
             do {
                 let loser = OperationQueue().addRequest(request)
-                while try folder.names().count < 2 { await Task.yield() }
+                try await eventually { try folder.names().count >= 2 }
 
                 let whole = try await OperationQueue().fetch(request)
                 loser.cancel()
@@ -265,7 +267,7 @@ extension OverLoopback {
 
                 #expect(try Data(contentsOf: whole.url) == Self.content)
             }
-            while try folder.names() != ["film"] { await Task.yield() }
+            try await eventually { try folder.names() == ["film"] }
         }
 
         @Test func aFileThatIsCutAndGoneOnWithByTokenIsFetchedOnce() async throws {

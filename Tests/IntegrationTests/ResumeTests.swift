@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A download goes on only where what comes is of the same file.
-    @Suite struct ResumeTests {
+    @Suite(.bounded, .tags(.behaviour)) struct ResumeTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
 
@@ -233,8 +234,8 @@ extension OverLoopback {
             let operation = OperationQueue().addRequest(
                 Fetch(url: server.url("/"), destination: .file(inner.appendingPathComponent("film")))
             )
-            while (try? FileManager.default.contentsOfDirectory(atPath: inner.path))?.isEmpty != false {
-                await Task.yield()
+            try await eventually {
+                (try? FileManager.default.contentsOfDirectory(atPath: inner.path))?.isEmpty == false
             }
             try FileManager.default.removeItem(at: inner)
             gate.open()

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Timeouts are exact to well below a second, and are about silence, not about how long it takes in all.
-    @Suite struct TimeoutTests {
+    /// Timeouts are exact to well below a second; too much content ends a transfer early.
+    @Suite(.bounded, .tags(.behaviour)) struct TimeoutTests {
         struct Silence: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let response: MockResponse
@@ -35,23 +36,28 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all, silences)
         func silenceEndsAtTheTimeout(_ transport: TransportUnderTest, _ silence: Silence) async throws {
-            // A busy machine makes any one run late, and none early: the best of some has to be on time.
-            var runs: [Run] = []
+            // A busy machine makes any one run late, and none early. The peer may be late, too: it gets more time then.
+            var timeout = silence.timeout
+            var run: Run
+            var tries = 0
             repeat {
                 let server = try MockServer { _ in silence.response }
-                let run = await transport.run(Call(server.url) { $0.timeout = silence.timeout })
-                runs.append(run)
+                run = await transport.run(Call(server.url) { $0.timeout = timeout })
 
                 #expect(run.error?.code == .timedOut)
-                #expect(run.duration >= silence.timeout)
+                #expect(run.duration >= timeout)
                 try await server.awaitConnections(open: 0)
-            } while !isOnTime(runs[runs.count - 1], silence) && runs.count < 10
+                if run.error?.response?.status != silence.status { timeout = timeout * 2 }
+                tries += 1
+            } while !isExpected(run, silence, timeout) && tries < 8
 
-            #expect(runs.contains { isOnTime($0, silence) }, "\(runs.map(\.durationOfTransfer))")
+            #expect(isExpected(run, silence, timeout), "\(timeout): \(run)")
         }
 
-        private func isOnTime(_ run: Run, _ silence: Silence) -> Bool {
-            run.durationOfTransfer <= silence.timeout * 2 && run.error?.response?.status == silence.status
+        /// Whether the run got as far as the silence, and in a whole run, which has the machine for itself, ended in time.
+        private func isExpected(_ run: Run, _ silence: Silence, _ timeout: Duration) -> Bool {
+            run.error?.response?.status == silence.status
+                && (!Scale.isWhole || run.durationOfTransfer <= timeout * 2)
         }
 
         @Test(arguments: TransportUnderTest.all)
@@ -65,30 +71,6 @@ extension OverLoopback {
             #expect(run.error?.code == .timedOut)
             #expect(run.duration >= .milliseconds(200))
             #expect(run.duration < .seconds(30))
-        }
-
-        @Test(arguments: TransportUnderTest.all)
-        func answerWithinATimeoutBelowASecondIsAnAnswer(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .text("here").delayed(by: .milliseconds(50)) }
-
-            let run = await transport.run(Call(server.url) { $0.timeout = .milliseconds(900) })
-
-            #expect(run.value == Data("here".utf8))
-        }
-
-        @Test(arguments: TransportUnderTest.all)
-        func dripIsNoSilence(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in
-                .script(
-                    [.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n".utf8))]
-                        + (0..<10).flatMap { [.pause(.milliseconds(120)), .send(Data("\($0)".utf8))] }
-                )
-            }
-
-            let run = await transport.run(Call(server.url) { $0.timeout = .milliseconds(800) })
-
-            #expect(run.value == Data("0123456789".utf8))
-            #expect(run.duration >= .milliseconds(1200))
         }
 
         @Test(arguments: TransportUnderTest.all, [nil, Duration.milliseconds(1)])

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Progress, bandwidth and reconnection, where the wire matters.
-    @Suite struct TransferLimitTests {
+    @Suite(.bounded, .tags(.behaviour)) struct TransferLimitTests {
         private static let content = Data(count: 400_000)
 
         @Test(arguments: TransportUnderTest.all)
@@ -48,7 +49,7 @@ extension OverLoopback {
         @Test(arguments: [TransportUnderTest.standard])
         func anUploadThatIsPausedGoesOn(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
-            let content = Data((0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ $0 >> 9) })
+            let content = Data.pattern(4_000_000)
             let operation = OperationQueue().makeOperation(
                 for: Call(server.url("/"), method: .put, body: .data(content)),
                 session: transport.makeSession()
@@ -65,7 +66,7 @@ extension OverLoopback {
             }
 
             _ = try await operation.value()
-            #expect(server.requests[0].body == content)
+            #expect(server.requests.map(\.body) == [content])
         }
 
         @Test func eventsGoOnOverConnectionsThatBreak() async throws {
@@ -96,6 +97,7 @@ extension OverLoopback {
                 }
                 return events
             }
+            defer { collector.cancel() }
             for _ in 1...2 {
                 try await clock.waitForSleepers()
                 clock.advance(by: .seconds(3))

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// What stands on the wire, byte for byte.
-    @Suite struct WireTests {
+    @Suite(.bounded, .tags(.behaviour)) struct WireTests {
         @Test(arguments: TransportUnderTest.all)
         func headerValuesAreSentAsTheyAre(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
@@ -18,8 +19,8 @@ extension OverLoopback {
 
             _ = try await transport.send(Call(server.url("/p?q=1"), headers: headers))
 
-            let lines = lines(of: server.requests[0])
-            #expect(lines[0] == "GET /p?q=1 HTTP/1.1")
+            let lines = lines(of: try #require(server.requests.first))
+            #expect(lines.first == "GET /p?q=1 HTTP/1.1")
             #expect(lines.filter { $0.hasPrefix("Host:") } == ["Host: 127.0.0.1:\(server.port)"])
             for field in headers {
                 #expect(lines.filter { $0.hasPrefix("\(field.name):") } == ["\(field.name): \(field.value)"])
@@ -34,7 +35,7 @@ extension OverLoopback {
             let response = try await transport.send(Call(server.url, headers: ["X-A": "1", "X-A": "2"]))
 
             // One field of two values and two fields of one say the same (RFC 9110, 5.2).
-            #expect(server.requests[0].headers["X-A"] == "1, 2")
+            #expect(server.requests.first?.headers["X-A"] == "1, 2")
             #expect(response.headers["X-A"] == "1, 2")
             #expect(response.headers["x-b"] == "3")
         }
@@ -47,6 +48,7 @@ extension OverLoopback {
                 _ = try await transport.send(Call(server.url, method: method))
             }
 
+            try #require(server.requests.count == 6)
             for request in server.requests {
                 #expect(!request.headers.contains(.transferEncoding))
                 #expect([[], ["0"]].contains(request.headers[values: .contentLength]))
@@ -63,10 +65,10 @@ extension OverLoopback {
 
             _ = try await transport.send(Call(url))
 
-            let request = server.requests[0]
+            let request = try #require(server.requests.first)
             let expected = "Basic " + Data("us@er:pass:word".utf8).base64EncodedString()
             #expect(request.headers[values: .authorization] == [expected])
-            #expect(lines(of: request)[0] == "GET /path HTTP/1.1")
+            #expect(lines(of: request).first == "GET /path HTTP/1.1")
             #expect(request.headers[.host] == "127.0.0.1:\(server.port)")
         }
 

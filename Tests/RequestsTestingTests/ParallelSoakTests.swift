@@ -4,16 +4,17 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
 #endif
 
-/// Tests that run at the same time, each with a server, stubbers and a session of its own: two rounds by default, fifty
-/// with `REQUESTS_SOAK=1`.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct ParallelSoakTests {
-    private static let isWhole = ProcessInfo.processInfo.environment["REQUESTS_SOAK"] == "1"
+/// Tests that run at the same time, each with a server, stubbers and a session of its own: two rounds of 16 by default,
+/// fifty of 64 in `Scripts/soak`.
+@Suite(.serialized, .bounded, .tags(.behaviour, .soak)) struct ParallelSoakTests {
+    private static let tests = Scale.pick(16, whole: 64)
 
     private struct Answer: Codable, Equatable, Sendable {
         var test: Int
@@ -41,27 +42,25 @@ import FoundationNetworking
         }
     }
 
-    /// How many descriptors more than after the first round there may be: those that the system's libraries keep for
-    /// themselves. What leaked in a test would leak in all 64 of a round.
-    private static let slack = 4
+    /// The number of descriptors that the system's libraries may open after the first round and keep.
+    ///
+    /// A leak in a test is one in each test of a round.
+    private static let slack = tests / 2
 
-    @Test func sixtyFourTestsAtATimeDontHearOfEachOther() async throws {
+    @Test(.tags(.alone)) func parallelTestsAreIndependentAndLeaveNoDescriptors() async throws {
         try await Self.round()
         let before = Self.descriptors
 
-        for _ in 1..<(Self.isWhole ? 50 : 2) { try await Self.round() }
+        for _ in 1..<Scale.pick(2, whole: 50) { try await Self.round() }
 
-        // Other suites open files meanwhile, unless this one has the process for itself.
-        guard Self.isWhole else { return }
-        // A session closes what it had open after it has been let go of.
+        // A session closes its descriptors after it was deallocated.
         let isSame = await Self.comesTrue { Self.descriptors <= before + Self.slack }
         #expect(isSame, "\(before), then \(Self.descriptors)")
-        print("\(before) descriptors after the first round, \(Self.descriptors) after the last")
     }
 
     private static func round() async throws {
         let remains = try await withThrowingTaskGroup(of: Remains.self) { group in
-            for test in 0..<64 { group.addTask { try await run(test) } }
+            for test in 0..<tests { group.addTask { try await run(test) } }
             return try await group.reduce(into: [Remains]()) { $0.append($1) }
         }
         // The last to hold a transfer may be a thread that is about to end.
@@ -93,6 +92,7 @@ import FoundationNetworking
         }
         .called(times: 8)
         let transport = makeTransport()
+        defer { close(transport) }
         let client = HTTPClient(baseURL: server.url, transport: transport)
         let stubbed = HTTPClient(baseURL: server.url, transport: stubber)
 
@@ -121,7 +121,6 @@ import FoundationNetworking
         }
         server.stop()
         guard server.openConnections == 0 else { throw Mixup(test: test, what: "an open connection") }
-        close(transport)
         return Remains(server: server, stubber: stubber, passing: passing, transport: transport)
     }
 

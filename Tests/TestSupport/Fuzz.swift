@@ -4,24 +4,23 @@
 import Foundation
 import RequestsTesting
 
-/// Input that nobody thought of, the same in every run unless another seed is asked for.
+/// Random input, the same in every run unless `REQUESTS_FUZZ_SEED` names another seed.
 ///
-/// `REQUESTS_FUZZ_SEED` and `REQUESTS_FUZZ_CASES` change the seed and the number of cases; a failing test names its
-/// seed.
-struct Fuzz: RandomNumberGenerator {
-    static let seed = setting("REQUESTS_FUZZ_SEED") ?? 20_260_711
-    static let cases = setting("REQUESTS_FUZZ_CASES").map(Int.init) ?? 100_000
+/// A test that fails names its seed.
+public struct Fuzz: RandomNumberGenerator {
+    public static let seed =
+        ProcessInfo.processInfo.environment["REQUESTS_FUZZ_SEED"].flatMap(UInt64.init) ?? 20_260_711
 
     private var random: SeededRandom
 
-    init(seed: UInt64 = Fuzz.seed) {
+    public init(seed: UInt64 = Fuzz.seed) {
         random = SeededRandom(seed)
     }
 
-    mutating func next() -> UInt64 { random.next() }
+    public mutating func next() -> UInt64 { random.next() }
 
-    /// A text of pieces that mean something to the parser under test, mixed with bytes that mean nothing.
-    mutating func text(of pieces: [String], upTo count: Int = 12) -> String {
+    /// Returns a text of pieces that mean something to the parser under test, mixed with bytes that mean nothing.
+    public mutating func text(of pieces: [String], upTo count: Int = 12) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...count, using: &self) {
             switch Int.random(in: 0..<8, using: &self) {
@@ -35,9 +34,5 @@ struct Fuzz: RandomNumberGenerator {
 
     private mutating func scalar() -> Unicode.Scalar {
         Unicode.Scalar(UInt32.random(in: 0..<0x11_0000, using: &self)) ?? "\u{FFFD}"
-    }
-
-    private static func setting(_ name: String) -> UInt64? {
-        ProcessInfo.processInfo.environment[name].flatMap(UInt64.init)
     }
 }

@@ -24,6 +24,8 @@ struct Declaration {
     /// What stands between the name and the body: generic parameters, inheritance and conditions.
     let header: [Token]
     let line: Int
+    /// The index of the keyword among the tokens of the file.
+    let position: Int
 
     /// The name, behind those of the types that it is nested in.
     var qualifiedName: String {
@@ -90,7 +92,8 @@ struct Declaration {
             scope: scope,
             isPublic: ownModifiers.contains("public") || ownModifiers.contains("open"),
             header: Array(tokens[end...].prefix { $0.text != "{" && $0.text != "}" }),
-            line: tokens[index].line
+            line: tokens[index].line,
+            position: index
         )
     }
 

@@ -9,12 +9,24 @@ enum SourceTree {
         .deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Every Swift file below `Sources`: read and parsed once, for all tests.
-    static let sources: [SourceFile] = paths(below: "Sources")
-        .filter { $0.hasSuffix(".swift") }
-        .map { SourceFile(path: $0, text: text(of: $0) ?? "") }
+    /// The test targets, whose files are below `Tests` in a folder of their name.
+    static let testTargets = [
+        "ArchitectureTests", "DocumentationTests", "IntegrationTests", "RequestsTestingTests", "RequestsTests",
+    ]
 
-    /// The text of a file, or nil where there is none.
+    /// Every Swift file below `Sources`: read and parsed once, for all tests.
+    static let sources = swiftFiles(below: "Sources")
+
+    /// Every Swift file of the test targets: read and parsed once, for all tests.
+    static let tests = testTargets.flatMap { swiftFiles(below: "Tests/\($0)") }
+
+    private static func swiftFiles(below folder: String) -> [SourceFile] {
+        paths(below: folder)
+            .filter { $0.hasSuffix(".swift") }
+            .map { SourceFile(path: $0, text: text(of: $0) ?? "") }
+    }
+
+    /// The text of a file, or `nil` if it can't be read.
     static func text(of path: String) -> String? {
         try? String(contentsOf: root.appendingPathComponent(path), encoding: .utf8)
     }

@@ -1,9 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
-@Suite struct SourceTreeTests {
+@Suite(.bounded) struct SourceTreeTests {
     @Test func sourcesAreFound() {
         #expect(SourceTree.sources.contains { $0.path == "Sources/Requests/Support/Locked.swift" })
     }

@@ -6,6 +6,9 @@
 /// Comments and the text of string literals go; what is interpolated into a literal is code and stays, and so does every
 /// line break, which keeps line numbers true. Regular expression literals aren't known: the library has none.
 struct SwiftCode {
+    /// For each byte, whether it may begin a comment or a literal, or is a parenthesis: any other is copied at once.
+    private static let isMark: [Bool] = (0..<256).map { "/#\"()".utf8.contains(UInt8($0)) }
+
     private let source: [UInt8]
     private var position = 0
     private var output: [UInt8] = []
@@ -22,9 +25,13 @@ struct SwiftCode {
 
     /// Copies code up to its end: the end of the file, or the parenthesis that closes an interpolation.
     private mutating func scanCode(isInterpolated: Bool) {
+        let isMark = Self.isMark
         var depth = 0
         while position < source.count {
-            if comes("//") {
+            if !isMark[Int(source[position])] {
+                output.append(source[position])
+                position += 1
+            } else if comes("//") {
                 skipLineComment()
             } else if comes("/*") {
                 skipBlockComment()
@@ -41,7 +48,7 @@ struct SwiftCode {
     }
 
     private mutating func skipLineComment() {
-        while position < source.count, !comes("\n") { position += 1 }
+        while position < source.count, source[position] != UInt8(ascii: "\n") { position += 1 }
     }
 
     /// Skips a block comment and those nested in it.
@@ -75,17 +82,21 @@ struct SwiftCode {
 
         output += Array("\"".utf8)
         defer { output += Array("\"".utf8) }
+        let (end, interpolation, escape) = (quotes + delimiter, "\\" + delimiter + "(", "\\" + delimiter)
         while position < source.count {
-            if comes(quotes + delimiter) {
+            let byte = source[position]
+            if byte != UInt8(ascii: "\""), byte != UInt8(ascii: "\\") {
+                skipKeepingLineBreaks(1)
+            } else if comes(end) {
                 position += quotes.utf8.count + pounds
                 return
-            } else if comes("\\" + delimiter + "(") {
+            } else if comes(interpolation) {
                 position += pounds + 2
                 output += Array(" ".utf8)
                 scanCode(isInterpolated: true)
                 position += 1
                 output += Array(" ".utf8)
-            } else if comes("\\" + delimiter) {
+            } else if comes(escape) {
                 position += pounds + 1
                 skipKeepingLineBreaks(1)
             } else {
@@ -96,7 +107,7 @@ struct SwiftCode {
 
     private mutating func skipKeepingLineBreaks(_ count: Int) {
         for _ in 0..<count where position < source.count {
-            if comes("\n") { output.append(source[position]) }
+            if source[position] == UInt8(ascii: "\n") { output.append(source[position]) }
             position += 1
         }
     }

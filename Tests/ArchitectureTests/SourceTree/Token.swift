@@ -7,8 +7,27 @@ struct Token: Equatable {
     /// The line that it stands on, counted from one.
     let line: Int
 
+    private enum Kind {
+        case word, space, lineBreak, punctuation
+    }
+
+    /// The kind of each byte.
+    private static let kinds: [Kind] = (0..<256).map { kind(of: UInt8($0)) }
+
+    private static func kind(of byte: UInt8) -> Kind {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+            .word
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "`"): .space
+        case UInt8(ascii: "\n"): .lineBreak
+        default: .punctuation
+        }
+    }
+
     /// The tokens of code that has been stripped of comments and strings.
     static func tokens(of code: String) -> [Token] {
+        let kinds = Self.kinds
         var tokens: [Token] = []
         var word: [UInt8] = []
         var line = 1
@@ -20,16 +39,15 @@ struct Token: Equatable {
         }
 
         for byte in code.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), 0x80...:
+            switch kinds[Int(byte)] {
+            case .word:
                 word.append(byte)
-            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "`"):
+            case .space:
                 endWord()
-            case UInt8(ascii: "\n"):
+            case .lineBreak:
                 endWord()
                 line += 1
-            default:
+            case .punctuation:
                 endWord()
                 tokens.append(Token(text: String(UnicodeScalar(byte)), line: line))
             }

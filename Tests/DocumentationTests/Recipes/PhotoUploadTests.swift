@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// Recipe: upload photos into a new album, three at a time, show how far they are, and publish the album behind them.
-@Suite(.timeLimit(.minutes(5))) final class PhotoUploadTests {
+@Suite(.bounded, .tags(.behaviour)) final class PhotoUploadTests {
     struct Album: Decodable, Sendable {
         let id: Int
     }
@@ -107,7 +108,7 @@ import Testing
     private func photo(_ number: Int, bytes: Int) throws -> URL {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "\(number).jpg")
-        try Data((0..<bytes).map { UInt8(truncatingIfNeeded: $0 &* number) }).write(to: file)
+        try Data(repeating: UInt8(truncatingIfNeeded: number), count: bytes).write(to: file)
         return file
     }
 }

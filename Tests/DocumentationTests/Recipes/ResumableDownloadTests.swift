@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// Recipe: a library of films that are fetched over a bad network, kept over the end of the program, and checked.
-@Suite(.timeLimit(.minutes(5))) final class ResumableDownloadTests {
+@Suite(.bounded, .tags(.behaviour)) final class ResumableDownloadTests {
     /// What an application would have: one for each run of it.
     struct Library: Sendable {
         let client: HTTPClient

@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// Recipe: follow the orders of a kitchen while they change, over a connection that breaks now and then.
-@Suite(.timeLimit(.minutes(5))) struct ServerSentEventsTests {
+@Suite(.bounded, .tags(.behaviour)) struct ServerSentEventsTests {
     struct Order: Decodable, Sendable, Equatable {
         let table: Int
         let dish: String

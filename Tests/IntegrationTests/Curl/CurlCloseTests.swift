@@ -5,11 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A transport that is closed, or let go of, leaves nothing behind.
-    @Suite struct CurlCloseTests {
+    @Suite(.bounded, .tags(.behaviour)) struct CurlCloseTests {
         @Test func closeCancelsWhatRuns() async throws {
             let server = try MockServer { _ in .stalled }
             let transport = CurlTransport()
@@ -64,14 +65,14 @@ extension OverLoopback {
             let server = try MockServer { _ in .stalled }
             let transport = CurlTransport()
 
-            for _ in 0..<100 {
+            for _ in 0..<Scale.races {
                 weak var weakReceiver: Receiver?
                 do {
                     let (receiver, ended) = (Receiver(), Gate())
                     weakReceiver = receiver
                     let request = TransportRequest(
                         HTTPRequest(url: server.url),
-                        timeout: .seconds(20),
+                        timeout: .seconds(60),
                         maximumBodySize: .max
                     )
                     let transfer = transport.send(request) { event in
@@ -81,7 +82,7 @@ extension OverLoopback {
                     transfer.cancel()
                     await ended.wait()
                 }
-                while weakReceiver != nil { await Task.yield() }
+                try await eventually { weakReceiver == nil }
             }
         }
 
@@ -102,11 +103,11 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func transportsOfManyLivesLeaveNoDescriptorAndNoThread() async throws {
+        @Test(.tags(.alone)) func transportsOfManyLivesLeaveNoDescriptorAndNoThread() async throws {
             let server = try MockServer { _ in .text("hi") }
             let (polls, loops) = (Usage.polls, Usage.loops)
 
-            for number in 0..<200 {
+            for number in 0..<Scale.pick(60, whole: 200) {
                 let transport = CurlTransport()
                 #expect(await transport.run(server.url).text == "hi")
                 if number.isMultiple(of: 2) { transport.close() }

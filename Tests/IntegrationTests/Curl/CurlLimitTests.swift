@@ -5,11 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// There is a limit to everything that a peer can send, and memory doesn't grow with what is beyond it.
-    @Suite struct CurlLimitTests {
+    @Suite(.bounded, .tags(.behaviour)) struct CurlLimitTests {
         static func head(lines: Int, prefix: String = "") -> String {
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + prefix + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
         }
@@ -65,8 +66,8 @@ extension OverLoopback {
             if row.result != "any" {
                 #expect(transcript.result == row.result, "\(String(describing: transcript.error))")
             }
+            #expect(transcript.result != "timedOut")
             #expect(transcript.violations == [])
-            #expect(transcript.duration < .seconds(5))
         }
 
         @Test(arguments: [("lines", head(lines: 10_000)), ("bytes", head(value: 90 << 10))])
@@ -100,7 +101,7 @@ extension OverLoopback {
             #expect(["success", "headTooLarge"].contains(transcript.result), "\(String(describing: transcript.error))")
         }
 
-        @Test func bombEndsAtTheLimitOfDecodedBytes() async throws {
+        @Test(.tags(.alone)) func bombEndsAtTheLimitOfDecodedBytes() async throws {
             let bomb = Deflate.gzipBomb(of: 300 << 20)
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
@@ -116,8 +117,8 @@ extension OverLoopback {
             #expect(bomb.count < 310_000 && isBounded)
         }
 
-        @Test func bombThatIsWantedIsDecodedInFlatMemory() async throws {
-            let (bomb, size) = Deflate.zeros(about: 300 << 20)
+        @Test(.tags(.alone)) func bombThatIsWantedIsDecodedInFlatMemory() async throws {
+            let (bomb, size) = Deflate.zeros(about: Scale.pick(128 << 20, whole: 300 << 20))
             let server = try MockServer { _ in .data(bomb, headers: [.contentEncoding: "deflate"]) }
             let transport = CurlTransport()
 
@@ -130,17 +131,6 @@ extension OverLoopback {
             }
 
             #expect(isFlat)
-        }
-
-        @Test func contentOfExactlyTheLimitIsTaken() async throws {
-            let server = try MockServer { _ in .text("12345") }
-            let transport = CurlTransport()
-
-            let exact = await transport.run(server.url, maximumBodySize: 5)
-            let less = await transport.run(server.url, maximumBodySize: 4)
-
-            #expect(exact.text == "12345")
-            #expect(less.result == "bodyTooLarge")
         }
     }
 }

@@ -5,11 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// What goes out: every kind of body under exact framing, and header fields as they were given.
-    @Suite struct CurlUploadTests {
+    @Suite(.bounded, .tags(.behaviour)) struct CurlUploadTests {
         struct Body: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let size: Int
@@ -30,15 +31,22 @@ extension OverLoopback {
             ]
         }
 
+        /// Each body with one of the methods, or with both in a whole run.
+        static let uploads: [(Body, HTTPMethod)] = bodies.enumerated().flatMap { number, body in
+            let methods: [HTTPMethod] = [.post, .put]
+            // Four kinds of bodies: the next size begins with the other method.
+            return Scale.pick([methods[(number + number / 4) % 2]], whole: methods).map { (body, $0) }
+        }
+
         private func temporaryFile(_ data: Data) throws -> URL {
             let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
             try data.write(to: url)
             return url
         }
 
-        @Test(arguments: bodies, [HTTPMethod.post, .put])
+        @Test(arguments: uploads)
         func bodyArrivesUnderItsFraming(_ body: Body, _ method: HTTPMethod) async throws {
-            let data = Data((0..<body.size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+            let data = Data.pattern(body.size)
             let file = try temporaryFile(data)
             defer { try? FileManager.default.removeItem(at: file) }
             let server = try MockServer { _ in .text("thanks") }
@@ -67,8 +75,7 @@ extension OverLoopback {
             let transcript = await transport.run(
                 server.url,
                 method: method,
-                body: .data(Data("hello".utf8)),
-                timeout: .seconds(2)
+                body: .data(Data("hello".utf8))
             )
             let next = await transport.run(server.url)
 
@@ -152,8 +159,8 @@ extension OverLoopback {
             #expect([decoded, own].map(\.text) == ["hello", "hello"])
             #expect([raw, asked].map(\.body) == [gzip, gzip])
             let accepted = server.requests.map { $0.headers[.acceptEncoding] }
-            #expect(accepted[0]?.contains("gzip") == true)
-            #expect(accepted[1...] == ["gzip;q=0.5", nil, "gzip"])
+            #expect(accepted.first??.contains("gzip") == true)
+            #expect(accepted.dropFirst() == ["gzip;q=0.5", nil, "gzip"])
         }
 
         static let broken: [(name: String, code: String, make: @Sendable () -> HTTPBody)] = [
@@ -313,8 +320,7 @@ extension OverLoopback {
             let transcript = await transport.run(
                 server.url("/"),
                 method: .post,
-                body: .data(Data(count: 8 << 20)),
-                timeout: .seconds(5)
+                body: .data(Data(count: 8 << 20))
             )
             transport.close()
 
@@ -325,7 +331,6 @@ extension OverLoopback {
             )
             if transcript.result == "success" { #expect(transcript.text == "early") }
             #expect(transcript.violations == [])
-            #expect(transcript.duration < .seconds(4))
         }
 
         @Test(arguments: [MockResponse.reset.early, .closed.early])

@@ -5,12 +5,13 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Whatever comes together leaves one end each, in order, and a transport that goes on or is gone.
-    @Suite struct RaceCurlTests {
-        static let iterations = 1000
+    @Suite(.bounded, .tags(.behaviour, .race)) struct RaceCurlTests {
+        static let iterations = Scale.races
 
         struct Answer: Sendable, CustomTestStringConvertible {
             let testDescription: String

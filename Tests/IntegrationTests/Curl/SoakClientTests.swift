@@ -5,12 +5,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-/// Rounds of cancels over a client that has everything: small by default, whole with `REQUESTS_SOAK=1`.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct SoakClientTests {
-    private static let isWhole = ProcessInfo.processInfo.environment["REQUESTS_SOAK"] == "1"
-
+/// Rounds of cancels over a client that has everything: small by default, whole in `Scripts/soak`.
+@Suite(.bounded, .tags(.behaviour, .soak)) struct SoakClientTests {
     private final class Passing: Interceptor, ResponseValidator {
         func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
             await Task.yield()
@@ -37,8 +36,8 @@ import Testing
             ? .text("hi", headers: headers) : .status(.notModified, headers: headers)
     }
 
-    @Test func roundsOfCancelsEndOnceEachAndLeaveNothing() async throws {
-        let (rounds, count) = (20, Self.isWhole ? 10_000 : 150)
+    @Test(.tags(.alone)) func roundsOfCancelsEndOnceEachAndLeaveNothing() async throws {
+        let (rounds, count) = (20, Scale.pick(150, whole: 10_000))
         // What it records would grow with the rounds, and be taken for something else.
         var configuration = MockServer.Configuration()
         configuration.recordLimit = 0
@@ -54,7 +53,7 @@ import Testing
             $0.hostLimiter = HostLimiter(limit: 8)
             $0.monitors = [activity]
         }
-        func round() async {
+        func round() async throws {
             let (before, isOver) = (ends.withLock { $0 }, Gate())
             for number in 0..<count {
                 let operation = client.makeOperation(for: Call(server.url("/\(number % 200)"))) { result in
@@ -77,20 +76,20 @@ import Testing
             }
             await isOver.wait()
             // Operations are finished a moment after their completions were enqueued.
-            while !client.operations.isEmpty { await Task.yield() }
+            try await eventually { client.operations.isEmpty }
         }
 
-        for _ in 0..<rounds / 4 { await round() }
+        for _ in 0..<rounds / 4 { try await round() }
         let (memory, descriptors) = (Usage.settledMemory, Usage.descriptors)
-        for _ in 0..<rounds { await round() }
+        for _ in 0..<rounds { try await round() }
         let (memoryAfter, descriptorsAfter) = (Usage.settledMemory, Usage.descriptors)
         let total = (rounds + rounds / 4) * count
 
         #expect(ends.withLock { $0 } == total)
         #expect(unexpected.withLock { $0 } == [])
         #expect(client.operations.isEmpty && activity.count == 0)
-        // Both are the process's: only a soak has that for itself.
-        guard Self.isWhole else { return }
+        // So few rounds tell nothing.
+        guard Scale.isWhole else { return }
         #expect(descriptorsAfter - descriptors < 100, "\(descriptors), then \(descriptorsAfter)")
         #expect(!Usage.isMemoryExact || memoryAfter - memory < 64 << 20, "grew by \(memoryAfter - memory)")
     }

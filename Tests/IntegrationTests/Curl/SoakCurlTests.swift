@@ -5,15 +5,15 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-/// What only shows in great numbers: small by default, whole with `REQUESTS_SOAK=1`.
-@Suite(.serialized, .timeLimit(.minutes(30))) struct SoakCurlTests {
-    private static let isWhole = ProcessInfo.processInfo.environment["REQUESTS_SOAK"] == "1"
+/// What only shows in great numbers: small by default, whole in `Scripts/soak`.
+@Suite(.bounded, .tags(.behaviour, .soak)) struct SoakCurlTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
-    @Test func requestsWithCancelsAtRandomEndOnceEachAndLeaveNothing() async throws {
-        let count = Self.isWhole ? 250_000 : 3_000
+    @Test(.tags(.alone)) func requestsWithCancelsAtRandomEndOnceEachAndLeaveNothing() async throws {
+        let count = Scale.pick(3_000, whole: 250_000)
         let server = try RawListener { connection in
             while connection.readHead() != nil, connection.write(Self.answer) {}
         }
@@ -49,18 +49,18 @@ import Testing
 
         #expect(violations.withLock { $0 } == [])
         #expect(Set(results.withLock { $0 }.keys).isSubset(of: ["success", "cancelled"]), "\(results.withLock { $0 })")
-        if Self.isWhole {
+        if Scale.isWhole {
             #expect(!Usage.isMemoryExact || memoryAfter - memory < 48 << 20, "grew by \(memoryAfter - memory)")
             #expect(descriptorsAfter - descriptors < 200, "\(descriptors), then \(descriptorsAfter)")
         }
     }
 
     /// The server, in this process, has the other end of each: two descriptors and one thread for a transfer.
-    @Test func multitudeThatHangsHindersNobodyAndIsCancelledAtOnce() async throws {
+    @Test(.tags(.alone)) func multitudeThatHangsHindersNobodyAndIsCancelledAtOnce() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let most = Int(min(limit.rlim_cur, 1 << 20)) / 2 - 500
-        let count = max(100, min(most, Self.isWhole ? 10_000 : 500))
+        let count = max(100, min(most, Scale.pick(500, whole: 10_000)))
         let silence = try Silence()
         let server = try MockServer { _ in .text("hi") }
         let transport = CurlTransport()
@@ -82,14 +82,16 @@ import Testing
         transport.close()
 
         #expect(hanging.allSatisfy { $0.result == "cancelled" && $0.violations == [] })
-        #expect(among < alone * 3 + .milliseconds(300), "\(alone) alone, \(among) among \(count)")
-        // The budget is a release build's; this one checks every event besides.
-        #expect(cancelling < .milliseconds(Self.isWhole ? 1000 : 300), "\(cancelling) for \(count)")
+        // Only a soak has the machine for itself. The budget is a release build's; this one checks every event besides.
+        if Scale.isWhole {
+            #expect(among < alone * 3 + .milliseconds(300), "\(alone) alone, \(among) among \(count)")
+            #expect(cancelling < .milliseconds(1000), "\(cancelling) for \(count)")
+        }
         print("\(count) hanging: 300 requests in \(alone) alone, \(among) among them; all cancelled in \(cancelling)")
     }
 
-    @Test func manyTransportsLeaveNoDescriptorNoThreadAndNoMemory() async throws {
-        let count = Self.isWhole ? 10_000 : 300
+    @Test(.tags(.alone)) func manyTransportsLeaveNoDescriptorNoThreadAndNoMemory() async throws {
+        let count = Scale.pick(300, whole: 10_000)
         let server = try MockServer { _ in .text("hi") }
         func live(_ number: Int) async {
             let transport = CurlTransport()
@@ -102,17 +104,17 @@ import Testing
         for number in 0..<count { await live(number) }
         try await server.awaitConnections(open: 0)
 
-        // Others run beside this, and the last may be about to end.
+        // The last may be about to end.
         #expect(Usage.loops - loops < 20)
-        if Self.isWhole {
+        if Scale.isWhole {
             #expect(Usage.descriptors - descriptors < 100)
             let growth = Usage.settledMemory - memory
             #expect(!Usage.isMemoryExact || growth < 48 << 20, "grew by \(growth)")
         }
     }
 
-    @Test func largeBodyToASlowReceiverHoldsMemoryFlat() async throws {
-        let (pieces, size) = (Self.isWhole ? 1024 : 48, 1 << 20)
+    @Test(.tags(.alone)) func largeBodyToASlowReceiverHoldsMemoryFlat() async throws {
+        let (pieces, size) = (Scale.pick(128, whole: 1024), 1 << 20)
         let piece = Data(repeating: 0x78, count: size)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: \(pieces * size)\r\n\r\n".utf8)
         let server = try MockServer { _ in .script([.send(head)] + (0..<pieces).map { _ in .send(piece) }) }

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Addresses that two parsers read in two ways: whoever looks at the URL sees where the request really goes.
-    @Suite struct HostileAddressTests {
+    @Suite(.bounded, .tags(.behaviour)) struct HostileAddressTests {
         static let addresses = [
             "http://A/@B", "http://A/\\@B", "http://A\\@B/", "http://A#@B/", "http://A?@B/", "http://A@B/",
             "http://A;@B/",
@@ -28,15 +29,16 @@ extension OverLoopback {
                 .replacingOccurrences(of: "B", with: "127.0.0.1:\(servers[1].port)")
             guard let url = URL(string: text) else { return }
 
-            let run = await transport.run(Call(url, options: { $0.timeout = .seconds(5) }))
+            let run = await transport.run(Call(url, options: { $0.timeout = .seconds(30) }))
 
             for server in servers where url.host(percentEncoded: false) != "127.0.0.1" || url.port != Int(server.port) {
                 #expect(server.connectionCount == 0, "\(text) went elsewhere than its URL says")
             }
-            for server in servers where server.requests.count > 0 {
+            for server in servers {
+                guard let request = server.requests.first else { continue }
                 #expect(run.error == nil)
-                #expect(server.requests[0].headers[values: .host] == ["127.0.0.1:\(server.port)"])
-                #expect(server.requests[0].target.hasPrefix("/"))
+                #expect(request.headers[values: .host] == ["127.0.0.1:\(server.port)"])
+                #expect(request.target.hasPrefix("/"))
             }
             #expect(servers.map(\.requests.count).reduce(0, +) + (run.error == nil ? 0 : 1) == 1)
         }
@@ -86,7 +88,7 @@ extension OverLoopback {
             #expect(refused?.code == .invalidRequest)
 
             #expect(other.requests.map(\.target) == ["/a"])
-            #expect(ours.requests.count == 1 && ours.requests[0].path.hasPrefix("/base/http%3A%2F%2F"))
+            #expect(ours.requests.map { $0.path.hasPrefix("/base/http%3A%2F%2F") } == [true])
         }
     }
 }

@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Content that was written to bring down whoever reads it: an error, in no time.
-    @Suite struct HostileContentTests {
+    @Suite(.bounded, .tags(.behaviour)) struct HostileContentTests {
         /// A type that goes as deep as the content does.
         indirect enum Tree: Decodable, Sendable {
             case leaf

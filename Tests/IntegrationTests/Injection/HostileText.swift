@@ -5,9 +5,12 @@
 enum HostileText {
     static let all = lines + delimiters + places + unusual
 
+    /// The plainest attempt: the end of a line, and a field of its own.
+    static let newField = "a\r\nX-Evil: 1"
+
     /// What ends a line somewhere, and goes on with a line of its own.
     static let lines = [
-        "\r", "\n", "\r\n", "\0", "a\r\nX-Evil: 1", "a\nX-Evil: 1", "a\rX-Evil: 1", "a\0X-Evil: 1",
+        "\r", "\n", "\r\n", "\0", newField, "a\nX-Evil: 1", "a\rX-Evil: 1", "a\0X-Evil: 1",
         " HTTP/1.1\r\nX-Evil: 1\r\n\r\n", "\r\n\r\nGET /evil HTTP/1.1\r\nHost: evil.example\r\n\r\n",
         "a\r\n X-Evil: 1", "\r\n0\r\n\r\n", "--boundary--\r\n", "a\r\n--boundary\r\nX-Evil: 1\r\n\r\n",
         // One character of Swift's each, which isn't the line break that it has in it.

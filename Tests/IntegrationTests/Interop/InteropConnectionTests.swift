@@ -4,11 +4,16 @@
 #if os(Linux)
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Which requests share a connection with nginx, and which must not.
-    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
+    )
     struct InteropConnectionTests {
         let servers: InteropServers
 

@@ -5,11 +5,16 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// What streams of one HTTP/2 connection do to each other: nothing.
-    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
+    )
     struct InteropFlowTests {
         private static let size = 64 << 20
         let servers: InteropServers
@@ -37,8 +42,9 @@ extension OverLoopback {
             }
         }
 
-        @Test func receiverThatIsBlockedHoldsUpNoOtherStreamOfItsConnection() async throws {
+        @Test(.tags(.alone)) func receiverThatIsBlockedHoldsUpNoOtherStreamOfItsConnection() async throws {
             let (begun, gate) = (Gate(), Gate())
+            defer { gate.open() }
             let before = Usage.memory
             let transcript = Transcript(keepsContent: false) { event in
                 guard case .data = event else { return }

@@ -5,11 +5,16 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Client certificates, shown to servers that ask for them and to servers that insist.
-    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
+    )
     struct InteropIdentityTests {
         let servers: InteropServers
 

@@ -5,11 +5,16 @@
 import Foundation
 import Glibc
 import Requests
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Through the tunnel of a proxy, whom to trust is asked of the server behind it.
-    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
+    )
     struct InteropProxyTests {
         let servers: InteropServers
         let tunnel: Tunnel

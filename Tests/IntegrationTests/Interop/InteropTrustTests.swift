@@ -4,11 +4,16 @@
 #if os(Linux)
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Whom the library trusts, asked of servers that aren't ours, with certificates that OpenSSL made.
-    @Suite(.enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers"))
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
+    )
     struct InteropTrustTests {
         let servers: InteropServers
 

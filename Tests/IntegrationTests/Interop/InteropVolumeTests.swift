@@ -4,13 +4,18 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// A folder with 64 KiB of room, which `Scripts/interop` makes where it may.
 private let smallVolume = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_VOLUME"]
 
 extension OverLoopback {
-    @Suite(.enabled(if: smallVolume != nil, "REQUESTS_INTEROP_VOLUME names no folder with 64 KiB of room"))
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: smallVolume != nil, "REQUESTS_INTEROP_VOLUME names no folder with 64 KiB of room")
+    )
     struct InteropVolumeTests {
         @Test(arguments: [true, false])
         func aFullDiskIsAnErrorAndNothingIsLeft(isKept: Bool) async throws {
@@ -35,7 +40,7 @@ extension OverLoopback {
                 #expect(token.receivedLength > 0)
                 token.discard()
             }
-            while try !FileManager.default.contentsOfDirectory(atPath: volume.path).isEmpty { await Task.yield() }
+            try await eventually { try FileManager.default.contentsOfDirectory(atPath: volume.path).isEmpty }
         }
     }
 }

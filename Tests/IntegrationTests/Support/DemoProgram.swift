@@ -28,14 +28,23 @@ enum DemoProgram {
 }
 
 extension Process {
-    /// Waits for the process to end.
+    /// Waits for the process to end; kills it if the task is cancelled.
     func end() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                self.waitUntilExit()
-                continuation.resume()
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                DispatchQueue.global().async {
+                    self.waitUntilExit()
+                    continuation.resume()
+                }
             }
+        } onCancel: {
+            stop()
         }
+    }
+
+    /// Kills the process, if it runs.
+    func stop() {
+        if isRunning { kill(processIdentifier, SIGKILL) }
     }
 }
 #endif

@@ -1,10 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
-/// All suites of this target, whose tests run one after the other.
+/// The suites whose tests run over the loopback.
 ///
-/// On Linux every `URLSession` of a process shares one serial queue, and each transport one more. Hundreds of tests at
-/// once would measure how long they wait for each other there.
-@Suite(.serialized, .timeLimit(.minutes(5))) enum OverLoopback {}
+/// The tests run beside each other, a few at a time: each has servers, queues and sessions of its own. A test that
+/// measures the whole process is tagged as `alone`.
+@Suite(.bounded) enum OverLoopback {}

@@ -28,13 +28,15 @@ struct Run: Sendable {
 extension TransportUnderTest {
     /// Runs a call until its operation has finished, which it does after its transfer, and everything that it had to say
     /// was said.
-    func run(_ call: Call) async -> Run {
+    ///
+    /// - Parameter session: What carries the call; by default what the transport under test makes.
+    func run(_ call: Call, over session: (any HTTPTransport)? = nil) async -> Run {
         let queue = OperationQueue()
         let completions = DispatchQueue(label: "completions")
         let outcomes = Locked<[(Result<Data, RequestError>, ContinuousClock.Instant)]>([])
         let start = ContinuousClock.now
 
-        queue.addRequest(call, session: makeSession(), completionQueue: completions) { outcome in
+        queue.addRequest(call, session: session ?? makeSession(), completionQueue: completions) { outcome in
             outcomes.withLock { $0.append((outcome, .now)) }
         }
         await queue.drain()

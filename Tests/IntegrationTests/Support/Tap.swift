@@ -7,9 +7,11 @@ import RequestsTesting
 
 /// A transport that listens in on another: it says when the first content came, and keeps the names of all events.
 final class Tap: HTTPTransport {
-    /// Opens when content has come.
+    /// Opens when the head has come, or the end.
+    let head = Gate()
+    /// Opens when content has come, or the end.
     let content = Gate()
-    /// Opens when content has been sent.
+    /// Opens when content has been sent, or with the end.
     let upload = Gate()
     private let base: any HTTPTransport
     private let log = Locked<[String]>([])
@@ -28,8 +30,11 @@ final class Tap: HTTPTransport {
             if let name = event.name { log.withLock { $0.append(name) } }
             receive(event)
             switch event {
+            case .head: head.open()
             case .data: content.open()
             case .sent: upload.open()
+            // A test that waits for more fails, rather than hangs.
+            case .end: for gate in [head, content, upload] { gate.open() }
             default: break
             }
         }

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 /// What carries the requests of a test: each way in which a session can be handed to a queue, and each transport.
 ///
-/// Every test of this target takes one as its argument, so that a new transport is one new case here. The environment
-/// variable `REQUESTS_TRANSPORT` restricts a run to some of them: names, separated by commas, or `urlsession` for all that
-/// run over one.
+/// Most tests of this target take one as their argument, so that a new transport is one new case here. The environment
+/// variable `REQUESTS_TRANSPORT` names those of a run, separated by commas, or `urlsession` for all that run over one.
 enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     /// No session is named: the best that the platform has.
     case standard = "default"
@@ -20,16 +20,24 @@ enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvert
     /// A transport over a configuration.
     case configuration = "configuration"
 
-    /// Those that this run is about.
-    static let all: [TransportUnderTest] = {
-        guard let list = ProcessInfo.processInfo.environment["REQUESTS_TRANSPORT"] else { return allCases }
+    /// The transports that `REQUESTS_TRANSPORT` names; `nil` if it isn't set.
+    private static let named: [TransportUnderTest]? = {
+        guard let list = ProcessInfo.processInfo.environment["REQUESTS_TRANSPORT"] else { return nil }
         var names = list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
         if names.contains("urlsession") { names += [injectedSession, sharedSession, configuration].map(\.rawValue) }
         return allCases.filter { names.contains($0.rawValue) }
     }()
 
-    /// Those whose configuration is the caller's.
-    static let configurable = all.filter { $0 == .injectedSession || $0 == .configuration }
+    /// The transports of most tests: the default one and a session, or every one in a whole run.
+    static let all: [TransportUnderTest] = named ?? Scale.pick([.standard, .injectedSession], whole: allCases)
+
+    /// The transports whose configuration is the caller's, at every scale.
+    static let configurable = only(.injectedSession, .configuration)
+
+    /// The given transports, at every scale, unless `REQUESTS_TRANSPORT` leaves them out.
+    static func only(_ transports: TransportUnderTest...) -> [TransportUnderTest] {
+        transports.filter { named?.contains($0) ?? true }
+    }
 
     /// Whether the faults apply that ``URLSessionTransport`` documents as beyond repair.
     var runsOverURLSessionOfLinux: Bool {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct GateTests {
+@Suite(.bounded) struct GateTests {
     @Test func everyoneGoesThroughOnceItIsOpen() async {
         let gate = Gate()
         let tasks = (0..<10).map { _ in Task { await gate.wait() } }
@@ -60,7 +61,7 @@ import Testing
     }
 
     @Test func aCancelThatRacesTheOpeningEndsTheWait() async {
-        for _ in 0..<1000 {
+        for _ in 0..<Scale.races {
             let gate = Gate()
             let task = Task { await gate.wait() }
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManualClockTests {
+@Suite(.bounded, .tags(.behaviour)) struct ManualClockTests {
     @Test func aTaskSleepsUntilTheClockIsAdvanced() async throws {
         let clock = ManualClock()
         let task = Task {
@@ -66,7 +67,7 @@ import Testing
     }
 
     @Test func aCancelThatRacesAnAdvanceEndsTheSleepOnceAndForAll() async throws {
-        for _ in 0..<1000 {
+        for _ in 0..<Scale.races {
             let clock = ManualClock()
             let task = Task { try await clock.sleep(for: .seconds(1)) }
             try await clock.waitForSleepers()

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct TimelineTests {
+@Suite(.bounded) struct TimelineTests {
     private func at(_ seconds: Int) -> ManualClock.Instant { .init(offset: .seconds(seconds)) }
 
     @Test func sleepersWakeInTheOrderOfTheirDeadlinesThenOfTheirComing() {

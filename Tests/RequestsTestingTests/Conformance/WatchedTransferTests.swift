@@ -3,12 +3,13 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
 /// What is wished for by the receiver of an event that came before there was a handle.
-@Suite(.timeLimit(.minutes(5))) struct WatchedTransferTests {
+@Suite(.bounded) struct WatchedTransferTests {
     /// Reports a head before it gives a handle, and keeps what that is told.
     private final class Hasty: HTTPTransport, Transfer {
         let calls = Locked<[String]>([])

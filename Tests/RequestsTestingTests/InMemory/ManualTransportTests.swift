@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ManualTransportTests {
+@Suite(.bounded, .tags(.behaviour)) struct ManualTransportTests {
     private let transport = ManualTransport()
     private let events = Locked<[String]>([])
 

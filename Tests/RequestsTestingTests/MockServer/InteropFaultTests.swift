@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-/// Faults as a client sees them that knows nothing of HTTP: so many bytes, and this end.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
+/// Faults as seen by a client that knows nothing of HTTP: a byte count and an end.
+@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropFaultTests {
     /// Connects once for each target, and prints how many bytes came and how it ended: a socket, and no library.
     private static let program = """

@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// Python's parser of multipart messages, which nobody here wrote, reads what we write.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropMultipartTests {
     private struct Part: Codable, Equatable {
         var name: String?

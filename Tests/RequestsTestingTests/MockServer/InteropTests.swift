@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// Real clients against the server: what they accept, our own client may be tested with.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.curl.exists, "curl is not installed"))
+@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.curl.exists, "curl is not installed"))
 struct InteropCurlTests {
     @Test func getAndHead() async throws {
         let server = try MockServer { _ in .json("[1]") }
@@ -15,7 +16,7 @@ struct InteropCurlTests {
         #expect(try await Tool.curl("-s", server.url("/a?b=%20").absoluteString).output == "[1]")
         #expect(try await Tool.curl("-sI", server.url.absoluteString).output.contains("Content-Length: 3\r\n"))
         #expect(server.requests.map(\.method) == [.get, .head])
-        #expect(server.requests[0].target == "/a?b=%20")
+        #expect(server.requests.first?.target == "/a?b=%20")
     }
 
     @Test func postAndChunkedUpload() async throws {
@@ -25,8 +26,9 @@ struct InteropCurlTests {
         #expect(try await Tool.curl("-s", "-d", "a=1", url).output == "a=1")
         let chunked = try await Tool.curl("-s", "-H", "Transfer-Encoding: chunked", "-d", "a=2", url)
         #expect(chunked.output == "a=2")
-        #expect(server.requests[1].headers[.transferEncoding] == "chunked")
-        #expect(server.requests[1].rawBytes.suffix(13) == Data("3\r\na=2\r\n0\r\n\r\n".utf8))
+        let request = try #require(server.requests.last)
+        #expect(request.headers[.transferEncoding] == "chunked")
+        #expect(request.rawBytes.suffix(13) == Data("3\r\na=2\r\n0\r\n\r\n".utf8))
     }
 
     @Test func aConnectionIsReused() async throws {
@@ -79,7 +81,7 @@ struct InteropCurlTests {
 }
 
 /// Python's client, which reads answers by rules of its own.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropPythonTests {
     @Test func aConnectionCarriesEveryKindOfRequest() async throws {
         let server = try MockServer { $0.method == .get ? .text($0.path) : .text($0.text) }
@@ -99,19 +101,6 @@ struct InteropPythonTests {
         #expect(result.output == "200:/a\n200:text\n200:onetwo\n200:\n")
         #expect(result.errors == "")
         #expect(server.connectionCount == 1)
-        #expect(server.requests[2].headers[.transferEncoding] == "chunked")
-    }
-
-    @Test func aTruncatedAnswerIsIncomplete() async throws {
-        let server = try MockServer { _ in .text("hello").truncated(after: 82) }
-        let program = """
-            import http.client
-            c = http.client.HTTPConnection("127.0.0.1", \(server.port), timeout=30)
-            c.request("GET", "/")
-            try: c.getresponse().read()
-            except http.client.IncompleteRead as e: print("incomplete", len(e.partial), e.expected)
-            """
-
-        #expect(try await Tool.python("-c", program).output.hasPrefix("incomplete "))
+        #expect(server.requests.map { $0.headers[.transferEncoding] } == [nil, nil, "chunked", nil])
     }
 }

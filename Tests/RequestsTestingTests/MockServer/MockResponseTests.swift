@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct MockResponseTests {
+@Suite(.bounded, .tags(.behaviour)) struct MockResponseTests {
     struct Recipe: Encodable {
         var name = "Pancakes"
         var id = 1

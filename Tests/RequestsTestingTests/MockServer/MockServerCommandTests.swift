@@ -5,10 +5,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// The program, as one uses it: its arguments, its address, its end.
-@Suite(.timeLimit(.minutes(5))) struct MockServerCommandTests {
+@Suite(.bounded, .tags(.behaviour)) struct MockServerCommandTests {
     /// The program beside the tests, where the build puts it.
     private static let command: URL = {
         var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -18,6 +19,8 @@ import Testing
         }
         return folder.appending(path: "requests-mock-server")
     }()
+
+    private struct NoAddress: Error {}
 
     /// The program while it runs, with its address.
     private final class Running {
@@ -34,20 +37,31 @@ import Testing
             process.standardError = errors
             process.terminationHandler = { [ended] _ in ended.open() }
             try process.run()
-            var line = Data()
-            while line.last != 0x0A, let byte = try output.fileHandleForReading.read(upToCount: 1), !byte.isEmpty {
-                line += byte
+            do {
+                url = try Running.address(from: output.fileHandleForReading)
+            } catch {
+                kill(process.processIdentifier, SIGKILL)
+                throw error
             }
-            let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .newlines)
-            url = try #require(URL(string: text))
         }
 
-        deinit { process.terminate() }
+        deinit {
+            if !ended.isOpen { kill(process.processIdentifier, SIGKILL) }
+        }
+
+        /// The address that the program prints first; a program that couldn't start prints none.
+        private static func address(from output: FileHandle) throws -> URL {
+            var line = Data()
+            while line.last != 0x0A, let byte = try output.read(upToCount: 1), !byte.isEmpty { line += byte }
+            let text = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .newlines)
+            guard let url = URL(string: text) else { throw NoAddress() }
+            return url
+        }
 
         /// Ends the program with a signal; what it said then, and its code.
         func end(_ signal: Int32) async throws -> (code: Int32, errors: String) {
             kill(process.processIdentifier, signal)
-            await ended.wait()
+            guard await ended.wait() else { throw CancellationError() }
             let text = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
             return (process.terminationStatus, text)
         }
@@ -82,10 +96,15 @@ import Testing
         try await inFolder { folder in
             let script = folder.appending(path: "script.json")
             try Data(#"{"routes": [{"path": "/a", "answers": [{"text": "a"}]}]}"#.utf8).write(to: script)
-            let probe = try MockServer()
-            let port = probe.port
-            probe.stop()
-            let server = try Running("--port", "\(port)", "--script", script.path)
+            // A port that was free a moment ago may be taken meanwhile, by a server of another test.
+            var started: (server: Running, port: Int)?
+            for _ in 0..<5 where started == nil {
+                let probe = try MockServer()
+                let port = probe.port
+                probe.stop()
+                if let server = try? Running("--port", "\(port)", "--script", script.path) { started = (server, port) }
+            }
+            let (server, port) = try #require(started)
             let client = try RawClient(port: port)
 
             client.get("/a", fields: "Connection: close\r\n")

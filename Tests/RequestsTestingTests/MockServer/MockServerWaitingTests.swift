@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MockServerWaitingTests {
+@Suite(.bounded, .tags(.behaviour)) struct MockServerWaitingTests {
     @Test func aWaitEndsWithItsTimeAndTellsWhatCame() async throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)

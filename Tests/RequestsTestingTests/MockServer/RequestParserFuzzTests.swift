@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(10))) struct RequestParserFuzzTests {
+@Suite(.bounded) struct RequestParserFuzzTests {
     static let pieces = [
         "GET ", "POST ", "/", "/a?b=c", " HTTP/1.1\r\n", " HTTP/1.0\r\n", "GET / HTTP/1.1\r\nHost: h\r\n",
         "Host: h\r\n",
@@ -36,7 +37,7 @@ import Testing
 
     @Test func whateverComesTheSplitMakesNoDifference() {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 4 {
+        for _ in 0..<Scale.fuzz(weight: 4) {
             let bytes = Array(fuzz.text(of: Self.pieces).utf8)
             let whole = Self.events([bytes])
             let position = Int.random(in: 0...bytes.count, using: &fuzz)
@@ -56,7 +57,7 @@ import Testing
 
     @Test func splitAtEveryOffsetTheResultIsTheSame() {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 500 {
+        for _ in 0..<Scale.fuzz(weight: 2000) {
             let bytes = Array(fuzz.text(of: Self.pieces).utf8)
             let whole = Self.withoutReasons(Self.events([bytes]))
 
@@ -69,13 +70,14 @@ import Testing
 
     /// What is pipelined is moved once on average, not once for each request in front of it.
     @Test func manyPipelinedRequestsAreReadInTheirOrder() {
-        let count = 20_000
+        let count = Scale.pick(2000, whole: 20_000)
+        let size = 5 * count
         let bytes = Array((0..<count).map { "GET /\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined().utf8)
         var parser = RequestParser()
         var next = 0
 
-        for start in stride(from: 0, to: bytes.count, by: 100_000) {
-            parser.feed(bytes[start..<min(start + 100_000, bytes.count)])
+        for start in stride(from: 0, to: bytes.count, by: size) {
+            parser.feed(bytes[start..<min(start + size, bytes.count)])
             while let event = parser.next() {
                 guard case .request(let message) = event else { continue }
                 #expect(message.head.target == "/\(next)")

@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct RequestParserTests {
+@Suite(.bounded) struct RequestParserTests {
     static let transcript = """
         \r\nPOST /a?b=c HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nx-a:\t 2 \r\nContent-Length: 5\r\n\r\nhello\
         PUT /chunks HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nExpect: 100-continue\r\n\r\n\

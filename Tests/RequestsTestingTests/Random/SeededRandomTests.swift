@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct SeededRandomTests {
+@Suite(.bounded, .tags(.behaviour)) struct SeededRandomTests {
     @Test func aSeedGivesTheNumbersOfSplitMix64() {
         var random = SeededRandom(1_234_567)
 

@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct ExchangeLedgerTests {
+@Suite(.bounded) struct ExchangeLedgerTests {
     private func exchange(_ path: String) -> RecordedExchange {
         RecordedExchange(request: StubbedRequest(url: URL(string: "https://a\(path)")!))
     }

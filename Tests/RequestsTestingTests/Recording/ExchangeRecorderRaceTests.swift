@@ -4,11 +4,12 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct ExchangeRecorderRaceTests {
+@Suite(.bounded, .tags(.behaviour, .race)) struct ExchangeRecorderRaceTests {
     @Test func anEndAndACancelGiveOneExchange() async {
-        for round in 0..<1000 {
+        for round in 0..<Scale.races {
             let gate = Gate()
             let network = InMemoryTransport { _ in .json("[1]").held(by: gate) }
             let recorder = ExchangeRecorder(network)

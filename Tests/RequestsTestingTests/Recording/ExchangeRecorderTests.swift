@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ExchangeRecorderTests {
+@Suite(.bounded, .tags(.behaviour)) struct ExchangeRecorderTests {
     private let url = URL(string: "https://api.example.com/items")!
 
     private func client(_ transport: any HTTPTransport) -> HTTPClient {
@@ -63,11 +64,16 @@ import Testing
     }
 
     @Test func exchangesStandInTheOrderOfTheirSending() async throws {
-        let first = Gate()
-        let network = InMemoryTransport { $0.url.path == "/1" ? .json("1").held(by: first) : .json("2") }
+        let (reached, first) = (Gate(), Gate())
+        defer { first.open() }
+        let network = InMemoryTransport { request in
+            guard request.url.path == "/1" else { return .json("2") }
+            reached.open()
+            return .json("1").held(by: first)
+        }
         let recorder = ExchangeRecorder(network)
         let one = Task { try await HTTPRequest("/1").fetch(on: client(recorder)) }
-        while network.requests.isEmpty { await Task.yield() }
+        await reached.wait()
 
         _ = try await HTTPRequest("/2").fetch(on: client(recorder))
         #expect(recorder.exchanges.map(\.request.path) == ["/2"])
@@ -92,25 +98,30 @@ import Testing
             }
         }
 
+        let exchanges = recorder.exchanges
         #expect(
-            recorder.exchanges.map(\.description) == [
+            exchanges.map(\.description) == [
                 "GET https://api.example.com/old: 302 Found",
                 "GET https://api.example.com/new: 200 OK",
                 "GET https://api.example.com/cut: 200 OK, connectionLost",
                 "GET https://api.example.com/off: offline",
             ]
         )
-        #expect(recorder.exchanges[2].response?.text == "012")
+        #expect(exchanges.dropFirst(2).first?.response?.text == "012")
     }
 
     @Test func timesAreThoseOfTheClockWhereTheTransportHasNone() async throws {
         let clock = ManualClock()
-        let gate = Gate()
-        let network = InMemoryTransport { _ in .json("1").held(by: gate) }
+        let (reached, gate) = (Gate(), Gate())
+        defer { gate.open() }
+        let network = InMemoryTransport { _ in
+            reached.open()
+            return .json("1").held(by: gate)
+        }
         let start = Date(timeIntervalSince1970: 1_000_000)
         let recorder = ExchangeRecorder(network, clock: clock, now: { start })
         let fetch = Task { try await HTTPRequest("/").fetch(on: client(recorder)) }
-        while network.requests.isEmpty { await Task.yield() }
+        await reached.wait()
 
         clock.advance(by: .milliseconds(1500))
         gate.open()
@@ -124,11 +135,16 @@ import Testing
     }
 
     @Test func whatIsForgottenStaysSo() async throws {
-        let gate = Gate()
-        let network = InMemoryTransport { $0.url.path == "/late" ? .json("1").held(by: gate) : .json("2") }
+        let (reached, gate) = (Gate(), Gate())
+        defer { gate.open() }
+        let network = InMemoryTransport { request in
+            guard request.url.path == "/late" else { return .json("2") }
+            reached.open()
+            return .json("1").held(by: gate)
+        }
         let recorder = ExchangeRecorder(network)
         let late = Task { try await HTTPRequest("/late").fetch(on: client(recorder)) }
-        while network.requests.isEmpty { await Task.yield() }
+        await reached.wait()
 
         recorder.reset()
         _ = try await HTTPRequest("/next").fetch(on: client(recorder))
@@ -139,16 +155,18 @@ import Testing
     }
 
     @Test func whatIsUnderWayIsStoredWithARemark() async throws {
-        let gate = Gate()
+        let (reached, gate) = (Gate(), Gate())
+        defer { gate.open() }
         let network = HTTPStubber()
         network.stub(.path("/late")).respond { _ in
+            reached.open()
             await gate.wait()
             return .text("late")
         }
         network.stub().respond(with: .text("next"))
         let recorder = ExchangeRecorder(network)
         let late = Task { try await HTTPRequest("/late").fetch(on: client(recorder)) }
-        while network.requests.isEmpty { await Task.yield() }
+        await reached.wait()
         _ = try await HTTPRequest("/next").fetch(on: client(recorder))
 
         let data = recorder.archive.data()
@@ -159,7 +177,7 @@ import Testing
         let archive = try HTTPArchive(data: data)
         #expect(archive.exchanges.map(\.request.path) == ["/late", "/next"])
         #expect(archive.exchanges.map(\.isUnderWay) == [true, false])
-        #expect(archive.exchanges[0].description == "GET https://api.example.com/late: under way")
+        #expect(archive.exchanges.first?.description == "GET https://api.example.com/late: under way")
         #expect(archive.data() == data)
         #expect(recorder.archive.exchanges.map(\.isUnderWay) == [false, false])
         let stubber = HTTPStubber()

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPArchiveTests {
+@Suite(.bounded, .tags(.behaviour)) struct HTTPArchiveTests {
     private func read(_ text: String) throws -> HTTPArchive {
         try HTTPArchive(data: Data(text.utf8))
     }

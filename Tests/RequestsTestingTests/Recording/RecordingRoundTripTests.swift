@@ -4,10 +4,11 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
 /// From a real server over the default transport to a file, and back.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: Tool.python.exists, "python3 is not installed"))
+@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "python3 is not installed"))
 struct RecordingRoundTripTests {
     @Test func aReplayIsWhatTheServerSaid() async throws {
         let server = try MockServer { request in

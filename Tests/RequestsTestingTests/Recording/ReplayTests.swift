@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ReplayTests {
+@Suite(.bounded, .tags(.behaviour)) struct ReplayTests {
     private func recorded(
         _ url: String,
         _ answer: String,

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestExpectationTests {
+@Suite(.bounded, .tags(.behaviour)) struct RequestExpectationTests {
     private let request = StubbedRequest(
         url: URL(string: "https://api.example.com:8443/users%2F1?page=1&tag=a&tag=b&token=hush")!,
         method: .post,
@@ -203,7 +204,7 @@ import Testing
 
         try server.requests.expect(.post, path: "/users", query: ["page": "2"], json: ["name": "Ada"])
         try recorder.exchanges.expect(.post, path: "/users", query: ["page": "2"], json: ["name": "Ada"])
-        try server.requests[0].expect(ExpectedRequest(url: server.url("/users?page=2")))
+        try #require(server.requests.first).expect(ExpectedRequest(url: server.url("/users?page=2")))
     }
 
     @Test func aFailureStaysShort() {

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPStubberSessionTests {
+@Suite(.bounded, .tags(.behaviour)) struct HTTPStubberSessionTests {
     private let stubber = HTTPStubber()
     private let url = URL(string: "https://api.example.com/users/7")!
 
@@ -284,7 +285,7 @@ import Testing
 
     @Test func manyTasksOfManySessionsFindTheirOwnStubber() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for index in 0..<64 {
+            for index in 0..<Scale.pick(8, whole: 64) {
                 group.addTask {
                     let stubber = HTTPStubber()
                     stubber.stub(.get, "/{n}") { .text("\(index) \($0["n"] ?? "")") }.called(times: 20)
@@ -309,15 +310,15 @@ import Testing
 
     @Test func cancelsThatRaceWithAnswersEndEachTaskOnce() async throws {
         stubber.stub().respond(with: .text("hello").chunked(by: 1))
-        for _ in 0..<300 {
+        for _ in 0..<Scale.races {
             let delegate = SessionRecorder()
             let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
+            defer { session.finishTasksAndInvalidate() }
             let task = session.dataTask(with: url)
             task.resume()
             await Task.yield()
             task.cancel()
             await delegate.ended.wait()
-            session.finishTasksAndInvalidate()
             #expect(["200 hello end", "cancelled", "200 cancelled", "200 hello cancelled"].contains(delegate.text))
         }
     }

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPStubberTests {
+@Suite(.bounded, .tags(.behaviour)) struct HTTPStubberTests {
     private let stubber = HTTPStubber()
 
     private func client(_ stubber: HTTPStubber? = nil) -> HTTPClient {
@@ -186,6 +187,7 @@ import Testing
     @Test(arguments: [true, false])
     func aResponderThatNeverReturnsTimesOut(isDeaf: Bool) async throws {
         let (reached, gate, cancelled) = (Gate(), Gate(), Gate())
+        defer { gate.open() }
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.get, "/never") { _ in
@@ -256,7 +258,7 @@ import Testing
         stubber.unhandledMode = .refuse
         let client = client()
 
-        for round in 0..<50 {
+        for round in 0..<Scale.races {
             let path = "/race/\(round)"
             let request = request(path)
             let tasks = (0..<4).map { _ in Task { try await request.fetch(on: client) } }
@@ -272,6 +274,7 @@ import Testing
 
     @Test func aCancelEndsEveryWait() async throws {
         let (reached, gate) = (Gate(), Gate())
+        defer { gate.open() }
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.get, "/delayed").respond(with: .text("x").delayed(by: .seconds(9)))
@@ -293,7 +296,6 @@ import Testing
             let error = await #expect(throws: RequestError.self) { try await task.value }
             #expect(error?.code == .cancelled)
         }
-        gate.open()
     }
 
     @Test func ignoredAndUnhandledRequestsGoToTheNetwork() async throws {
@@ -344,7 +346,7 @@ import Testing
     }
 
     @Test func stubsOfParallelTestsDoNotMeet() async throws {
-        let stubbers = (0..<64).map { _ in HTTPStubber() }
+        let stubbers = (0..<Scale.pick(16, whole: 64)).map { _ in HTTPStubber() }
         for (index, stubber) in stubbers.enumerated() {
             stubber.stub(.get, "/{n}") { .text("\(index) \($0["n"] ?? "")") }.called(times: 10)
         }
@@ -366,7 +368,7 @@ import Testing
     }
 
     @Test func aRaceForAStubThatAnswersOnceHasOneWinner() async throws {
-        for _ in 0..<200 {
+        for _ in 0..<Scale.races {
             let stubber = HTTPStubber()
             stubber.stub().respond(with: .text("once")).once()
             stubber.stub().respond(with: .text("rest"))
@@ -384,7 +386,7 @@ import Testing
     @Test func aCancelThatRacesWithTheAnswerLeavesOneEnd() async throws {
         let stubber = HTTPStubber()
         stubber.stub().respond(with: .text("0123456789").chunked(by: 1))
-        for round in 0..<1000 {
+        for round in 0..<Scale.races {
             let ends = Recorder()
             let transfer = stubber.send(TransportRequest(request("/"))) { event in ends.record(event) }
             if round.isMultiple(of: 2) { await Task.yield() }
@@ -396,11 +398,13 @@ import Testing
 
     @Test func nothingIsKeptOfWhatIsDone() async throws {
         weak var stubber: HTTPStubber?
+        let gone = Gate()
         do {
             let mine = HTTPStubber()
             mine.install(in: .ephemeral)
             stubber = mine
-            mine.stub().respond(with: .never)
+            let witness = Witness(gone)
+            mine.stub().respond { _ in withExtendedLifetime(witness) { StubResponse.never } }
             let ended = Gate()
             let transfer = mine.send(TransportRequest(request("/"))) { event in
                 if case .end = event { ended.open() }
@@ -408,11 +412,20 @@ import Testing
             transfer.cancel()
             await ended.wait()
         }
-        // The task that played the answer ends on its own time.
-        for _ in 0..<100_000 where stubber != nil { await Task.yield() }
+        // The task that played the answer may hold the stubber a moment longer.
+        #expect(await gone.wait())
 
         #expect(stubber == nil)
     }
+}
+
+/// A part of a stubber that opens a gate when it is deallocated.
+private final class Witness: Sendable {
+    private let gone: Gate
+
+    init(_ gone: Gate) { self.gone = gone }
+
+    deinit { gone.open() }
 }
 
 /// The events of one transfer.

@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct StubConditionTests {
+@Suite(.bounded) struct StubConditionTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let condition: StubCondition
         var url = "https://api.example.com/users/7?page=2&tag=a&tag=b"

@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct StubDeliveryStateTests {
+@Suite(.bounded) struct StubDeliveryStateTests {
     private let head = TransferEvent.head(HTTPResponseHead(status: .ok))
     private let a = TransferEvent.data(Data("a".utf8))
     private let b = TransferEvent.data(Data("b".utf8))

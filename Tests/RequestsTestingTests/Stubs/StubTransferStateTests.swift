@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct StubTransferStateTests {
+@Suite(.bounded) struct StubTransferStateTests {
     enum Step: Sendable {
         case begin, beginHead, beginEnd, finish, cancel, timeOut
     }

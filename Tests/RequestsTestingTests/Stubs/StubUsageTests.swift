@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct StubUsageTests {
+@Suite(.bounded) struct StubUsageTests {
     private let request = StubbedRequest(url: URL(string: "https://a/x")!)
 
     @Test func theLastAnswerIsRepeated() {

@@ -12,6 +12,8 @@ import Musl
 #endif
 
 /// A blocking client of bytes: what arrives is what the server sent, with no library in between.
+///
+/// A read that gets nothing for a minute ends as if the connection had ended: a test that fails doesn't hang.
 final class RawClient {
     private let descriptor: Int32
     private(set) var wasReset = false
@@ -37,6 +39,10 @@ final class RawClient {
             }
         }
         guard result == 0 else { throw MockConnectionRefused() }
+        var limit = timeval(tv_sec: 60, tv_usec: 0)
+        for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
+            setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
     }
 
     deinit { close(descriptor) }
@@ -54,7 +60,7 @@ final class RawClient {
         send("GET \(target) HTTP/1.1\r\nHost: h\r\n\(fields)\r\n")
     }
 
-    /// Reads so many bytes, or fewer where the connection ends.
+    /// Reads `count` bytes, or fewer if the connection ends.
     func read(_ count: Int) -> String {
         var result: [UInt8] = []
         while result.count < count, let bytes = receive(count - result.count) { result += bytes }

@@ -49,7 +49,11 @@ struct Tool {
         let ended = Gate()
         process.terminationHandler = { _ in ended.open() }
         try process.run()
-        await ended.wait()
+        guard await ended.wait() else {
+            // The test was cancelled: a process that goes on would outlive it.
+            kill(process.processIdentifier, SIGKILL)
+            throw CancellationError()
+        }
         return Result(
             status: process.terminationStatus,
             output: try String(contentsOf: files[0], encoding: .utf8),

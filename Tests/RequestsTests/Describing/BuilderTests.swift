@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct BuilderTests {
+@Suite(.bounded, .tags(.behaviour)) struct BuilderTests {
     struct TraceID: HTTPFieldConvertible {
         var field: HTTPField { HTTPField("X-Trace-ID", "7") }
     }

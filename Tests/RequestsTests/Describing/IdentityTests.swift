@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct IdentityTests {
+@Suite(.bounded, .tags(.behaviour)) struct IdentityTests {
     private static let base = Get<User>("users", "1")
 
     @Test func equalRequestsAreEqual() {
@@ -48,6 +49,7 @@ import Testing
     @Test func equalRequestsShareATransfer() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.baseURL = server }
+        defer { queue.base.cancelAllOperations() }
 
         let operations = (0..<3).map { _ in queue.addRequest(Get<String>("motto").coalescing()) }
         let other = queue.addRequest(Get<String>("motto").coalescing().headers { .acceptLanguage("de") })

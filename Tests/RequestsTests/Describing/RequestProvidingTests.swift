@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestProvidingTests {
+@Suite(.bounded, .tags(.behaviour)) struct RequestProvidingTests {
     struct API: RequestProviding {
         var baseURL = URL(string: "https://api.example.com/v1?key=k")!
 

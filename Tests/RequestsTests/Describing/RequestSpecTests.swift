@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct RequestSpecTests {
+@Suite(.bounded, .tags(.behaviour)) struct RequestSpecTests {
     struct GetUser: RequestSpec {
         let id: Int
         var request: Get<User> { Get("users", "\(id)").timeout(10).tag("user").accepting(statusCodes: [200, 203]) }

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct ResponseDecoderTests {
+@Suite(.bounded, .tags(.behaviour)) struct ResponseDecoderTests {
     struct Page: HTTPDecodableResponse, Equatable {
         let text: String
         let next: String?

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct TypedRequestTests {
+@Suite(.bounded, .tags(.behaviour)) struct TypedRequestTests {
     @Test func eachKindHasItsMethod() {
         #expect(Get<User>("a").http.method == .get)
         #expect(Post<User>("a").http.method == .post)
@@ -143,11 +144,11 @@ import Testing
 
     @Test func priorityOfTheRequestIsThatOfItsOperation() {
         let queue = TestQueue(isSuspended: true) { $0.baseURL = server }
+        defer { queue.base.cancelAllOperations() }
         let request = Get<Data>("u").priority(.veryHigh)
 
         #expect(queue.addRequest(request).queuePriority == .veryHigh)
         #expect(queue.addRequest(request, priority: .low).queuePriority == .low)
         #expect(queue.makeOperation(for: request).queuePriority == .veryHigh)
-        queue.base.cancelAllOperations()
     }
 }

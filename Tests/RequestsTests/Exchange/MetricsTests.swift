@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 import RequestsTesting
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct MetricsTests {
+@Suite(.bounded, .tags(.behaviour)) struct MetricsTests {
     private static let whole: Metrics = {
         var metrics = Metrics()
         metrics.dispatched = .milliseconds(1)
@@ -60,6 +61,7 @@ import Testing
     @Test func timesOfTheTransportCountWhereItTellsThem() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
+        defer { queue.base.cancelAllOperations() }
 
         let operation = queue.addRequest(TextRequest())
         let transfer = try await transport.awaitTransfer()

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressMeterTests {
+@Suite(.bounded) struct ProgressMeterTests {
     private func progress(_ completed: Int64, of total: Int64? = nil) -> TransferProgress {
         TransferProgress(completed: completed, total: total)
     }
@@ -73,6 +74,7 @@ import Testing
     }
 
     @Test(
+        .tags(.behaviour),
         arguments: [
             (0, nil, nil), (0, 0, 1), (1, 2, 0.5), (2, 2, 1), (3, 2, 1), (-1, 2, 0), (.max, .max, 1),
         ] as [(Int64, Int64?, Double?)]
@@ -81,7 +83,7 @@ import Testing
         #expect(progress(completed, of: total).fraction == fraction)
     }
 
-    @Test func itSaysHowManyBytes() {
+    @Test(.tags(.behaviour)) func itSaysHowManyBytes() {
         #expect("\(progress(1, of: 2))" == "1 of 2 bytes" && "\(progress(1))" == "1 bytes")
     }
 }

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct QueueMeterTests {
+@Suite(.bounded) struct QueueMeterTests {
     private final class Name {}
     private let names = (0..<3).map { _ in Name() }
     private var ids: [ObjectIdentifier] { names.map { ObjectIdentifier($0) } }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RequestErrorTests {
+@Suite(.bounded, .tags(.behaviour)) struct RequestErrorTests {
     @Test func theDescriptionTellsTheStoryInALine() {
         let error = RequestError(
             .unacceptableStatus,

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct StreamBufferTests {
+@Suite(.bounded) struct StreamBufferTests {
     private var buffer = StreamBuffer<Int>(limit: 4)
 
     private func text(_ action: StreamBuffer<Int>.Action) -> String {

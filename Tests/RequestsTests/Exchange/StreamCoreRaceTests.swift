@@ -3,15 +3,16 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct StreamCoreRaceTests {
+@Suite(.bounded, .tags(.race)) struct StreamCoreRaceTests {
     /// A pause that is decided first and told last would hold the server back for ever: nothing comes that could undo
     /// it.
     @Test func aPauseAgainstTheChunkBeingTaken() async throws {
-        for _ in 0..<1000 {
+        for _ in 0..<Scale.races {
             let isPaused = Locked(false)
             let core = StreamCore(limit: 1) { pauses in isPaused.withLock { $0 = pauses } }
 

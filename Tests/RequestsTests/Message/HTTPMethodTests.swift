@@ -1,12 +1,14 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPMethodTests {
+@Suite(.bounded) struct HTTPMethodTests {
     @Test(
+        .tags(.behaviour),
         arguments: [
             (.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true), (.query, true, true),
             (.put, false, true), (.delete, false, true), (.post, false, false), (.patch, false, false),

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPRequestAddressTests {
+@Suite(.bounded) struct HTTPRequestAddressTests {
     private func resolved(_ request: HTTPRequest, base: String? = "https://api.example.com/v1?key=k") throws -> String {
         var request = request
         try request.resolve(baseURL: base.flatMap { URL(string: $0) }, inheriting: [])
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func closureMayThrow() {
+    @Test(.tags(.behaviour)) func closureMayThrow() {
         struct Refusal: Error {}
 
         #expect(throws: Refusal.self) { try HTTPRequest { _ in throw Refusal() } }
@@ -113,7 +114,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
+    @Test(.tags(.behaviour), arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
     func schemeThatIsNoneIsRefusedAndNoTrap(_ scheme: String) {
         var request = HTTPRequest("https://example.com/a")
 
@@ -122,7 +123,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
     }
 
-    @Test(arguments: [-1, Int.min, 65_536, Int.max])
+    @Test(.tags(.behaviour), arguments: [-1, Int.min, 65_536, Int.max])
     func portThatIsNoneIsRefusedAndNoTrap(_ port: Int) {
         var request = HTTPRequest("https://example.com/a")
 
@@ -131,7 +132,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
     }
 
-    @Test(arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])
+    @Test(.tags(.behaviour), arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])
     func noNumberOfSecondsTraps(_ seconds: Double) throws {
         let timeout = try #require(HTTPRequest("/a").timeout(seconds).timeout)
 

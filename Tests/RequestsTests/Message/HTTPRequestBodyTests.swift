@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Which field counts: session < client < implied by the body < explicit < interceptors < mandatory.
-@Suite(.timeLimit(.minutes(5))) struct HTTPRequestBodyTests {
+@Suite(.bounded) struct HTTPRequestBodyTests {
     private func types(
         client: HTTPHeaders = [],
         explicit: HTTPHeaders = [],

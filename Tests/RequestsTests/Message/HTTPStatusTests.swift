@@ -1,12 +1,14 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPStatusTests {
+@Suite(.bounded) struct HTTPStatusTests {
     @Test(
+        .tags(.behaviour),
         arguments: [
             (100, .informational), (199, .informational), (200, .success), (218, .success), (299, .success),
             (304, .redirection), (425, .clientError), (499, .clientError), (500, .serverError), (599, .serverError),
@@ -23,7 +25,7 @@ import Testing
         500...508, 510...511,
     ]
 
-    @Test(arguments: registered) func registeredCodesHaveNames(_ codes: ClosedRange<Int>) {
+    @Test(.tags(.behaviour), arguments: registered) func registeredCodesHaveNames(_ codes: ClosedRange<Int>) {
         #expect(codes.allSatisfy { HTTPStatus($0).name != nil })
     }
 

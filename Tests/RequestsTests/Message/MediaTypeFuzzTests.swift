@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct MediaTypeFuzzTests {
+@Suite(.bounded) struct MediaTypeFuzzTests {
     private static let pieces = [
         "text", "/", "plain", "*", ";", " ", "=", "\"", "\\", "charset", "utf-8", "q", "0.5", "+json", ",", "ä", "\t",
         "boundary",
@@ -13,7 +14,7 @@ import Testing
 
     @Test func whatIsReadIsPrintedAndReadTheSame() throws {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases {
+        for _ in 0..<Scale.fuzz() {
             let text = (Bool.random(using: &fuzz) ? "text/plain;" : "") + fuzz.text(of: Self.pieces)
             guard let type = try? MediaType(parsing: text) else { continue }
             let printed = type.rawValue
@@ -25,9 +26,9 @@ import Testing
         }
     }
 
-    @Test func whatIsValidIsReadAsWhatItIs() throws {
+    @Test(.tags(.behaviour)) func whatIsValidIsReadAsWhatItIs() throws {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 4 {
+        for _ in 0..<Scale.fuzz(weight: 4) {
             let name = fuzz.text(of: Self.pieces, upTo: 3)
             let value = fuzz.text(of: Self.pieces, upTo: 3)
             let type = MediaType("a", fuzz.text(of: ["b", "+", "/"], upTo: 3), parameters: [(name, value)])

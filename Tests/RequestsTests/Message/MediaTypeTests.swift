@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct MediaTypeTests {
+@Suite(.bounded, .tags(.behaviour)) struct MediaTypeTests {
     @Test(
         arguments: [
             ("application/json", "application/json"),

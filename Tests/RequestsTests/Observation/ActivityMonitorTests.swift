@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ActivityMonitorTests {
-    @Test func firstAndLastOperationAreTold() {
+@Suite(.bounded) struct ActivityMonitorTests {
+    @Test(.tags(.behaviour)) func firstAndLastOperationAreTold() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }
         let operations = (1...3).map { SampleOperation($0, monitor: monitor) }
@@ -19,7 +20,7 @@ import Testing
         #expect(monitor.count == 0 && changes.elements == [true, false])
     }
 
-    @Test func operationsMadeBeforeTheMonitorDontCount() {
+    @Test(.tags(.behaviour)) func operationsMadeBeforeTheMonitorDontCount() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }
 
@@ -47,7 +48,7 @@ import Testing
         #expect(state.told(false) == nil)
     }
 
-    @Test func monitorMayBeCausedToChangeByItsOwnClosure() {
+    @Test(.tags(.behaviour)) func monitorMayBeCausedToChangeByItsOwnClosure() {
         let changes = Recorder<Bool>()
         let follower = Locked<ActivityMonitor?>(nil)
         let monitor = ActivityMonitor { isActive in
@@ -64,11 +65,11 @@ import Testing
         #expect(changes.elements == [true, false, true] && monitor.count == 1)
     }
 
-    @Test func manyThreadsEndBalancedAndTakeTurns() {
+    @Test(.tags(.behaviour)) func manyThreadsEndBalancedAndTakeTurns() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }
 
-        DispatchQueue.concurrentPerform(iterations: 2000) { index in
+        DispatchQueue.concurrentPerform(iterations: Scale.pick(200, whole: 2000)) { index in
             SampleOperation(UInt64(index), monitor: monitor).make()
             SampleOperation(UInt64(index), monitor: monitor).end()
         }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ConsoleMonitorTests {
+@Suite(.bounded) struct ConsoleMonitorTests {
     private func lines(
         _ level: ConsoleMonitor.Level = .summary,
         showsCURL: Bool = false,
@@ -18,7 +19,7 @@ import Testing
         return lines.elements
     }
 
-    @Test func summaryIsALineAnEvent() {
+    @Test(.tags(.behaviour)) func summaryIsALineAnEvent() {
         let lines = lines { $0.runThroughEverything() }
 
         #expect(
@@ -40,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func headersAreALineEachWithoutSecrets() {
+    @Test(.tags(.behaviour)) func headersAreALineEachWithoutSecrets() {
         let lines = lines(.headers) { operation in
             var request = SampleOperation.request
             request.headers = [.accept(.json), .bearerToken("hush"), HTTPField("X-Vault-Token", "hush")]
@@ -54,7 +55,7 @@ import Testing
         #expect(!lines.joined().contains("hush"))
     }
 
-    @Test func contentIsShownWithoutTheSecretsThatHaveNames() {
+    @Test(.tags(.behaviour)) func contentIsShownWithoutTheSecretsThatHaveNames() {
         let lines = lines(.bodies) { operation in
             var request = HTTPRequest(method: .post, "https://example.com/login")
             request.headers = [.contentType: "application/json"]
@@ -77,7 +78,7 @@ import Testing
         #expect(!lines.joined().contains("hush"))
     }
 
-    @Test func commandForTheShellIsOneLineWhateverTheContent() {
+    @Test(.tags(.behaviour)) func commandForTheShellIsOneLineWhateverTheContent() {
         let lines = lines(showsCURL: true) { operation in
             var request = HTTPRequest(method: .post, "https://example.com/a?token=hush")
             request.headers = [.bearerToken("hush"), HTTPField(.userAgent, "a")]
@@ -92,7 +93,7 @@ import Testing
         #expect(!lines.joined().contains("hush"))
     }
 
-    @Test func hostileTextForgesNoLineAndDrivesNoTerminal() {
+    @Test(.tags(.behaviour)) func hostileTextForgesNoLineAndDrivesNoTerminal() {
         let bad = "x\r\n#9 succeeded\u{1B}[2J\u{202E}\u{2028}\u{9B}"
         let lines = lines(.bodies, showsCURL: true, tag: bad) { operation in
             operation.make()
@@ -110,7 +111,7 @@ import Testing
         #expect(lines.allSatisfy { line in line.unicodeScalars.allSatisfy { !forbidden.contains($0) } })
     }
 
-    @Test func credentialsInAddressAreNotShown() {
+    @Test(.tags(.behaviour)) func credentialsInAddressAreNotShown() {
         let lines = lines(.bodies, showsCURL: true) {
             _ = $0.begin(1, .initial, HTTPRequest("https://ann:hush@example.com/a"))
         }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RedactionContentTests {
+@Suite(.bounded) struct RedactionContentTests {
     private func redacted(_ text: String, _ type: String?) -> String {
         String(decoding: Redaction.content(Data(text.utf8), type: type), as: UTF8.self)
     }

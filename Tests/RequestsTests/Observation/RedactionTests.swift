@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RedactionTests {
+@Suite(.bounded) struct RedactionTests {
     @Test(arguments: [
         ("https://a.com/b?c=d&e#f", "https://a.com/b?c=d&e#f"),
         ("https://user:hush@a.com/b", "https://a.com/b"),
@@ -55,13 +56,13 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RedactionFuzzTests {
+@Suite(.bounded) struct RedactionFuzzTests {
     @Test func secretNeverShowsWhereverItStandsAndNothingElseGrows() {
         var fuzz = Fuzz()
         let pieces = [
             "https://", "a.com", "/", "?", "&", ";", "#", "=", "@", ":", "%74", "x", "page=2", "\u{301}", "//",
         ]
-        for _ in 0..<Fuzz.cases / 4 {
+        for _ in 0..<Scale.fuzz(weight: 4) {
             let text = fuzz.text(of: pieces)
             let redacted = Redaction.address(text)
             #expect(redacted.utf8.count <= text.utf8.count + 8 * (text.utf8.count { $0 == UInt8(ascii: "=") }))
@@ -74,7 +75,7 @@ import Testing
 
     @Test func printableTextIsOneLineOfBoundedLength() {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 4 {
+        for _ in 0..<Scale.fuzz(weight: 4) {
             let text = fuzz.text(of: ["\u{1B}[2J", "\r\n", "\u{202E}", "\u{2028}", "\u{9B}", "é", "界", "a"])
             let shown = text.printable(upTo: 8)
             #expect(

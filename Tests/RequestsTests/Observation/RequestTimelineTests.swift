@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RequestTimelineTests {
+@Suite(.bounded) struct RequestTimelineTests {
     private let watch = Stopwatch()
 
     private func recorder(limit: Int = 1000) -> RecordingMonitor {
         RecordingMonitor(limit: limit) { [watch] in watch.now }
     }
 
-    @Test func everythingIsRecordedWithItsTime() throws {
+    @Test(.tags(.behaviour)) func everythingIsRecordedWithItsTime() throws {
         let recorder = recorder()
 
         SampleOperation(1, monitor: recorder, watch: watch).runThroughEverything()
@@ -40,7 +41,7 @@ import Testing
         )
     }
 
-    @Test func oldestOperationsAreForgotten() {
+    @Test(.tags(.behaviour)) func oldestOperationsAreForgotten() {
         let recorder = recorder(limit: 3)
 
         for id in 1...10 {
@@ -54,7 +55,7 @@ import Testing
         #expect(recorder.timeline.forgotten == 7)
     }
 
-    @Test func operationThatTriesForEverKeepsItsLastSteps() throws {
+    @Test(.tags(.behaviour)) func operationThatTriesForEverKeepsItsLastSteps() throws {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         operation.make()
@@ -65,7 +66,7 @@ import Testing
         #expect(entry.steps.count == 1000 && entry.forgottenSteps == 500)
     }
 
-    @Test func contentsAreNotKept() throws {
+    @Test(.tags(.behaviour)) func contentsAreNotKept() throws {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         var request = SampleOperation.request
@@ -74,11 +75,14 @@ import Testing
 
         _ = operation.begin(1, .initial, request)
 
-        guard case .attempt(let span) = recorder.timeline.entries[0].steps[0] else { return #expect(Bool(false)) }
+        guard case .attempt(let span) = try #require(recorder.timeline.entries.first?.steps.first) else {
+            Issue.record("no attempt")
+            return
+        }
         #expect(span.request.body.isEmpty && span.contentLength == 1_000_000)
     }
 
-    @Test func clockThatIsSetBackStandsStill() {
+    @Test(.tags(.behaviour)) func clockThatIsSetBackStandsStill() throws {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         watch.advance(milliseconds: 10)
@@ -89,11 +93,11 @@ import Testing
         operation.end(operation.begin(1))
         operation.end()
 
-        let entry = recorder.timeline.entries[0]
+        let entry = try #require(recorder.timeline.entries.first)
         #expect(entry.made == .milliseconds(10) && entry.ended == .milliseconds(10))
     }
 
-    @Test func timesThatAreNoneDontTrap() {
+    @Test(.tags(.behaviour)) func timesThatAreNoneDontTrap() {
         for interval in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             let recorder = RecordingMonitor { Date(timeIntervalSinceReferenceDate: interval) }
             SampleOperation(1, monitor: recorder).runThroughEverything()
@@ -102,7 +106,7 @@ import Testing
         }
     }
 
-    @Test func recordingBeginsAnew() {
+    @Test(.tags(.behaviour)) func recordingBeginsAnew() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         operation.make()
@@ -115,7 +119,7 @@ import Testing
         #expect(recorder.timeline.start == watch.now)
     }
 
-    @Test func deferredRequestIsKnownInTheEnd() {
+    @Test(.tags(.behaviour)) func deferredRequestIsKnownInTheEnd() {
         let recorder = recorder()
         var operation = SampleOperation(1, monitor: recorder)
         operation.make()
@@ -123,7 +127,7 @@ import Testing
         operation.operation.requestType = "Later"
         operation.start()
 
-        #expect(recorder.timeline.entries[0].operation.requestType == "Later")
+        #expect(recorder.timeline.entries.first?.operation.requestType == "Later")
     }
 
     @Test(arguments: [
@@ -136,10 +140,10 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct TimelineTextTests {
+@Suite(.bounded) struct TimelineTextTests {
     private let watch = Stopwatch()
 
-    @Test func rowsAreOperationsAttemptsAndWaits() {
+    @Test(.tags(.behaviour)) func rowsAreOperationsAttemptsAndWaits() {
         let recorder = RecordingMonitor { [watch] in watch.now }
         SampleOperation(1, tag: "profile", monitor: recorder, watch: watch).runThroughEverything()
         let other = SampleOperation(2, monitor: recorder, watch: watch)
@@ -166,7 +170,7 @@ import Testing
         ~ until the retry  @ credential
         """
 
-    @Test func phasesOfAnAttemptAreBars() {
+    @Test(.tags(.behaviour)) func phasesOfAnAttemptAreBars() {
         let text = SampleOperation.metrics.text(width: 60)
 
         #expect(text == Self.bars, "\(text)")
@@ -183,11 +187,11 @@ import Testing
         total        http/1.1, 0 bytes sent, 1234 bytes …    28.0 ms
         """
 
-    @Test func metricsWithoutAnythingAreAnEmptyTotal() {
+    @Test(.tags(.behaviour)) func metricsWithoutAnythingAreAnEmptyTotal() {
         #expect(Metrics().text(width: 0) == "total" + String(repeating: " ", count: 29) + "0.0 ms")
     }
 
-    @Test(arguments: [Int.min, 0, 60, 61, 99, 300, Int.max])
+    @Test(.tags(.behaviour), arguments: [Int.min, 0, 60, 61, 99, 300, Int.max])
     func linesFitTheWidth(_ width: Int) {
         let recorder = RecordingMonitor { [watch] in watch.now }
         SampleOperation(1, tag: "ein langer Name 名前名前名前名前名前名前", monitor: recorder, watch: watch)
@@ -198,7 +202,7 @@ import Testing
         #expect(lines.allSatisfy { $0.unicodeScalars.count <= max(60, min(width, 10_000)) })
     }
 
-    @Test func hostileTextForgesNoRow() {
+    @Test(.tags(.behaviour)) func hostileTextForgesNoRow() {
         let bad = "x\r\n#9 GetUser\u{1B}[2J\u{202E}"
         let recorder = RecordingMonitor { [watch] in watch.now }
         let operation = SampleOperation(1, tag: bad, monitor: recorder, watch: watch)
@@ -249,7 +253,7 @@ import Testing
         #expect(reached == max(.zero, metrics.end ?? .zero))
     }
 
-    @Test func aWaitForACredentialIsDrawn() throws {
+    @Test(.tags(.behaviour)) func aWaitForACredentialIsDrawn() throws {
         let recorder = RecordingMonitor { [watch] in watch.now }
         let operation = SampleOperation(1, monitor: recorder, watch: watch)
         operation.make()

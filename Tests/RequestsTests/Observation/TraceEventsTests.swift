@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
@@ -43,7 +44,7 @@ private struct Trace: Decodable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct TraceEventsTests {
+@Suite(.bounded, .tags(.behaviour)) struct TraceEventsTests {
     private let watch = Stopwatch()
     private let recorder: RecordingMonitor
 
@@ -115,10 +116,10 @@ private struct Trace: Decodable {
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct RequestTimelineFuzzTests {
+@Suite(.bounded, .tags(.behaviour)) struct RequestTimelineFuzzTests {
     @Test func picturesOfAnyEventsAreReadableAndBounded() throws {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 1000 {
+        for _ in 0..<Scale.fuzz(weight: 1000) {
             let watch = Stopwatch()
             let recorder = RecordingMonitor(limit: 4) { watch.now }
             let operations = (1...6).map { SampleOperation($0, monitor: recorder, watch: watch) }

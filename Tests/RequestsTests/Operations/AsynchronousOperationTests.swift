@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct AsynchronousOperationTests {
+@Suite(.bounded, .tags(.behaviour)) struct AsynchronousOperationTests {
     final class Held: AsynchronousOperation, @unchecked Sendable {
         let entries = Recorder<Void>()
         override func execute() { entries.record(()) }

@@ -3,18 +3,19 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct DependencyCycleTests {
+@Suite(.bounded) struct DependencyCycleTests {
     private let queue = TestQueue()
 
     private func make(_ count: Int) -> [DataOperation<TextRequest>] {
         (0..<count).map { queue.makeOperation(for: TextRequest(identifier: "\($0)")) }
     }
 
-    @Test(arguments: [1, 2, 3, 10]) func aRingIsRefusedAndEverythingEnds(count: Int) async {
+    @Test(.tags(.behaviour), arguments: [1, 2, 3, 10]) func aRingIsRefusedAndEverythingEnds(count: Int) async {
         let operations = make(count)
 
         for index in 0..<count { operations[index].addDependency(operations[(index + 1) % count]) }
@@ -25,7 +26,7 @@ import Testing
         #expect(operations.dropLast().allSatisfy { $0.result?.value == "hello" })
     }
 
-    @Test func aRingThroughAPlainOperationIsRefused() async {
+    @Test(.tags(.behaviour)) func aRingThroughAPlainOperationIsRefused() async {
         let operation = make(1)[0]
         let plain = BlockOperation {}
         plain.addDependency(operation)
@@ -37,7 +38,7 @@ import Testing
         await plain.end()
     }
 
-    @Test func diamondsAreNoRings() async {
+    @Test(.tags(.behaviour)) func diamondsAreNoRings() async {
         let operations = make(4)
         operations[1].addDependency(operations[0])
         operations[2].addDependency(operations[0])
@@ -52,17 +53,18 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.value == "hello" })
     }
 
-    // Quadratic work would take minutes here, and recursion no stack could hold.
+    // At the whole scale, quadratic work would take minutes, and no stack could hold a recursion.
     @Test(arguments: [false, true]) func aLongChainIsLinkedInLinearTimeInEitherOrder(isReversed: Bool) {
-        let operations = (0..<100_000).map { _ in AsynchronousOperation() }
+        let count = Scale.pick(10_000, whole: 100_000)
+        let operations = (0..<count).map { _ in AsynchronousOperation() }
         let links = Array(zip(operations.dropFirst(), operations))
 
         for (operation, dependency) in isReversed ? links.reversed() : links { operation.addDependency(dependency) }
-        operations[0].addDependency(operations[99_999])
+        operations[0].addDependency(operations[count - 1])
 
         // The ring was refused, the chain was not.
         #expect(operations[0].dependencies.isEmpty && operations[1].dependencies.count == 1)
-        #expect(operations[0].lifecycleState == .settled(.start) && operations[99_999].lifecycleState == .ready)
+        #expect(operations[0].lifecycleState == .settled(.start) && operations[count - 1].lifecycleState == .ready)
         for (operation, dependency) in links.reversed() { operation.removeDependency(dependency) }
     }
 }

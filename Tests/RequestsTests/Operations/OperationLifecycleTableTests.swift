@@ -1,12 +1,13 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Every input in every state, against a table that is typed in here and not computed from the machine.
-@Suite(.timeLimit(.minutes(5))) struct OperationLifecycleTableTests {
+@Suite(.bounded) struct OperationLifecycleTableTests {
     typealias State = OperationLifecycle.State
     typealias Input = OperationLifecycle.Input
     typealias Action = OperationLifecycle.Action

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct OperationLifecycleTests {
+@Suite(.bounded) struct OperationLifecycleTests {
     typealias Step = (input: OperationLifecycle.Input, action: OperationLifecycle.Action)
 
     struct Transcript: Sendable, CustomStringConvertible {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RedirectMachineTests {
+@Suite(.bounded) struct RedirectMachineTests {
     private static let data = HTTPBody.data(Data("body".utf8))
 
     private static func stream() -> HTTPBody {

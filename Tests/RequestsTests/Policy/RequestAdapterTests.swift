@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RequestAdapterTests {
+@Suite(.bounded, .tags(.behaviour)) struct RequestAdapterTests {
     @Test func itChangesEveryRequest() async throws {
         let sent = try await TestQueue.sent(WireRequest()) {
             $0.interceptors = [.adapting { $0.headers["X-Request-ID"] = "1" }]

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ScopedInterceptorTests {
+@Suite(.bounded, .tags(.behaviour)) struct ScopedInterceptorTests {
     private let again = ClosureInterceptor(
         adapt: { request, _ in request.headers["X-Seen"] = "yes" },
         retry: { _, context in context.attempt == 1 ? .retry : .pass }

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct URLRequestModifierTests {
+@Suite(.bounded, .tags(.behaviour)) struct URLRequestModifierTests {
     private let original = HTTPRequest(
         url: server,
         method: .put,

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ChainingTests {
+@Suite(.bounded, .tags(.behaviour)) struct ChainingTests {
     @Test func aRequestIsMadeFromTheResultOfAnother() async throws {
         let queue = TestQueue()
 

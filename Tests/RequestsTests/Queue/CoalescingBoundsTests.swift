@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// What operations that share a transfer don't share.
-@Suite(.timeLimit(.minutes(5))) struct CoalescingBoundsTests {
+@Suite(.bounded, .tags(.behaviour)) struct CoalescingBoundsTests {
     @Test func aReadAfterAWriteIsNotAnsweredFromBeforeIt() async {
         let version = Recorder<String>()
         version.record("v1")
@@ -73,20 +74,22 @@ import Testing
     @Test func deferredRequestsShareToo() async {
         var options = RequestOptions()
         options.coalesce = true
-        let gate = Gate()
-        let transport = InMemoryTransport { request in
-            request.url.path.isEmpty ? .status(.ok) : .status(.ok, body: Data("shared".utf8)).held(by: gate)
+        let (gate, joined) = (Gate(), Recorder<Void>())
+        let transport = InMemoryTransport { _ in .status(.ok, body: Data("shared".utf8)).held(by: gate) }
+        let queue = TestQueue(transport, isSuspended: true) {
+            $0.monitors = [.events { event, _ in if case .operationJoined = event { joined.record(()) } }]
         }
-        let queue = TestQueue(transport, isSuspended: true)
-        let first = queue.addRequest(TextRequest(identifier: "first"))
+        let first = queue.addRequest(TextRequest(identifier: "first"), session: InMemoryTransport { _ in .status(.ok) })
         let operations = (0..<5).map { [options] _ in
             queue.addRequest(after: first) { _ in TextRequest(identifier: "second", options: options) }
         }
         queue.base.isSuspended = false
+        await joined.first(5)
         gate.open()
 
         for operation in operations { await operation.end() }
-        #expect(operations.allSatisfy { $0.result?.value != nil })
+        #expect(operations.allSatisfy { $0.result?.value == "shared" })
+        #expect(transport.requests.count == 1)
     }
 
     @Test(.tags(.race)) func aCancelAgainstTheStartOfTheSameLeavesTheOthersTheirs() async {

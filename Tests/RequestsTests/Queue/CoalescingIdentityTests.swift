@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Whose transfer a request joins: nobody's who may be answered differently.
-@Suite(.timeLimit(.minutes(5))) struct CoalescingIdentityTests {
+@Suite(.bounded) struct CoalescingIdentityTests {
     private let transport = ManualTransport()
 
     private func client(_ configure: (inout RequestEnvironment) -> Void = { _ in }) -> HTTPClient {
@@ -35,7 +36,7 @@ import Testing
         String(decoding: try await operation.value(), as: UTF8.self)
     }
 
-    @Test func anotherUserDoesNotJoinTheTransferOfTheFirst() async throws {
+    @Test(.tags(.behaviour)) func anotherUserDoesNotJoinTheTransferOfTheFirst() async throws {
         let client = client { $0.headers[.authorization] = "Bearer ada" }
 
         let first = join(client)
@@ -48,7 +49,7 @@ import Testing
         #expect(try await text(of: third) == "Bearer bob at api.example.com" && transport.transfers.count == 2)
     }
 
-    @Test func nobodyJoinsAcrossAChangeThatCannotBeCompared() async throws {
+    @Test(.tags(.behaviour)) func nobodyJoinsAcrossAChangeThatCannotBeCompared() async throws {
         let client = client()
 
         let first = join(client)
@@ -60,7 +61,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test func nobodyJoinsAcrossAChangeOfTheBaseURL() async throws {
+    @Test(.tags(.behaviour)) func nobodyJoinsAcrossAChangeOfTheBaseURL() async throws {
         let client = client()
 
         let first = join(client)
@@ -72,7 +73,9 @@ import Testing
         #expect(try await text(of: second) == "nobody at staging.example")
     }
 
-    @Test(arguments: [false, true]) func anotherCredentialOfAnInterceptorDoesNotJoin(isScoped: Bool) async throws {
+    @Test(.tags(.behaviour), arguments: [false, true]) func anotherCredentialOfAnInterceptorDoesNotJoin(
+        isScoped: Bool
+    ) async throws {
         let interceptor = AuthenticationInterceptor(TokenAuthenticator { _ in "new" }, credential: "ada")
         let client = client { $0.interceptors = isScoped ? [interceptor.scoped { _ in true }] : [interceptor] }
 
@@ -113,7 +116,7 @@ import Testing
         #expect(marks[0] == marks[1] && marks[1] != marks[2] && marks[2] == marks[3])
     }
 
-    @Test func aQueueThatHandsOutAChangedCopyIsToldApart() async throws {
+    @Test(.tags(.behaviour)) func aQueueThatHandsOutAChangedCopyIsToldApart() async throws {
         final class UserQueue: RequestQueue {
             let client: HTTPClient
             let user = Locked("ada")
@@ -145,7 +148,7 @@ import Testing
         var baseURL: URL? = URL(string: "https://service.example")
     }
 
-    @Test func requestsOfAServiceShareATransfer() async throws {
+    @Test(.tags(.behaviour)) func requestsOfAServiceShareATransfer() async throws {
         let client = client()
         let service = Service(client: client)
         var options = RequestOptions()
@@ -162,7 +165,7 @@ import Testing
         #expect(try await elsewhere.value() == "nobody at other.example" && transport.transfers.count == 2)
     }
 
-    @Test func aClientThatIsDerivedWithChangesDoesNotShare() async throws {
+    @Test(.tags(.behaviour)) func aClientThatIsDerivedWithChangesDoesNotShare() async throws {
         let client = client { $0.headers[.authorization] = "Bearer ada" }
         let other = client.inheriting { $0.interceptors = [.adapting { $0.headers[.authorization] = "Bearer bob" }] }
 

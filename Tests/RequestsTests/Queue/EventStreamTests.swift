@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct EventStreamTests {
+@Suite(.bounded) struct EventStreamTests {
     private let clock = ManualClock()
     private let policy = ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
 
@@ -45,7 +46,7 @@ import Testing
         return await collector.value
     }
 
-    @Test func eventsGoOnOverConnectionsUntilTheServerEndsThem() async throws {
+    @Test(.tags(.behaviour)) func eventsGoOnOverConnectionsUntilTheServerEndsThem() async throws {
         let transport = InMemoryTransport.answering([
             Self.events("id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: lost"),
             Self.events("retry: 500\ndata: c\n\n"), .status(.noContent),
@@ -59,7 +60,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test func aStreamOfBeforeIsGoneOnWith() async throws {
+    @Test(.tags(.behaviour)) func aStreamOfBeforeIsGoneOnWith() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
         let stream = queue(transport).events(HTTPRequest(url: home), lastEventID: "41")
 
@@ -67,7 +68,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.lastEventID] } == ["41"])
     }
 
-    @Test func failuresWaitLongerAndLongerAndAreGivenUp() async throws {
+    @Test(.tags(.behaviour)) func failuresWaitLongerAndLongerAndAreGivenUp() async throws {
         let transport = InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) }
         var policy = policy
         (policy.wait, policy.limit) = (.seconds(1), 3)
@@ -78,7 +79,7 @@ import Testing
         #expect((error as? RequestError)?.code == .cannotConnect && transport.requests.count == 4)
     }
 
-    @Test func aBusyServerIsAskedAgainWhenItSays() async throws {
+    @Test(.tags(.behaviour)) func aBusyServerIsAskedAgainWhenItSays() async throws {
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable, headers: [.retryAfter: "20"]), .status(.noContent),
         ])
@@ -88,7 +89,7 @@ import Testing
         #expect(error == nil && transport.requests.count == 2)
     }
 
-    @Test func whatIsNoEventStreamFails() async throws {
+    @Test(.tags(.behaviour)) func whatIsNoEventStreamFails() async throws {
         let html = InMemoryTransport { _ in .status(.ok, headers: [.contentType: "text/html"]) }
         let missing = InMemoryTransport { _ in .status(.notFound, body: Data("gone".utf8)) }
 
@@ -101,8 +102,8 @@ import Testing
         #expect(html.requests.count == 1 && missing.requests.count == 1)
     }
 
-    @Test func anEventThatIsTooLargeEndsTheStreamBehindThoseBefore() async throws {
-        let large = "data: a\n\ndata: " + String(repeating: "x", count: 2 << 20)
+    @Test(.tags(.behaviour)) func anEventThatIsTooLargeEndsTheStreamBehindThoseBefore() async throws {
+        let large = "data: a\n\ndata: " + String(repeating: "x", count: (1 << 20) + 1)
         let transport = InMemoryTransport { _ in Self.events(large) }
 
         let (data, error) = try await all(queue(transport).events(HTTPRequest(url: home)), waits: [])
@@ -110,7 +111,7 @@ import Testing
         #expect(data == ["a"] && (error as? RequestError)?.code == .bodyTooLarge)
     }
 
-    @Test func aCancelEndsTheWait() async throws {
+    @Test(.tags(.behaviour)) func aCancelEndsTheWait() async throws {
         let transport = InMemoryTransport { _ in Self.events("data: a\n\n") }
         let stream = queue(transport).events(HTTPRequest(url: home))
         let task = Task { try await stream.reduce(0) { count, _ in count + 1 } }
@@ -122,7 +123,7 @@ import Testing
         #expect(clock.sleeperCount == 0 && transport.requests.count == 1)
     }
 
-    @Test func aCancelEndsTheConnection() async throws {
+    @Test(.tags(.behaviour)) func aCancelEndsTheConnection() async throws {
         let sent = Recorder<TransportRequest>()
         let queue = queue(.silent(sent))
         let stream = queue.events(HTTPRequest(url: home))
@@ -155,7 +156,7 @@ import Testing
         #expect(deadlines.elements == [.seconds(5), .seconds(3), .seconds(1)])
     }
 
-    @Test func breakingOutEndsTheConnection() async throws {
+    @Test(.tags(.behaviour)) func breakingOutEndsTheConnection() async throws {
         let transport = InMemoryTransport { _ in Self.events("data: a\n\ndata: b\n\n") }
         let queue = queue(transport)
 

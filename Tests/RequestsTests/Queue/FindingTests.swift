@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct FindingTests {
+@Suite(.bounded, .tags(.behaviour)) struct FindingTests {
     @Test func requestsAreEqualByTypeAndIdentifier() {
         var options = RequestOptions()
         options.timeout = .seconds(1)

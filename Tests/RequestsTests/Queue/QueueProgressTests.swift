@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct QueueProgressTests {
+@Suite(.bounded, .tags(.behaviour)) struct QueueProgressTests {
     private let gate = Gate()
 
     private func client() -> HTTPClient {

@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Everything that waits for something that waits for it, if it isn't seen to: the time limit tells.
-@Suite(.timeLimit(.minutes(5)), .tags(.race), .serialized) struct RefreshDeadlockRaceTests {
+@Suite(.bounded, .tags(.behaviour, .race), .serialized) struct RefreshDeadlockRaceTests {
     /// A client that its own refresh reaches, weakly.
     private final class Door: Sendable {
         private struct Weak {
@@ -63,12 +64,20 @@ import Testing
         return client
     }
 
-    @Test(arguments: [1, 2, 16, 1000], [nil, "old"])
-    func aThousandRequestsRefreshOnceThroughTheirOwnClient(width: Int, credential: String?) async throws {
+    static let clients: [(Int, String?)] = Scale.pick(
+        [(1, nil), (1, "old"), (2, nil), (16, "old"), (1000, nil)],
+        whole: [
+            (1, nil), (1, "old"), (2, nil), (2, "old"), (16, nil), (16, "old"), (1000, nil), (1000, "old"),
+        ]
+    )
+
+    @Test(arguments: clients)
+    func manyRequestsRefreshOnceThroughTheirOwnClient(width: Int, credential: String?) async throws {
         let (door, sent) = (Door(), Recorder<String>())
         let client = client(door, width: width, transport: Self.transport(sent), credential: credential)
 
-        let operations = (0..<1000).map { client.addRequest(Door.request("/\($0)")) }
+        let count = Scale.pick(100, whole: 1000)
+        let operations = (0..<count).map { client.addRequest(Door.request("/\($0)")) }
 
         for operation in operations { #expect(try await operation.value() == "new") }
         #expect(door.refreshes.elements == [credential])
@@ -83,7 +92,7 @@ import Testing
         let plain = client.inheriting { $0.interceptors = [] }
         door.open(to: plain)
 
-        let operations = (0..<400).map { derived[$0 % 4].addRequest(Door.request("/\($0)")) }
+        let operations = (0..<Scale.pick(100, whole: 400)).map { derived[$0 % 4].addRequest(Door.request("/\($0)")) }
 
         for operation in operations { #expect(try await operation.value() == "new") }
         #expect(door.refreshes.count == 1)
@@ -145,16 +154,17 @@ import Testing
     @Test func completionsMayAddRequests() async throws {
         let (door, ends) = (Door(), Recorder<Int>())
         let client = client(door)
+        let count = Scale.pick(100, whole: 1000)
         @Sendable func add(_ number: Int) {
             client.addRequest(Door.request("/\(number)")) { result in
-                if number + 1 < 1000 { add(number + 1) }
+                if number + 1 < count { add(number + 1) }
                 ends.record(result.value == "new" ? number : -1)
             }
         }
 
         add(0)
 
-        #expect(Set(await ends.first(1000)) == Set(0..<1000))
+        #expect(Set(await ends.first(count)) == Set(0..<count))
     }
 
     @Test(arguments: [true, false])

@@ -3,13 +3,14 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-/// What two threads do to one operation at the same time. Each race is run a thousand times; each time there is one
+/// What two threads do to one operation at the same time. Each race is run many times; each time there is one
 /// completion, the operation ends, and nothing of it stays.
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct RequestRaceTests {
+@Suite(.bounded, .tags(.behaviour, .race)) struct RequestRaceTests {
     private let census = Census()
 
     /// Runs one race after the other, and waits for what is left of all of them to go away.

@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-/// Storms: small here, whole where `REQUESTS_SOAK` is set. None overflows the stack, leaks, or loses a completion.
-@Suite(.timeLimit(.minutes(10)), .tags(.soak), .serialized) struct SoakTests {
+/// Storms: small here, whole in `Scripts/soak`. None overflows the stack, leaks, or loses a completion.
+@Suite(.bounded, .tags(.behaviour, .soak), .serialized) struct SoakTests {
     private let transport = InMemoryTransport(recordsRequests: false) { _ in .status(.ok, body: Data("x".utf8)) }
 
     @Test func manyRequestsOnOneQueue() async {

@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// What two threads do to a request that waits for a refresh.
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct AuthenticationRaceTests {
+@Suite(.bounded, .tags(.behaviour, .race)) struct AuthenticationRaceTests {
     private let census = Census()
 
     @Test func cancelAgainstTheEndOfTheRefresh() async {

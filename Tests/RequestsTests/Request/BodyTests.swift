@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Bodies on their way through the pipeline: encoded at each attempt, with their fields, and whole each time.
-@Suite(.timeLimit(.minutes(5))) struct BodyTests {
+@Suite(.bounded, .tags(.behaviour)) struct BodyTests {
     private func request(_ body: HTTPBody, headers: HTTPHeaders = []) -> WireRequest {
         WireRequest(http: HTTPRequest(url: home, method: .post, headers: headers, body: body))
     }
@@ -24,7 +25,10 @@ import Testing
         _ = await Probe(request(.json(["a": 1])), on: queue).run(on: queue).ended()
 
         let sent = try #require(transport.requests.first)
-        guard case .data(let data) = sent.body.content else { return #expect(Bool(false)) }
+        guard case .data(let data) = sent.body.content else {
+            Issue.record("the body isn't data")
+            return
+        }
         #expect(String(decoding: data, as: UTF8.self) == #"{"a":1}"#)
         #expect(sent.headers[values: .contentType] == ["application/json"])
         #expect(sent.headers[.accept] == "a/b")

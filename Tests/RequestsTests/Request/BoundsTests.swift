@@ -3,13 +3,14 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// What an operation holds on to, tells and lets others do, at the edges.
-@Suite(.timeLimit(.minutes(5))) struct BoundsTests {
-    @Test(arguments: [Duration.seconds(Int64.max), .seconds(1e15), .zero, .seconds(-1)])
+@Suite(.bounded) struct BoundsTests {
+    @Test(.tags(.behaviour), arguments: [Duration.seconds(Int64.max), .seconds(1e15), .zero, .seconds(-1)])
     func noDurationTrapsTheClock(_ duration: Duration) async {
         let queue = TestQueue(InMemoryTransport { _ in .never }) { $0.deadline = duration }
         let probe = Probe(adding: TextRequest(), to: queue)
@@ -27,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func aLongChainThatFailsAtItsHeadEndsWithTheFirstCause() async {
+    @Test(.tags(.behaviour)) func aLongChainThatFailsAtItsHeadEndsWithTheFirstCause() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.notFound) }, width: 1, isSuspended: true)
         var last = queue.addRequest(TextRequest())
         for _ in 0..<Scale.requests { last = queue.addRequest(after: last) { _ in TextRequest() } }
@@ -38,12 +39,12 @@ import Testing
         #expect((last.result?.error?.underlying as? RequestError)?.code == .unacceptableStatus)
     }
 
-    @Test func aTransportThatForgetsATransferEndsIt() async {
+    @Test(.tags(.behaviour)) func aTransportThatForgetsATransferEndsIt() async {
         let probe = Probe(adding: TextRequest(), to: TestQueue(ForgetfulTransport()))
         #expect(await probe.ended().map(\.error?.code) == [.connectionLost])
     }
 
-    @Test func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async {
+    @Test(.tags(.behaviour)) func nothingIsSentForAnOperationThatWasCancelledWhileItsRequestWasMade() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let kept = Recorder<BuildCompletion>()
@@ -62,7 +63,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func markedSecretsStayAtHome() async {
+    @Test(.tags(.behaviour)) func markedSecretsStayAtHome() async throws {
         let transport = InMemoryTransport { request in
             request.url.host() == "elsewhere.example"
                 ? .status(.ok) : .status(.found, headers: [.location: "https://elsewhere.example/"])
@@ -77,10 +78,11 @@ import Testing
 
         #expect(transport.requests.map { $0.headers["X-My-Token"] } == ["s3cret", nil])
         #expect(transport.requests.map { $0.headers["X-Plain"] } == ["open", "open"])
-        #expect(!"\(transport.requests[0].headers)".contains("s3cret"))
+        let first = try #require(transport.requests.first)
+        #expect(!"\(first.headers)".contains("s3cret"))
     }
 
-    @Test func noDescriptionOfAnAnswerShowsTheQuery() async throws {
+    @Test(.tags(.behaviour)) func noDescriptionOfAnAnswerShowsTheQuery() async throws {
         let url = try #require(URL(string: "https://user:pw@example.com/a?token=SECRET"))
         let head = HTTPResponseHead(status: .ok, headers: [.setCookie: "SECRET"], url: url)
         let request = HTTPRequest(url: url, headers: [.authorization: "SECRET"])
@@ -93,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func notModifiedHasACodeOfItsOwnWhereContentIsNeeded() async {
+    @Test(.tags(.behaviour)) func notModifiedHasACodeOfItsOwnWhereContentIsNeeded() async {
         struct Conditional: DecodableRequest {
             typealias Success = [Int]
             typealias Failure = RequestError

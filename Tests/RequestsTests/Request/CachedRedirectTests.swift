@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Redirects whose first hops a cache answers, so that nothing sent tells of them.
-@Suite(.timeLimit(.minutes(5))) struct CachedRedirectTests {
+@Suite(.bounded) struct CachedRedirectTests {
     private let address = "https://home.example/"
 
     /// Leads from home abroad with an answer that is kept, and from there as `abroad` says.
@@ -48,7 +49,7 @@ import Testing
         #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true, true, true])
     }
 
-    @Test func theUserIsNotAskedForThePasswordOfAStranger() async {
+    @Test(.tags(.behaviour)) func theUserIsNotAskedForThePasswordOfAStranger() async {
         let asked = Recorder<URL>()
         let transport = transport { _ in .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="home""#]) }
         let queue = TestQueue(transport) {

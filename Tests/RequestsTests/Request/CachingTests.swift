@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CachingTests {
+@Suite(.bounded, .tags(.behaviour)) struct CachingTests {
     private let request = HTTPRequest(url: server)
 
     private func run(_ request: HTTPRequest, on queue: TestQueue) async -> DataOperation<HTTPRequest> {

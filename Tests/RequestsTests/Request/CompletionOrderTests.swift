@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Result, completion, end: in this order, for everyone who looks.
-@Suite(.timeLimit(.minutes(5))) struct CompletionOrderTests {
+@Suite(.bounded, .tags(.behaviour)) struct CompletionOrderTests {
     @Test func theResultIsThereWhenADependentRuns() async {
         let queue = TestQueue()
         let seen = Recorder<String?>()

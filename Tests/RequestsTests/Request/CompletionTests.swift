@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Exactly one completion, whatever becomes of the operation.
-@Suite(.timeLimit(.minutes(5))) struct CompletionTests {
+@Suite(.bounded, .tags(.behaviour)) struct CompletionTests {
     @Test func aSuccessCompletesOnce() async {
         let queue = TestQueue()
 

@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// The deadline of a whole operation, in every phase of it.
-@Suite(.timeLimit(.minutes(5))) struct DeadlineTests {
+@Suite(.bounded, .tags(.behaviour)) struct DeadlineTests {
     private let clock = TestClock()
 
     private func makeQueue(
@@ -102,13 +103,15 @@ import Testing
 
     @Test func itIncludesTheWaitForARetry() async {
         let retry = ClosureInterceptor(retry: { _, _ in .retry(after: .seconds(60)) })
-        let queue = makeQueue(InMemoryTransport { _ in .status(503) }, interceptors: [retry])
+        let transport = InMemoryTransport { _ in .status(503) }
+        let queue = makeQueue(transport, interceptors: [retry])
         let probe = Probe(TextRequest(), on: queue).run(on: queue)
         #expect(await Set(clock.sleeps.first(2)) == [.seconds(5), .seconds(60)])
 
         clock.advance(by: .seconds(5))
 
         #expect(await probe.ended().map(\.error?.code) == [.deadlineExceeded])
+        #expect(transport.requests.count == 1)
     }
 
     @Test func theRequestsOwnComesBeforeTheEnvironments() async {

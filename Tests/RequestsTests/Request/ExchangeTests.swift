@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ExchangeTests {
+@Suite(.bounded) struct ExchangeTests {
     private let request = HTTPRequest(url: home)
 
     /// Says which cancellation was given back or called, by its name.

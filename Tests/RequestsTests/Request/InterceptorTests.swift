@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct InterceptorTests {
+@Suite(.bounded, .tags(.behaviour)) struct InterceptorTests {
     private func adding(_ value: String) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
             request.headers.add("\(value) \(context.identifier) \(context.attempt)", for: "X-Trace")

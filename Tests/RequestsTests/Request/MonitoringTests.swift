@@ -3,15 +3,18 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct MonitoringTests {
+@Suite(.bounded, .tags(.behaviour)) struct MonitoringTests {
     private let request = HTTPRequest(url: server)
 
     private final class Log: EventMonitor {
         let events = Recorder<(UInt64, String)>()
+        /// One for each operation that has ended.
+        let ends = Recorder<Void>()
 
         func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
             let text =
@@ -29,6 +32,7 @@ import Testing
                 case .operationEnded(let outcome): "\(outcome)".prefix { $0 != "(" }.description
                 }
             events.record((operation.id, text))
+            if case .operationEnded = event { ends.record(()) }
         }
 
         var texts: [String] { events.elements.map(\.1) }
@@ -198,13 +202,13 @@ import Testing
             environment.interceptors = [ClosureInterceptor()]
         }
 
-        for _ in 0..<1_000 {
+        for _ in 0..<Scale.races {
             let operation = queue.addRequest(request)
             DispatchQueue.global().async { operation.cancel() }
             await operation.end()
         }
         let ends: Set = ["success", "cancelled"]
-        while log.texts.count(where: ends.contains) < 1_000 { await Task.yield() }
+        await log.ends.first(Scale.races)
 
         for (_, events) in Dictionary(grouping: log.events.elements, by: \.0) {
             let texts = events.map(\.1)

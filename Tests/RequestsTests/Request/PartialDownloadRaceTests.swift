@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Whenever a download is called off, its token is of the bytes that are there.
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct PartialDownloadRaceTests {
+@Suite(.bounded, .tags(.race)) struct PartialDownloadRaceTests {
     private struct Film: DownloadRequest {
         typealias Success = DownloadedFile
         typealias Failure = RequestError
@@ -47,7 +48,7 @@ import Testing
     @Test(arguments: [false, true])
     func aTokenAgainstAnotherVersion(resumesAutomatically: Bool) throws {
         let target = folder.file("film")
-        for round in 0..<1000 {
+        for round in 0..<Scale.races {
             let film = Film(destination: .file(target), resumesAutomatically: resumesAutomatically)
             let given = try #require(try begin(film, 1).token)
             let download = PartialDownload(

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct PostponedTransferStateTests {
+@Suite(.bounded) struct PostponedTransferStateTests {
     private final class Begun: Transfer {
         let cancels = Recorder<Void>()
         func cancel() { cancels.record(()) }
@@ -51,8 +52,9 @@ import Testing
         var state = PostponedTransferState(PostponedTransferState.Plan(begin: { transfer }, giveUp: {}))
         var timers: [DelayedAction] = []
         func timer(_ number: Int) -> DelayedAction {
-            while timers.count < number { timers.append(DelayedAction(after: .seconds(1), on: clock) {}) }
-            return timers[number - 1]
+            let index = max(number, 1) - 1
+            while timers.count <= index { timers.append(DelayedAction(after: .seconds(1), on: clock) {}) }
+            return timers[index]
         }
         var number = 0
 
@@ -82,14 +84,15 @@ import Testing
 }
 
 /// A cancel against the end of the wait: one end, and no transfer that nobody can call off.
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct PostponedTransferRaceTests {
+@Suite(.bounded, .tags(.race)) struct PostponedTransferRaceTests {
     private final class Begun: Transfer {
-        let cancels = Locked(0)
-        func cancel() { cancels.withLock { $0 += 1 } }
+        let cancelled: Gate
+        init(_ cancelled: Gate) { self.cancelled = cancelled }
+        func cancel() { cancelled.open() }
     }
 
     @Test func cancelAgainstTheEndOfTheWait() async {
-        for _ in 0..<1000 {
+        for _ in 0..<Scale.races {
             let clock = TestClock()
             let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
             _ = limiter.take(500)
@@ -98,7 +101,7 @@ import Testing
                 for: .milliseconds(500),
                 limiter,
                 PostponedTransferState.Plan {
-                    let transfer = Begun()
+                    let transfer = Begun(settled)
                     begun.withLock { $0 = transfer }
                     return transfer
                 } giveUp: {
@@ -113,7 +116,7 @@ import Testing
             } and: {
                 transfer.cancel()
             }
-            while begun.withLock({ $0?.cancels.withLock { $0 } }) != 1, !settled.isOpen { await Task.yield() }
+            await settled.wait()
 
             #expect((begun.withLock { $0 } == nil) == (givenUp.withLock { $0 } == 1))
         }

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
+@Suite(.bounded) struct ProgressTests {
     private let steps = ManualTransport()
     private let clock = TestClock()
 
@@ -43,7 +44,7 @@ import Testing
 
     // MARK: What is told
 
-    @Test func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async throws {
+    @Test(.tags(.behaviour)) func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let transfer = try await steps.awaitTransfer()
@@ -60,7 +61,7 @@ import Testing
         #expect(await told.first(3) == [progress(0, of: 100), progress(30, of: 100), progress(100, of: 100)])
     }
 
-    @Test func aRetryNeverGoesBackAndTheEndIsExact() async throws {
+    @Test(.tags(.behaviour)) func aRetryNeverGoesBackAndTheEndIsExact() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         for (number, count) in [60, 20, 80].enumerated() {
@@ -77,7 +78,7 @@ import Testing
         #expect(all.last == progress(80, of: 80))
     }
 
-    @Test func redirectsAndErrorsDoNotCount() async throws {
+    @Test(.tags(.behaviour)) func redirectsAndErrorsDoNotCount() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let first = try await steps.awaitTransfer()
@@ -97,7 +98,7 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(3, of: 3)])
     }
 
-    @Test func encodedContentIsCountedDecodedAndItsLengthIsNotKnown() async throws {
+    @Test(.tags(.behaviour)) func encodedContentIsCountedDecodedAndItsLengthIsNotKnown() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let transfer = try await steps.awaitTransfer()
@@ -110,7 +111,7 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(1000, of: 1000)])
     }
 
-    @Test func whatIsSentIsToldApart() async throws {
+    @Test(.tags(.behaviour)) func whatIsSentIsToldApart() async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let (sent, received) = (record(operation, .upload), record(operation))
@@ -127,7 +128,7 @@ import Testing
         #expect(await received.first(1).last == progress(0, of: 0) || received.elements.first == progress(0))
     }
 
-    @Test func aDownloadBeginsWithWhatIsThere() async throws {
+    @Test(.tags(.behaviour)) func aDownloadBeginsWithWhatIsThere() async throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Progress.\(UUID())")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -153,7 +154,7 @@ import Testing
         #expect(all.allSatisfy { $0.total == 100 })
     }
 
-    @Test func aStreamIsCountedAsItComes() async throws {
+    @Test(.tags(.behaviour)) func aStreamIsCountedAsItComes() async throws {
         let operation = queue().addRequest(Drain())
         let updates = operation.progressUpdates()
         let transfer = try await steps.awaitTransfer()
@@ -169,7 +170,7 @@ import Testing
 
     // MARK: When one asks
 
-    @Test func whoAsksLateHearsWhatWas() async throws {
+    @Test(.tags(.behaviour)) func whoAsksLateHearsWhatWas() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "100"]))
@@ -183,7 +184,7 @@ import Testing
         #expect(await record(operation).first(1) == [progress(100, of: 100)])
     }
 
-    @Test func theSequenceEndsWithTheOperationHoweverThatEnds() async throws {
+    @Test(.tags(.behaviour)) func theSequenceEndsWithTheOperationHoweverThatEnds() async throws {
         let operation = queue { $0.retry = .never }.addRequest(TextRequest())
         let updates = operation.progressUpdates()
         let transfer = try await steps.awaitTransfer()
@@ -211,7 +212,7 @@ import Testing
 
     // MARK: Foundation's Progress
 
-    @Test func aProgressCountsBytesAndIsAChildOfOthers() async throws {
+    @Test(.tags(.behaviour)) func aProgressCountsBytesAndIsAChildOfOthers() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 2)
         #expect(operation.progress === operation.progress && operation.progress.isIndeterminate)
@@ -231,7 +232,7 @@ import Testing
         #expect(operation.progress.completedUnitCount == 100)
     }
 
-    @Test func aResponseWithoutContentIsCompleteToo() async throws {
+    @Test(.tags(.behaviour)) func aResponseWithoutContentIsCompleteToo() async throws {
         let operation = queue().addRequest(TextRequest())
         let progress = operation.progress
         let transfer = try await steps.awaitTransfer()
@@ -242,7 +243,7 @@ import Testing
         #expect(progress.isFinished && progress.fractionCompleted == 1)
     }
 
-    @Test func cancellingTheProgressCancelsTheOperation() async throws {
+    @Test(.tags(.behaviour)) func cancellingTheProgressCancelsTheOperation() async throws {
         let operation = queue().addRequest(TextRequest())
         let whole = Progress(totalUnitCount: 1)
         whole.addChild(operation.progress, withPendingUnitCount: 1)
@@ -256,15 +257,15 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    @Test func pausingTheProgressPausesTheOperation() async throws {
+    @Test(.tags(.behaviour)) func pausingTheProgressPausesTheOperation() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
 
         // The handlers are called on a thread of Foundation's.
         operation.progress.pause()
-        while !operation.run.withLock({ $0.isPaused }) { await Task.yield() }
+        try await transfer.awaitPause()
         operation.progress.resume()
-        while operation.run.withLock({ $0.isPaused }) { await Task.yield() }
+        try await transfer.awaitPause(false)
 
         transfer.receive(head())
         transfer.receive(.end(nil))

@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// What is made of a response: by status, by content, by the kind of request.
-@Suite(.timeLimit(.minutes(5))) struct ResponseTests {
+@Suite(.bounded, .tags(.behaviour)) struct ResponseTests {
     struct Deletion: NoContentRequest {
         typealias Failure = RequestError
         var identifier = "deletion"

@@ -3,12 +3,13 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Where the secrets of a request go, whoever changes it on its way.
-@Suite(.timeLimit(.minutes(5))) struct SecretTests {
+@Suite(.bounded, .tags(.behaviour)) struct SecretTests {
     /// Leads abroad.
     private let leaving = InMemoryTransport { request in
         request.url.host == "example.com"

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct StreamTests {
+@Suite(.bounded, .tags(.behaviour)) struct StreamTests {
     /// Joins the pieces, until the text is there that ends it.
     private struct Joining: StreamRequest {
         typealias Success = String

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ValidationTests {
+@Suite(.bounded, .tags(.behaviour)) struct ValidationTests {
     struct Refusal: Error, Decodable, Equatable {
         var message: String
     }
@@ -122,6 +123,7 @@ import Testing
     @Test(arguments: keepers)
     func aLoginPageBecomesNoFile(validator: any ResponseValidator, code: RequestError.Code) async {
         let file = FileManager.default.temporaryDirectory.appending(path: "\(UUID()).pdf")
+        defer { try? FileManager.default.removeItem(at: file) }
         let paper = Paper(destination: .file(file))
 
         let operation = await run(paper, Self.portal) { $0.validators = [validator] }
@@ -144,6 +146,7 @@ import Testing
         }
 
         for operation in [plain, large] {
+            if let file = operation.result?.value { try? FileManager.default.removeItem(at: file.url) }
             #expect(operation.result?.error?.code == .rejected)
             #expect(operation.result?.error?.underlying is SampleError)
         }

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct BulletinTests {
+@Suite(.bounded) struct BulletinTests {
     /// What is told next, and to how many; told when this returns.
     private struct Call: Equatable {
         var value: Int?

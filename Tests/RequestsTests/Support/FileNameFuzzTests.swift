@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Names of a hostile server: whatever it suggests, the file is in the folder where it is put.
-@Suite(.timeLimit(.minutes(5))) struct FileNameFuzzTests {
+@Suite(.bounded) struct FileNameFuzzTests {
     @Test func everyNameIsOneComponentThatStaysInItsFolder() {
         let pieces = [
             "..", ".", "/", "\\", ":", " ", "\0", "\n", "\u{202E}", "\u{200D}", "\u{301}", "CON", "nul", "com1", "a",
@@ -15,7 +16,7 @@ import Testing
             String(repeating: " ", count: 250), "\u{2028}", "_", "\u{FF0F}", "\u{2215}",
         ]
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 10 {
+        for _ in 0..<Scale.fuzz(weight: 10) {
             let text = fuzz.text(of: pieces, upTo: 6)
 
             let name = FileName.safe(text)

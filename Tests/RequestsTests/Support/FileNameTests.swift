@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct FileNameTests {
+@Suite(.bounded) struct FileNameTests {
     @Test(
         arguments: [
             ("film.mov", "film.mov"), ("Ünïcödé €.txt", "Ünïcödé €.txt"), ("a b.txt", "a b.txt"), ("👩‍👧.png", "👩‍👧.png"),
@@ -71,7 +72,7 @@ import Testing
         #expect(FileName.safe("NUL." + String(repeating: "b", count: 300)).utf8.count == 255)
     }
 
-    @Test func theHeadOfAResponseSuggestsAName() {
+    @Test(.tags(.behaviour)) func theHeadOfAResponseSuggestsAName() {
         let url = URL(string: "https://example.com/get/42")
         let named = HTTPResponseHead(
             status: .ok,

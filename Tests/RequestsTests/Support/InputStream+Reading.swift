@@ -37,13 +37,11 @@ extension HTTPBody {
 /// A file that goes away with its test.
 final class TemporaryFile: Sendable {
     let url: URL
+    private let folder: TemporaryFolder
 
     init(_ data: Data, name: String = "file.txt") throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        url = folder.appendingPathComponent(name)
+        folder = try TemporaryFolder()
+        url = folder.file(name)
         try data.write(to: url)
     }
-
-    deinit { try? FileManager.default.removeItem(at: url.deletingLastPathComponent()) }
 }

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct PartialFileRaceTests {
+@Suite(.bounded, .tags(.race)) struct PartialFileRaceTests {
     private let folder: TemporaryFolder
     private let destination: URL
 
@@ -21,7 +22,7 @@ import Testing
         try file.append(Data("Hello".utf8))
         file.finish()
         let url = file.url
-        for round in 0..<1000 {
+        for round in 0..<Scale.races {
             let owners = Locked<[PartialFile?]>([])
             @Sendable func resume() {
                 let owner = PartialFile.resume(url)
@@ -38,7 +39,7 @@ import Testing
 
     @Test func theEndOfTheWritingAgainstAWrite() throws {
         let piece = Data(repeating: 7, count: 10_000)
-        for round in 0..<1000 {
+        for round in 0..<Scale.races {
             let file = try PartialFile.create(beside: destination)
             let lengths = Locked<[Int64?]>([])
 
@@ -59,7 +60,7 @@ import Testing
     }
 
     @Test func aDiscardAgainstTheMove() throws {
-        for round in 0..<1000 {
+        for round in 0..<Scale.races {
             let file = try PartialFile.create(beside: destination)
             try file.append(Data("Hello".utf8))
             let isMoved = Locked(false)

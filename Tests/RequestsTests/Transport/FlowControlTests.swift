@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct FlowControlTests {
+@Suite(.bounded) struct FlowControlTests {
     private final class Handle: Transfer {
         let calls = Recorder<String>()
         let isPaused = Locked(false)
@@ -58,7 +59,7 @@ import Testing
     }
 
     @Test(.tags(.race)) func thoseWhoComeAtOnceLeaveItAsTheLastWishSays() async {
-        for _ in 0..<1_000 {
+        for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), Handle())
             flow.attach(handle)
             await withTaskGroup(of: Void.self) { group in

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct RequestedRangeTests {
+@Suite(.bounded) struct RequestedRangeTests {
     static let ranges: [(String, Int, RequestedRange)] = [
         ("bytes=0-499", 10_000, .part(0..<500)),
         ("bytes=500-999", 10_000, .part(500..<1000)),

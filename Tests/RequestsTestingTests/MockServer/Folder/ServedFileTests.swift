@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct ServedFileTests {
+@Suite(.bounded) struct ServedFileTests {
     private static let file = ServedFile(
         content: Data("0123456789".utf8),
         name: "/a/digits.txt",

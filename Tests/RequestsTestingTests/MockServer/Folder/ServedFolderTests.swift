@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct ServedFolderTests {
+@Suite(.bounded) struct ServedFolderTests {
     /// A folder with everything that may go wrong, beside a secret.
     final class Fixture {
         let base = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
@@ -154,10 +155,11 @@ import Testing
         var fuzz = Fuzz()
         let pieces = ["/", "..", "%2e", "%2f", "%00", "menus", "?", "%", "//", "http://", ".", "a%20b"]
         let fixture = try Fixture()
+        defer { withExtendedLifetime(fixture) {} }
         let folder = ServedFolder(root: fixture.root.path)
         let real = URL(fileURLWithPath: fixture.root.path).resolvingSymlinksInPath().path
 
-        for _ in 0..<Fuzz.cases / 100 {
+        for _ in 0..<Scale.fuzz(weight: 100) {
             guard case .file(let path) = folder.find(fuzz.text(of: pieces)) else { continue }
             #expect(path.hasPrefix(real + "/"))
         }

@@ -3,11 +3,12 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.timeLimit(.minutes(5))) struct ServerScriptTests {
+@Suite(.bounded) struct ServerScriptTests {
     private func server(_ script: String, folder: URL = URL(fileURLWithPath: "/nowhere")) throws -> MockServer {
         let script = try ServerScript(Data(script.utf8), folder: folder)
         return try script.start(script.configuration)
@@ -159,7 +160,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(10))) struct ServerScriptFuzzTests {
+@Suite(.bounded) struct ServerScriptFuzzTests {
     static let pieces = [
         "{", "}", "[", "]", ",", ":", "\"routes\":[", "{\"path\":\"/\",\"answers\":[", "\"status\":", "200",
         "\"text\":",
@@ -168,7 +169,7 @@ import Testing
 
     @Test func anyTextIsAScriptOrAFault() {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 10 {
+        for _ in 0..<Scale.fuzz(weight: 10) {
             do {
                 _ = try ServerScript(Data(fuzz.text(of: Self.pieces).utf8), folder: URL(fileURLWithPath: "/nowhere"))
             } catch {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct JSONLinesParserTests {
+@Suite(.bounded) struct JSONLinesParserTests {
     @Test(
         arguments: [
             ("", []), ("{}\n[]\n", ["{}", "[]"]), ("{}\r\n[]", ["{}", "[]"]), ("\n\n1\n \t\r\n2\n", ["1", "2"]),

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct LineParserTests {
+@Suite(.bounded) struct LineParserTests {
     @Test(
         arguments: [
             ("", []), ("a", ["a"]), ("a\n", ["a"]), ("a\r\n", ["a"]), ("a\r", ["a"]), ("a\nb", ["a", "b"]),
@@ -63,13 +64,14 @@ import Testing
         #expect(parser.finish() == [Data("123".utf8)])
     }
 
-    @Test func aLongLineInSmallChunksTakesLinearTime() {
+    @Test func longLineInSmallChunksIsOneLine() {
         var parser = LineParser(limit: 1 << 22)
         let chunk = [UInt8](repeating: 0x61, count: 64)
+        let count = Scale.pick(1 << 11, whole: 1 << 15)
 
-        for _ in 0..<(1 << 15) { _ = parser.feed(chunk) }
+        for _ in 0..<count { _ = parser.feed(chunk) }
 
-        #expect(parser.finish().first?.count == 1 << 21)
+        #expect(parser.finish().map(\.count) == [count * 64])
     }
 
     @Test func theErrorIsASentence() {

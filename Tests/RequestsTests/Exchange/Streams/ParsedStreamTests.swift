@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ParsedStreamTests {
+@Suite(.bounded, .tags(.behaviour)) struct ParsedStreamTests {
     /// What comes of a sequence: its elements, and what ended it.
     private func collect<Element>(_ stream: ParsedStream<Element>) async -> (elements: [Element], error: (any Error)?) {
         var elements: [Element] = []

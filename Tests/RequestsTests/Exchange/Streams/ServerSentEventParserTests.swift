@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ServerSentEventParserTests {
+@Suite(.bounded) struct ServerSentEventParserTests {
     private typealias Event = ServerSentEvent
 
     @Test(

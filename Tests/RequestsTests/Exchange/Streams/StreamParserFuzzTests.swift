@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Streams of a hostile server: whatever comes, and however it is cut, the elements are the same, and bounded.
-@Suite(.timeLimit(.minutes(5))) struct StreamParserFuzzTests {
+@Suite(.bounded) struct StreamParserFuzzTests {
     private func feed<Parser: StreamParser>(
         _ words: [String],
         limit: Int,
@@ -15,7 +16,7 @@ import Testing
         size: (Parser.Element) -> Int
     ) where Parser.Element: Equatable {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 4 {
+        for _ in 0..<Scale.fuzz(weight: 4) {
             var bytes = Array(fuzz.text(of: words + ["\n", "\r", "\r\n", "\u{FEFF}", "\0", " ", ":"]).utf8)
             if Bool.random(using: &fuzz) { bytes.insert(UInt8.random(in: 128...255, using: &fuzz), at: 0) }
             var whole = makeParser()

@@ -3,9 +3,10 @@
 
 import Foundation
 import Requests
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(5))) struct JSONValueTests {
+@Suite(.bounded, .tags(.behaviour)) struct JSONValueTests {
     private func encoded(_ value: JSONValue) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys

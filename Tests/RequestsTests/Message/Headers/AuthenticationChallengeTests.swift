@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct AuthenticationChallengeTests {
+@Suite(.bounded, .tags(.behaviour)) struct AuthenticationChallengeTests {
     @Test(
         arguments: [
             ("Basic realm=\"WallyWorld\"", ["Basic realm=WallyWorld"]),

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct AuthorizationTests {
+@Suite(.bounded, .tags(.behaviour)) struct AuthorizationTests {
     @Test(
         arguments: [
             (.bearer("mF_9.B5f-4.1JqM"), "Bearer mF_9.B5f-4.1JqM"), (.oauth("1|x"), "OAuth 1|x"),

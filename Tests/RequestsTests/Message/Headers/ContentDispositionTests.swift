@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ContentDispositionTests {
+@Suite(.bounded, .tags(.behaviour)) struct ContentDispositionTests {
     @Test(
         arguments: [
             // RFC 6266, 5.

@@ -1,12 +1,14 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ContentRangeTests {
+@Suite(.bounded) struct ContentRangeTests {
     @Test(
+        .tags(.behaviour),
         arguments: [
             // RFC 9110, 14.4.
             ("bytes 42-1233/1234", ContentRange(42...1233, of: 1234)), ("bytes 42-1233/*", ContentRange(42...1233)),
@@ -25,18 +27,26 @@ import Testing
         #expect(ContentRange(parsing: range.rawValue) == range)
     }
 
-    @Test(arguments: [
-        "", "bytes", "bytes ", "bytes 1-2", "bytes 2-1/3", "bytes 0-3/3", "bytes 0-9/3", "bytes */*", "bytes -1-2/3",
-        "bytes 1-/3", "bytes -2/3", "bytes 1-2/", "bytes 1-2/3, 4-5/6", "bytes 1-2/3 4", "bytes=1-2/3", "bytes1-2/3",
-        "lines 1-2/3", "bytes 0-9223372036854775807/*", "bytes 0-9223372036854775808/*",
-        "bytes 0-1/18446744073709551616",
-        "bytes +0-1/2", "bytes 0x0-1/2", "bytes ٠-١/٢", "bytes 0 - 1/2", "bytes 0-1/-2", "bytes\t0-1/2",
-    ])
+    @Test(
+        .tags(.behaviour),
+        arguments: [
+            "", "bytes", "bytes ", "bytes 1-2", "bytes 2-1/3", "bytes 0-3/3", "bytes 0-9/3", "bytes */*",
+            "bytes -1-2/3",
+            "bytes 1-/3", "bytes -2/3", "bytes 1-2/", "bytes 1-2/3, 4-5/6", "bytes 1-2/3 4", "bytes=1-2/3",
+            "bytes1-2/3",
+            "lines 1-2/3", "bytes 0-9223372036854775807/*", "bytes 0-9223372036854775808/*",
+            "bytes 0-1/18446744073709551616",
+            "bytes +0-1/2", "bytes 0x0-1/2", "bytes ٠-١/٢", "bytes 0 - 1/2", "bytes 0-1/-2", "bytes\t0-1/2",
+        ]
+    )
     func whatIsNoRangeIsNotRead(_ text: String) {
         #expect(ContentRange(parsing: text) == nil)
     }
 
-    @Test(arguments: [ContentRange(-1...2, of: 3), ContentRange(0...3, of: 3), ContentRange(unsatisfiedOf: -1)])
+    @Test(
+        .tags(.behaviour),
+        arguments: [ContentRange(-1...2, of: 3), ContentRange(0...3, of: 3), ContentRange(unsatisfiedOf: -1)]
+    )
     func badRangesAreRefused(_ range: ContentRange) {
         #expect(throws: InvalidRequest.self) { try range.validated() }
     }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CookieTests {
+@Suite(.bounded) struct CookieTests {
     @Test(
+        .tags(.behaviour),
         arguments: [
             ("SID=31d4d96e407aad42; lang=en-US", ["SID=31d4d96e407aad42", "lang=en-US"]),
             ("a=b=c;d=;e", ["a=b=c", "d="]), (" a = \"x\" ;; =y", ["a=\"x\""]), ("", []),
@@ -17,20 +19,25 @@ import Testing
         #expect(Cookie.list(parsing: text).map(\.rawValue) == cookies)
     }
 
-    @Test(arguments: [
-        Cookie("", "x"), Cookie("a b", "x"), Cookie("a=", "x"), Cookie("a", "x; b=y"), Cookie("a", "x\r\nX-Evil: 1"),
-        Cookie("a", "\0"), Cookie("a", " x"), Cookie("a\r\n", "x"), Cookie("ä", "x"),
-    ])
+    @Test(
+        .tags(.behaviour),
+        arguments: [
+            Cookie("", "x"), Cookie("a b", "x"), Cookie("a=", "x"), Cookie("a", "x; b=y"),
+            Cookie("a", "x\r\nX-Evil: 1"),
+            Cookie("a", "\0"), Cookie("a", " x"), Cookie("a\r\n", "x"), Cookie("ä", "x"),
+        ]
+    )
     func badPiecesAreRefused(_ cookie: Cookie) {
         #expect(throws: InvalidRequest.self) { try cookie.validated() }
     }
 
-    @Test func aListIsJoinedWithSemicolons() {
+    @Test(.tags(.behaviour)) func aListIsJoinedWithSemicolons() {
         #expect(HTTPField.cookie(Cookie("a", "1"), Cookie("b", "x y")).value == "a=1; b=x y")
         #expect("\(Cookie("a", "hush"))" == "a=<redacted>" && "\(SetCookie("a", "hush"))" == "a=<redacted>")
     }
 
     @Test(
+        .tags(.behaviour),
         arguments: [
             // RFC 6265, 3.1.
             ("SID=31d4d96e407aad42; Path=/; Domain=example.com", "SID=31d4d96e407aad42; Domain=example.com; Path=/"),
@@ -54,15 +61,18 @@ import Testing
         #expect(SetCookie(parsing: printed) == cookie)
     }
 
-    @Test(arguments: [
-        "", "=b", "a", "; a=b", " =b; path=/", "a=b\r\n", "a=\0", "a=b; path=/\n",
-        "a=" + String(repeating: "x", count: 4096),
-    ])
+    @Test(
+        .tags(.behaviour),
+        arguments: [
+            "", "=b", "a", "; a=b", " =b; path=/", "a=b\r\n", "a=\0", "a=b; path=/\n",
+            "a=" + String(repeating: "x", count: 4096),
+        ]
+    )
     func whatBrowsersIgnoreIsNone(_ text: String) {
         #expect(SetCookie(parsing: text) == nil)
     }
 
-    @Test func longAttributesAreIgnored() throws {
+    @Test(.tags(.behaviour)) func longAttributesAreIgnored() throws {
         let path = "/" + String(repeating: "x", count: 1024)
 
         #expect(try #require(SetCookie(parsing: "a=b; path=\(path); secure")).path == nil)
@@ -88,7 +98,7 @@ import Testing
         #expect(CivilTime(cookieDate: text).map(HTTPDate.init)?.rawValue == date)
     }
 
-    @Test func theAgeComesBeforeTheDate() {
+    @Test(.tags(.behaviour)) func theAgeComesBeforeTheDate() {
         let now = Date(timeIntervalSince1970: 1000)
         var cookie = SetCookie("a", "b")
         #expect(cookie.end(from: now) == nil)
@@ -101,7 +111,7 @@ import Testing
         #expect(cookie.end(from: now) == .distantPast)
     }
 
-    @Test func badAttributesAreRefused() {
+    @Test(.tags(.behaviour)) func badAttributesAreRefused() {
         for change in [\SetCookie.domain, \.path] {
             for text in ["x; Secure", "x\r\nX-Evil: 1", "\0"] {
                 var cookie = SetCookie("a", "b")

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct EntityTagTests {
+@Suite(.bounded, .tags(.behaviour)) struct EntityTagTests {
     @Test(
         arguments: [
             // RFC 9110, 8.8.3.

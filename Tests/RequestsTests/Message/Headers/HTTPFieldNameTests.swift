@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPFieldNameTests {
+@Suite(.bounded) struct HTTPFieldNameTests {
     @Test(
         arguments: [
             (.accept, "Accept"), (.eTag, "ETag"), (.wwwAuthenticate, "WWW-Authenticate"), (.te, "TE"), (.dnt, "DNT"),
@@ -18,13 +19,13 @@ import Testing
         #expect(name.rawValue == text && text.isToken)
     }
 
-    @Test func namesAreOrderedWithoutRegardToCase() {
+    @Test(.tags(.behaviour)) func namesAreOrderedWithoutRegardToCase() {
         let names: [HTTPField.Name] = ["b", "A", "c", "B-x", "a-"]
 
         #expect(names.sorted().map(\.rawValue) == ["A", "a-", "b", "B-x", "c"])
     }
 
-    @Test func patternsMatchWithoutRegardToCase() {
+    @Test(.tags(.behaviour)) func patternsMatchWithoutRegardToCase() {
         switch HTTPField.Name("CONTENT-TYPE") {
         case .contentType: break
         default: Issue.record("isn't the same")

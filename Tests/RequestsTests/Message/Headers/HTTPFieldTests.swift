@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HTTPFieldTests {
+@Suite(.bounded) struct HTTPFieldTests {
     private static let date = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(
@@ -59,6 +60,7 @@ import Testing
     }
 
     @Test(
+        .tags(.behaviour),
         arguments: [
             (.bearerToken("abc"), "Authorization: Bearer abc"), (.oauth("abc"), "Authorization: OAuth abc"),
             (
@@ -145,13 +147,13 @@ import Testing
         #expect(field == .contentType(.plainText))
     }
 
-    @Test func ownFieldsAreOneLine() {
+    @Test(.tags(.behaviour)) func ownFieldsAreOneLine() {
         let field: HTTPField = .attempt(2)
 
         #expect(field.description == "X-Attempt: 2")
     }
 
-    @Test func keysOfIdempotencyAreNew() {
+    @Test(.tags(.behaviour)) func keysOfIdempotencyAreNew() {
         #expect(HTTPField.idempotencyKey() != .idempotencyKey())
     }
 }

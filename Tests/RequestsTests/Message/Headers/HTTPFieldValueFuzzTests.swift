@@ -2,20 +2,21 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Fields of a hostile server: nothing traps, nothing grows, and what was understood is printed and understood the
 /// same.
-@Suite(.timeLimit(.minutes(5))) struct HTTPFieldValueFuzzTests {
+@Suite(.bounded) struct HTTPFieldValueFuzzTests {
     private static let signs = [";", ",", "=", " ", "\"", "\\", "\t", "*", "'", "%", "-", "ä", "\r\n", "\0", "/"]
     private static let now = Date(timeIntervalSince1970: 1_783_728_000)
 
     /// Hands texts of words and signs to a check, which says whether all is well.
     private func feed(_ words: [String], _ check: (String) throws -> Bool) rethrows {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases {
+        for _ in 0..<Scale.fuzz() {
             let text = fuzz.text(of: words + Self.signs)
             guard try check(text) else {
                 Issue.record("\(text.debugDescription), seed \(Fuzz.seed)")
@@ -24,7 +25,7 @@ import Testing
         }
     }
 
-    @Test func contentDisposition() throws {
+    @Test(.tags(.behaviour)) func contentDisposition() throws {
         let words = [
             "attachment", "filename=", "filename*=", "UTF-8''", "iso-8859-1'en'", "%e2%82%ac", "%", "a", "name=",
         ]
@@ -36,7 +37,7 @@ import Testing
         }
     }
 
-    @Test func cacheControl() {
+    @Test(.tags(.behaviour)) func cacheControl() {
         feed(["max-age", "no-cache", "60", "private", "99999999999999999999"]) { text in
             let value = CacheControl(parsing: text)
             _ = (value.maxAge, value.staleIfError)
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func retryAfter() {
+    @Test(.tags(.behaviour)) func retryAfter() {
         feed(["1", "9999999999", "Sun", ", ", "06", " Nov ", "1994", " 08:49:37", " GMT", "-Nov-94"]) { text in
             guard let value = RetryAfter(parsing: text, now: Self.now) else { return true }
             let delay = value.delay(from: Self.now)
@@ -52,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func contentRange() {
+    @Test(.tags(.behaviour)) func contentRange() {
         feed(["bytes ", "bytes", "0", "9", "-", "*", "/", "0-1", "/2", "9223372036854775807"]) { text in
             guard let value = ContentRange(parsing: text) else { return true }
             let end = value.positions?.upperBound ?? 0
@@ -63,7 +64,7 @@ import Testing
 
     @Test func dates() {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases {
+        for _ in 0..<Scale.fuzz() {
             // Mostly well-formed: with random pieces, next to none would be.
             func number(_ range: ClosedRange<Int>, _ digits: Int) -> String {
                 let text = String(Int.random(in: range, using: &fuzz))
@@ -86,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func setCookie() {
+    @Test(.tags(.behaviour)) func setCookie() {
         feed([
             "a=b", "; Path=/", "; Domain=", "example.com", "; Max-Age=", "60", "; Expires=",
             "Wed, 09 Jun 2021 10:18:14 GMT",
@@ -98,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func listsOfCookiesTagsAndChallenges() {
+    @Test(.tags(.behaviour)) func listsOfCookiesTagsAndChallenges() {
         feed(["a=b", "W/\"x\"", "Basic", "realm=", "Digest", "abc==", "; "]) { text in
             let cookies = Cookie.list(parsing: text)
             let tags = EntityTag.list(parsing: text)

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RetryAfterTests {
+@Suite(.bounded, .tags(.behaviour)) struct RetryAfterTests {
     private let now = Date(timeIntervalSince1970: 784_111_777)
 
     @Test(

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Forms of anything: what is sent reads back as what was meant, or isn't sent.
-@Suite(.timeLimit(.minutes(5))) struct MultipartFuzzTests {
+@Suite(.bounded) struct MultipartFuzzTests {
     private static let pieces = [
         "a", "b", "--", "-", "\r\n", "\n", "\r", "\"", "%22", "\\", ";", "=", ": ", " ", "--b", "\r\n--b", "--b--",
         "name=",
@@ -37,10 +38,10 @@ import Testing
         name.unicodeScalars.map { ["\"": "%22", "\r": "%0D", "\n": "%0A"][$0] ?? String($0) }.joined()
     }
 
-    @Test func partsNeverLeaveTheirFrame() throws {
+    @Test(.tags(.behaviour)) func partsNeverLeaveTheirFrame() throws {
         var fuzz = Fuzz()
         var sent = 0
-        for number in 0..<Fuzz.cases / 4 {
+        for number in 0..<Scale.fuzz(weight: 4) {
             let boundary = ["b", "a b", "b-", "--", "b:b"].randomElement(using: &fuzz) ?? "b"
             let parts = (0..<Int.random(in: 0...2, using: &fuzz)).map { _ in
                 (
@@ -70,12 +71,12 @@ import Testing
                 return
             }
         }
-        #expect(sent > Fuzz.cases / 20)
+        #expect(sent > Scale.fuzz(weight: 4) / 10)
     }
 
-    @Test func anyHeaderAndBoundaryIsAnErrorOrOneLine() throws {
+    @Test(.tags(.behaviour)) func anyHeaderAndBoundaryIsAnErrorOrOneLine() throws {
         var fuzz = Fuzz()
-        for number in 0..<Fuzz.cases / 4 {
+        for number in 0..<Scale.fuzz(weight: 4) {
             let boundary = fuzz.text(of: Self.pieces, upTo: 3)
             let name = fuzz.text(of: ["X", "-", "A", ":", "\r\n", " "], upTo: 3)
             let value = fuzz.text(of: Self.pieces, upTo: 4)
@@ -97,7 +98,7 @@ import Testing
 
     @Test func aBoundaryIsFoundWhereverTheContentIsCut() {
         var fuzz = Fuzz()
-        for number in 0..<Fuzz.cases / 2 {
+        for number in 0..<Scale.fuzz(weight: 2) {
             let content = Data(fuzz.text(of: ["\r", "\n", "-", "-", "b", "\r\n--b", "\r\n--"], upTo: 8).utf8)
             let isThere =
                 (Data("\n".utf8) + content.map { $0 == 0x0D ? 0x0A : $0 }).range(of: Data("\n--b".utf8)) != nil

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct QueryTests {
+@Suite(.bounded, .tags(.behaviour)) struct QueryTests {
     @Test func dictionaryLiteralKeepsOrderDuplicatesAndNil() {
         let (text, page, missing): (String, Int?, String?) = ("alex", 2, nil)
         let query: Query = [

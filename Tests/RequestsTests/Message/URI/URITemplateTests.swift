@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct URITemplateTests {
+@Suite(.bounded, .tags(.behaviour)) struct URITemplateTests {
     /// The variables of RFC 6570, 3.2.
     static let variables: URITemplate.Variables = [
         "count": ["one", "two", "three"], "dom": ["example", "com"], "dub": "me/too", "hello": "Hello World!",

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
@@ -18,7 +19,7 @@ private enum TemplateVectors {
 }
 
 /// The public test vectors for RFC 6570, where a copy of them lies beside the project.
-@Suite(.timeLimit(.minutes(5)), .enabled(if: !TemplateVectors.files.isEmpty)) struct URITemplateVectorTests {
+@Suite(.bounded, .tags(.behaviour), .enabled(if: !TemplateVectors.files.isEmpty)) struct URITemplateVectorTests {
     struct Group: Decodable {
         let variables: [String: Value]
         let testcases: [Case]

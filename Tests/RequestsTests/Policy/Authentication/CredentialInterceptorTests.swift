@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CredentialInterceptorTests {
+@Suite(.bounded, .tags(.behaviour)) struct CredentialInterceptorTests {
     /// Asks for a name and a password with a challenge, and says what it got.
     private func server(_ challenge: String, accepting: String = "") -> InMemoryTransport {
         InMemoryTransport { request in

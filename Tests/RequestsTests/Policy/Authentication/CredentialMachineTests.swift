@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CredentialMachineTests {
+@Suite(.bounded) struct CredentialMachineTests {
     /// What can be said to the machine; waiters are called as they are numbered.
     enum Input: Sendable {
         case wish(Int, after: Int, at: Int = 0)
@@ -207,12 +208,15 @@ import Testing
         )
     }
 
-    @Test(arguments: [(0, 1), (-3, 1), (5, 5)]) func aWindowHasRoomForOneAtLeast(limit: Int, effective: Int) {
+    @Test(.tags(.behaviour), arguments: [(0, 1), (-3, 1), (5, 5)]) func aWindowHasRoomForOneAtLeast(
+        limit: Int,
+        effective: Int
+    ) {
         #expect(RefreshWindow(limit: limit, duration: .seconds(1)).limit == effective)
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct CredentialMachineFuzzTests {
+@Suite(.bounded) struct CredentialMachineFuzzTests {
     @Test func everyWaiterIsLetGoOnceAndOneRefreshIsUnderWay() {
         var fuzz = Fuzz()
         var machine = CredentialMachine<Int, Int>(0, window: RefreshWindow(limit: 3, duration: .seconds(5)))
@@ -226,7 +230,7 @@ import Testing
             waiting = []
         }
 
-        for step in 0..<Fuzz.cases {
+        for step in 0..<Scale.fuzz() {
             switch Int.random(in: 0..<10, using: &fuzz) {
             case 0...4:
                 let generation = max(0, machine.generation - Int.random(in: 0..<3, using: &fuzz))

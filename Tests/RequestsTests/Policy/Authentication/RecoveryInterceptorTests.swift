@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RecoveryInterceptorTests {
+@Suite(.bounded, .tags(.behaviour)) struct RecoveryInterceptorTests {
     /// A server that wants a login first.
     private func server(_ isLoggedIn: Locked<Bool>, _ sent: Recorder<Void>) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { _ in

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RefreshWaitsTests {
+@Suite(.bounded) struct RefreshWaitsTests {
     private let objects = (0..<4).map { _ in Census() }
     private var ids: [ObjectIdentifier] { objects.map { ObjectIdentifier($0) } }
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CRC32Tests {
+@Suite(.bounded) struct CRC32Tests {
     @Test(arguments: [
         ("", 0), ("a", 0xE8B7_BE43), ("123456789", 0xCBF4_3926),
         ("The quick brown fox jumps over the lazy dog", 0x414F_A339),

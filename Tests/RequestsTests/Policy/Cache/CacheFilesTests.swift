@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CacheFilesTests {
+@Suite(.bounded) struct CacheFilesTests {
     private let directory = TemporaryDirectory()
     private let files: CacheFiles
     private let start = CacheSample.start
@@ -56,21 +57,12 @@ import Testing
     @Test func aDamagedFileIsRemoved() throws {
         save(1)
         var bytes = try Data(contentsOf: path(1))
+        try #require(bytes.count > 20)
         bytes[20] ^= 1
         try bytes.write(to: path(1))
 
         #expect(load(1) == nil)
         #expect(directory.files.isEmpty)
-    }
-
-    @Test func aFileThatIsCutOffAnywhereIsRemoved() throws {
-        let bytes = Self.record.bytes(for: Self.key(1))
-        for count in 0..<bytes.count {
-            try bytes.prefix(count).write(to: path(1))
-
-            #expect(load(1) == nil)
-            #expect(directory.files.isEmpty)
-        }
     }
 
     @Test func aFileUnderTheNameOfAnotherIsRemoved() throws {
@@ -92,6 +84,7 @@ import Testing
         #expect(load(1) == nil)
         #expect(directory.files.isEmpty)
         #expect(try Data(contentsOf: target) == bytes)
+        withExtendedLifetime(outside) {}
     }
 
     @Test func aLinkIsReplacedAndNotWrittenThrough() throws {
@@ -108,6 +101,7 @@ import Testing
         #expect(try Data(contentsOf: target) == Data("mine".utf8))
         let modified = try FileManager.default.attributesOfItem(atPath: target.path)[.modificationDate] as? Date
         #expect(modified != start)
+        withExtendedLifetime(outside) {}
     }
 
     @Test func aPipeDoesNotBlock() {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CacheKeyTests {
+@Suite(.bounded) struct CacheKeyTests {
     private func key(_ url: String, _ headers: HTTPHeaders = []) throws -> CacheKey {
         CacheKey(CacheSample.get(try #require(URL(string: url)), headers))
     }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CacheRemovalsTests {
+@Suite(.bounded) struct CacheRemovalsTests {
     private let start = CacheSample.start
 
     @Test func whatWasAskedForBeforeARemovalIsOutdated() {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CacheRulesTests {
+@Suite(.bounded) struct CacheRulesTests {
     struct Row: Sendable {
         var request: HTTPHeaders = []
         var policy = URLRequest.CachePolicy.useProtocolCachePolicy

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Threads that read and write files while others remove them, one step after the other.
-@Suite(.timeLimit(.minutes(5))) struct CacheStateTests {
+@Suite(.bounded) struct CacheStateTests {
     private static let key = CacheKey(CacheSample.get())
     private static let old = CacheRecord.response(CacheSample.cached(body: "old"))
     private static let new = CacheRecord.response(CacheSample.cached(body: "new"))

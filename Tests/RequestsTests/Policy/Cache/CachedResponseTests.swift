@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CachedResponseTests {
+@Suite(.bounded) struct CachedResponseTests {
     @Test func secretsAndFieldsOfTheConnectionAreNotKept() {
         let headers: HTTPHeaders = [
             .contentType: "text/plain", .setCookie: "a=1", .connection: "close, X-Hop", "x-hop": "1",

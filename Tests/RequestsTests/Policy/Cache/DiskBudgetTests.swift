@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct DiskBudgetTests {
+@Suite(.bounded) struct DiskBudgetTests {
     @Test func theDirectoryIsLookedAtFirst() {
         var budget = DiskBudget(limit: 800)
 

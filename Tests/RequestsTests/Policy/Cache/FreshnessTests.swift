@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct FreshnessTests {
+@Suite(.bounded) struct FreshnessTests {
     private static let second = "Sun, 06 Nov 1994 08:49:"
 
     struct Lifetime: Sendable {

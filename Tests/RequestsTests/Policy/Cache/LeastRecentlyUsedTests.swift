@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct LeastRecentlyUsedTests {
+@Suite(.bounded) struct LeastRecentlyUsedTests {
     @Test func whatWasUsedLongestAgoMakesRoom() {
         var values = LeastRecentlyUsed<String, Int>(limit: 40)
         for (index, key) in ["a", "b", "c", "d"].enumerated() { values.insert(index, for: key, cost: 10) }
@@ -59,12 +60,12 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct LeastRecentlyUsedFuzzTests {
+@Suite(.bounded) struct LeastRecentlyUsedFuzzTests {
     @Test func itDoesWhatAPlainListDoes() {
         var fuzz = Fuzz()
         var values = LeastRecentlyUsed<Int, Int>(limit: 100)
         var list: [(key: Int, value: Int, cost: Int)] = []
-        for step in 0..<Fuzz.cases {
+        for step in 0..<Scale.fuzz() {
             let key = Int.random(in: 0..<20, using: &fuzz)
             let known = list.firstIndex { $0.key == key }
             switch Int.random(in: 0..<10, using: &fuzz) {

@@ -3,11 +3,12 @@
 
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct ResponseCacheRaceTests {
+@Suite(.bounded, .tags(.race)) struct ResponseCacheRaceTests {
     private let directory = TemporaryDirectory()
 
     private static func url(_ index: Int) -> URL { URL(string: "https://example.com/\(index)")! }

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct BodyCompressionTests {
+@Suite(.bounded) struct BodyCompressionTests {
     private static let text = String(repeating: "Add the flour, and stir. ", count: 200)
 
     private func adapted(
@@ -23,7 +24,7 @@ import Testing
         return request
     }
 
-    @Test func bodiesBecomeSmallerAndSaySo() async throws {
+    @Test(.tags(.behaviour)) func bodiesBecomeSmallerAndSaySo() async throws {
         let request = try await adapted(.text(Self.text))
 
         let body = try #require(try request.body.data())
@@ -33,7 +34,7 @@ import Testing
         #expect(request.body.headers[.contentType]?.hasPrefix("text/plain") == true)
     }
 
-    @Test func theSameBytesGiveTheSame() async throws {
+    @Test(.tags(.behaviour)) func theSameBytesGiveTheSame() async throws {
         let bodies = try await [adapted(.text(Self.text)), adapted(.text(Self.text))].map { try $0.body.data() }
 
         #expect(bodies[0] == bodies[1])
@@ -50,7 +51,7 @@ import Testing
         )
     }
 
-    @Test func smallBodiesStayAsTheyAre() async throws {
+    @Test(.tags(.behaviour)) func smallBodiesStayAsTheyAre() async throws {
         let request = try await adapted(.text("flour"))
 
         #expect(try request.body.data() == Data("flour".utf8))
@@ -58,7 +59,7 @@ import Testing
         #expect(try await adapted(.text(Self.text), by: BodyCompression(minimumSize: .max)).body.length == 5000)
     }
 
-    @Test func bodiesThatDoNotBecomeSmallerStayAsTheyAre() async throws {
+    @Test(.tags(.behaviour)) func bodiesThatDoNotBecomeSmallerStayAsTheyAre() async throws {
         var fuzz = Fuzz()
         let noise = Data((0..<4096).map { _ in UInt8.random(in: 0...255, using: &fuzz) })
         let request = try await adapted(.data(noise))
@@ -67,7 +68,7 @@ import Testing
         #expect(!request.headers.contains(.contentEncoding))
     }
 
-    @Test(arguments: [HTTPField.Name.contentEncoding, .contentRange])
+    @Test(.tags(.behaviour), arguments: [HTTPField.Name.contentEncoding, .contentRange])
     func bodiesThatMeanSomethingElseStayAsTheyAre(name: HTTPField.Name) async throws {
         let request = try await adapted(.text(Self.text), headers: [name: "x"])
 
@@ -75,7 +76,7 @@ import Testing
         #expect(request.headers[values: name] == ["x"])
     }
 
-    @Test func streamsStayAsTheyAre() async throws {
+    @Test(.tags(.behaviour)) func streamsStayAsTheyAre() async throws {
         let request = try await adapted(.stream(BodyStream { InputStream(data: Data(Self.text.utf8)) }))
 
         guard case .stream = request.body.content else {
@@ -110,7 +111,7 @@ import Testing
         #expect(try sent.body.data() == Gzip.compress(expected))
     }
 
-    @Test func whatTheEncodingThrowsIsTheFailure() async throws {
+    @Test(.tags(.behaviour)) func whatTheEncodingThrowsIsTheFailure() async throws {
         let body = HTTPBody { throw SampleError() }
 
         await #expect(throws: RequestError.self) { try await adapted(body) }

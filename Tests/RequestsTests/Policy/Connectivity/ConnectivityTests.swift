@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ConnectivityTests {
+@Suite(.bounded, .tags(.behaviour)) struct ConnectivityTests {
     // MARK: Waiting
 
     @Test func whereThereIsANetworkNobodyWaits() async {
@@ -46,7 +47,7 @@ import Testing
     }
 
     @Test(.tags(.race)) func nobodyIsForgottenAndNobodyGoesOnTwice() async {
-        for _ in 0..<100 {
+        for _ in 0..<Scale.races {
             let connectivity = Connectivity(isConnected: false)
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<10 {

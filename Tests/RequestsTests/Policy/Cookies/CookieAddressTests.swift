@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CookieAddressTests {
+@Suite(.bounded) struct CookieAddressTests {
     @Test(
         arguments: [
             ("https://Example.COM/a/b?c#d", "example.com", true, "/a/b"),

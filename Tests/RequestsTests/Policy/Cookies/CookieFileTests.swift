@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) final class CookieFileTests {
+@Suite(.bounded, .tags(.behaviour)) final class CookieFileTests {
     private let clock = CookieClock()
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cookies-\(UUID().uuidString)")
     private var file: URL { folder.appendingPathComponent("cookies.json") }
@@ -181,7 +182,7 @@ import Testing
     @Test func writersAtOnceLeaveAWholeFile() throws {
         let jars = try [jar(), jar()]
         DispatchQueue.concurrentPerform(iterations: 2) { index in
-            for count in 0..<100 {
+            for count in 0..<Scale.pick(25, whole: 100) {
                 jars[index].receive("a\(index)-\(count)=b; Max-Age=60", from: "https://h\(index)/")
                 try? jars[index].save()
             }

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// Servers that say anything: nothing traps, nothing grows, and nobody gets what isn't theirs.
-@Suite(.timeLimit(.minutes(5))) struct CookieFuzzTests {
+@Suite(.bounded) struct CookieFuzzTests {
     private static let words = [
         "a=b", "sid=1", "__Host-a=1", "__Secure-b=2", "; Path=/", "; Path=", "/x", "; Domain=", "; Domain=.",
         "example.com", "a.example.com", "evil.org", "com", "localhost", "127.0.0.1", "::1", "; Max-Age=", "0", "60",
@@ -47,7 +48,7 @@ import Testing
             },
             uniquingKeysWith: { one, _ in one }
         )
-        for step in 0..<Fuzz.cases {
+        for step in 0..<Scale.fuzz() {
             if step % 64 == 0 { jar = CookieJar { clock.now } }
             guard let (from, source) = Self.places.randomElement(using: &fuzz),
                 let (to, target) = Self.places.randomElement(using: &fuzz)
@@ -66,14 +67,14 @@ import Testing
             }
         }
         // Else nothing was asked.
-        #expect(count > Fuzz.cases / 4)
+        #expect(count > Scale.fuzz() / 4)
     }
 
     @Test func whateverIsThereStaysWithinItsBounds() {
         var fuzz = Fuzz()
         let clock = CookieClock()
         let jar = CookieJar { clock.now }
-        for step in 0..<Fuzz.cases / 4 {
+        for step in 0..<Scale.fuzz(weight: 4) {
             guard let (url, _) = Self.places.randomElement(using: &fuzz) else { continue }
             var cookie = SetCookie("n\(step)", fuzz.text(of: Self.words))
             cookie.domain = Self.hosts.randomElement(using: &fuzz)

@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CookieJarTests {
+@Suite(.bounded) struct CookieJarTests {
     private let clock = CookieClock()
 
     private func jar() -> CookieJar { CookieJar { clock.now } }
 
-    @Test func longerPathsComeFirstThenOlderCookies() {
+    @Test(.tags(.behaviour)) func longerPathsComeFirstThenOlderCookies() {
         let jar = jar()
         jar.receive("a=1; Path=/", "b=2; Path=/x/y", "c=3; Path=/x", "d=4; Path=/", from: "https://a.example.com/")
         jar.receive("e=5; Path=/x; Domain=example.com", from: "https://a.example.com/")
@@ -21,7 +22,7 @@ import Testing
         #expect(jar.sent(to: "https://a.example.com/") == "a=new; d=4")
     }
 
-    @Test func newValueTakesThePlaceOfTheOld() {
+    @Test(.tags(.behaviour)) func newValueTakesThePlaceOfTheOld() {
         let jar = jar()
         let start = clock.now
         jar.receive("a=1; Path=/; Max-Age=5", from: "https://h/")
@@ -35,7 +36,7 @@ import Testing
         #expect(jar.cookies.first?.isHTTPOnly == true && jar.cookies.first?.sameSite == .lax)
     }
 
-    @Test func sameNameElsewhereIsAnotherCookie() {
+    @Test(.tags(.behaviour)) func sameNameElsewhereIsAnotherCookie() {
         let jar = jar()
 
         jar.receive("a=1; Path=/", "a=2; Path=/x", "a=3; Path=/; Domain=example.com", from: "https://example.com/")
@@ -43,7 +44,7 @@ import Testing
         #expect(jar.sent(to: "https://example.com/x") == "a=2; a=1; a=3")
     }
 
-    @Test func jarsDoNotShare() {
+    @Test(.tags(.behaviour)) func jarsDoNotShare() {
         let jar = jar()
 
         jar.receive("a=1", from: "https://h/")
@@ -51,7 +52,7 @@ import Testing
         #expect(self.jar().cookies.isEmpty)
     }
 
-    @Test func whatIsPickedGoes() throws {
+    @Test(.tags(.behaviour)) func whatIsPickedGoes() throws {
         let jar = jar()
         jar.receive("a=1", "b=2; Secure", "c=3", from: "https://h/")
 
@@ -64,7 +65,7 @@ import Testing
         #expect(jar.cookies.isEmpty && jar.sent(to: "https://h/") == "")
     }
 
-    @Test func whatIsSetAnewWhileItIsPickedStays() {
+    @Test(.tags(.behaviour)) func whatIsSetAnewWhileItIsPickedStays() {
         let jar = jar()
         jar.receive("a=1", "b=1", from: "https://h/")
 
@@ -76,7 +77,7 @@ import Testing
         #expect(jar.sent(to: "https://h/") == "a=2")
     }
 
-    @Test func valuesAreNotShown() throws {
+    @Test(.tags(.behaviour)) func valuesAreNotShown() throws {
         let jar = jar()
         jar.receive("a=hush; Domain=example.com", from: "https://example.com/")
         let cookie = try #require(jar.cookies.first)
@@ -104,7 +105,7 @@ import Testing
         #expect(jar().field(for: url) == nil)
     }
 
-    @Test(.tags(.race)) func storingReadingAndRemovingAtOnce() throws {
+    @Test(.tags(.behaviour, .race)) func storingReadingAndRemovingAtOnce() throws {
         let url = try #require(URL(string: "https://a.example.com/"))
         for _ in 0..<Scale.races {
             let jar = jar()

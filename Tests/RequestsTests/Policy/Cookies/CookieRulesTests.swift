@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// What a server may set, and whom it is sent to then: RFC 6265, 5.3 and 5.4, and its successor's additions.
-@Suite(.timeLimit(.minutes(5))) struct CookieRulesTests {
+@Suite(.bounded, .tags(.behaviour)) struct CookieRulesTests {
     private let clock = CookieClock()
 
     private func jar() -> CookieJar { CookieJar { clock.now } }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct FoundationCookieStorageTests {
+@Suite(.bounded, .tags(.behaviour)) struct FoundationCookieStorageTests {
     private let foundation: HTTPCookieStorage
     private let cookies: FoundationCookieStorage
 

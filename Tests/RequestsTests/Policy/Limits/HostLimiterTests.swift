@@ -3,6 +3,7 @@
 
 import Dispatch
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
@@ -10,7 +11,7 @@ import Testing
 /// The priority of those who are all the same.
 private let unhurried: @Sendable () -> Int = { 0 }
 
-@Suite(.timeLimit(.minutes(5))) struct HostLimiterTests {
+@Suite(.bounded) struct HostLimiterTests {
     private let origin = Origin(URL(string: "https://example.com")!)
     private let grants = Recorder<Int>()
 
@@ -61,7 +62,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
     @Test func aLongLineOfTransfersThatEndAtOnceDoesNotOverflowTheStack() async {
         let limiter = HostLimiter(limit: 1)
         let (origin, grants) = (origin, grants)
-        let count = 10_000
+        let count = Scale.pick(3000, whole: 10_000)
         enter(-1, limiter)
         for id in 0..<count {
             _ = limiter.enter(origin, priority: unhurried) {
@@ -76,7 +77,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
     }
 }
 
-@Suite(.timeLimit(.minutes(5)), .tags(.race)) struct HostLimiterRaceTests {
+@Suite(.bounded, .tags(.race)) struct HostLimiterRaceTests {
     private let origin = Origin(URL(string: "https://example.com")!)
 
     @Test func noMoreAreInThanTheLimitAndAllComeIn() async {

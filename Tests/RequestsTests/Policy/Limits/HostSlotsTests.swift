@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HostSlotsTests {
+@Suite(.bounded) struct HostSlotsTests {
     private let here = Origin(URL(string: "https://here.example")!)
     private let there = Origin(URL(string: "https://there.example")!)
 

@@ -1,11 +1,12 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct WaitingLineTests {
+@Suite(.bounded) struct WaitingLineTests {
     private func turns(of line: WaitingLine) -> [Int] {
         var line = line
         var turns: [Int] = []
@@ -80,10 +81,10 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(5))) struct WaitingLineFuzzTests {
+@Suite(.bounded) struct WaitingLineFuzzTests {
     @Test func itIsTheSameAsASortedList() {
         var fuzz = Fuzz()
-        for _ in 0..<Fuzz.cases / 1000 {
+        for _ in 0..<Scale.fuzz(weight: 1000) {
             var line = WaitingLine()
             var model: [(id: Int, priority: Int)] = []
             for id in 0..<300 {

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct BackoffTests {
+@Suite(.bounded, .tags(.behaviour)) struct BackoffTests {
     private static let longest = RandomSource { .max }
     private static let shortest = RandomSource { 0 }
 

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct IdempotencyKeysTests {
+@Suite(.bounded, .tags(.behaviour)) struct IdempotencyKeysTests {
     private func request(_ method: HTTPMethod, headers: HTTPHeaders = []) -> WireRequest {
         WireRequest(http: HTTPRequest(url: home, method: method, headers: headers))
     }

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct RetryPolicyTests {
+@Suite(.bounded, .tags(.behaviour)) struct RetryPolicyTests {
     private func failure(
         _ code: RequestError.Code = .unacceptableStatus,
         status: HTTPStatus? = nil,

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct DownloadDestinationTests {
+@Suite(.bounded) struct DownloadDestinationTests {
     private let folder = FileManager.default.temporaryDirectory
     private let head = HTTPResponseHead(status: .ok)
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct DownloadManifestTests {
+@Suite(.bounded) struct DownloadManifestTests {
     private static let change = "Sun, 06 Nov 1994 08:49:37 GMT"
     private let url = URL(string: "https://user:secret@example.com/film.mov?signature=secret#there")!
     private let now = Date(timeIntervalSince1970: 1_783_728_000)

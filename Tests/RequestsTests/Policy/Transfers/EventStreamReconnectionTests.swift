@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct EventStreamReconnectionTests {
+@Suite(.bounded) struct EventStreamReconnectionTests {
     private static let accepted = HTTPResponseHead(
         status: .ok,
         headers: [HTTPField(.contentType, "text/event-stream; charset=utf-8")]

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ResumeMachineTests {
+@Suite(.bounded) struct ResumeMachineTests {
     typealias Decision = ResumeMachine.Decision
 
     private static let url = URL(string: "https://example.com/film.mov?signature=1")!
@@ -288,7 +289,7 @@ import Testing
         var fuzz = Fuzz()
         let pieces = ["bytes ", "0", "4", "400", "999", "1000", "-", "/", "*", "400-999/1000", "9223372036854775807"]
         let machines = [nil, 1000].map { Self.machine(Self.manifest(total: $0), length: 400) }
-        for round in 0..<Fuzz.cases / 4 {
+        for round in 0..<Scale.fuzz(weight: 4) {
             var machine = machines[round % 2]
             let range = (Bool.random(using: &fuzz) ? "bytes " : "") + fuzz.text(of: pieces, upTo: 6)
             let fields = ["Content-Range": range, "Content-Length": fuzz.text(of: ["600", "1"], upTo: 1)]

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ResumeTokenTests {
+@Suite(.bounded) struct ResumeTokenTests {
     private let manifest = DownloadManifest(
         address: "0",
         validator: .tag("a"),

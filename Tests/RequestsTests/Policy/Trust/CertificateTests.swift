@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite struct CertificateTests {
+@Suite(.bounded, .tags(.behaviour)) struct CertificateTests {
     @Test(arguments: CertificateSample.all)
     func pinIsWhatOpenSSLSays(sample: CertificateSample) throws {
         #expect(PublicKeyPin(try Certificate(pem: sample.pem)).description == sample.pin)
@@ -58,7 +59,7 @@ import Testing
     }
 }
 
-@Suite struct PublicKeyPinTests {
+@Suite(.bounded, .tags(.behaviour)) struct PublicKeyPinTests {
     private static let zeros = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
 
     @Test(arguments: [zeros, "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])

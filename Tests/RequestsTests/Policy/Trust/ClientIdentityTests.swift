@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite struct ClientIdentityTests {
+@Suite(.bounded) struct ClientIdentityTests {
     private static let (certificate, key) = (CertificateSample.ec.pem, CertificateSample.ecKey)
 
-    @Test func nothingOfItIsEverPrinted() throws {
+    @Test(.tags(.behaviour)) func nothingOfItIsEverPrinted() throws {
         let identity = try ClientIdentity(pem: Self.certificate + Self.key, password: "hunter2")
         let policy = TrustPolicy.system.presenting(identity)
         var dumped = ""
@@ -28,10 +29,13 @@ import Testing
         )
     }
 
-    @Test(arguments: [
-        "", certificate, key, certificate + key + key, key.replacing("MIGH", with: "!!!!") + certificate,
-        key + certificate.replacing("MIIB", with: "AAAA"),
-    ])
+    @Test(
+        .tags(.behaviour),
+        arguments: [
+            "", certificate, key, certificate + key + key, key.replacing("MIGH", with: "!!!!") + certificate,
+            key + certificate.replacing("MIIB", with: "AAAA"),
+        ]
+    )
     func incompletePEMIsRefused(pem: String) {
         let error = #expect(throws: InvalidTrust.self) { try ClientIdentity(pem: pem) }
         #expect(error?.excerpt == "")
@@ -60,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func passwordWithANULIsRefused() {
+    @Test(.tags(.behaviour)) func passwordWithANULIsRefused() {
         #expect(throws: InvalidTrust.self) { try ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b") }
     }
 }

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite struct DERWalkerTests {
+@Suite(.bounded) struct DERWalkerTests {
     private func walk(_ bytes: [UInt8]) -> [[UInt8]]? {
         var walker = DERWalker(bytes[...])
         var contents: [[UInt8]] = []
@@ -41,7 +42,7 @@ import Testing
         #expect(walker.next(DERWalker.integer)?.content == [7])
     }
 
-    @Test(arguments: CertificateSample.all)
+    @Test(.tags(.behaviour), arguments: CertificateSample.all)
     func everyTruncationOfACertificateIsRefused(sample: CertificateSample) throws {
         let der = try Certificate(pem: sample.pem).der
         for count in 0..<der.count {
@@ -52,11 +53,11 @@ import Testing
 
     /// Certificates with some bytes changed, removed or doubled: each is one still, or refused; what counts is that the
     /// test is alive at its end.
-    @Test func hundredThousandDamagedCertificatesDoNoHarm() throws {
+    @Test func damagedCertificatesDoNoHarm() throws {
         var random = SeededRandom(0x5EED)
         let originals = try CertificateSample.all.map { [UInt8](try Certificate(pem: $0.pem).der) }
         var accepted = 0
-        for _ in 0..<100_000 {
+        for _ in 0..<Scale.pick(4000, whole: 100_000) {
             var bytes = originals[Int.random(in: originals.indices, using: &random)]
             // Where the lengths are is where it hurts: mostly at the beginning.
             let reach = Bool.random(using: &random) ? 64 : bytes.count
@@ -80,7 +81,7 @@ import Testing
 
     @Test func noiseDoesNoHarm() {
         var random = SeededRandom(0xDE5)
-        for _ in 0..<20_000 {
+        for _ in 0..<Scale.pick(1000, whole: 20_000) {
             let count = Int.random(in: 0...48, using: &random)
             let bytes = [0x30] + (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) }
             _ = walk(bytes)

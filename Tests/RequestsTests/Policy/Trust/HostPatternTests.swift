@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite struct HostPatternTests {
+@Suite(.bounded) struct HostPatternTests {
     private func matches(_ pattern: String, _ host: String) throws -> Bool {
         [try HostPattern(pattern): true].value(for: host) == true
     }

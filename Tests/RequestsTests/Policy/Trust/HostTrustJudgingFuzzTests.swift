@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct HostTrustJudgingFuzzTests {
+@Suite(.bounded) struct HostTrustJudgingFuzzTests {
     @Test func certificateWithBytesChangedPassesOnlyWithThePinnedKey() throws {
         var fuzz = Fuzz()
         let original = try [UInt8](Certificate(pem: CertificateSample.ed25519.pem).der)
@@ -15,7 +16,7 @@ import Testing
         let rules = try #require(policy.trust(for: "example.com"))
 
         // Fewer than elsewhere: each that can be read is a digest of its key.
-        for _ in 0..<Fuzz.cases / 20 {
+        for _ in 0..<Scale.fuzz(weight: 20) {
             var bytes = original
             for _ in 0..<Int.random(in: 1...4, using: &fuzz) {
                 let index = Int.random(in: bytes.indices, using: &fuzz)

@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite struct TrustPolicyTests {
+@Suite(.bounded) struct TrustPolicyTests {
     private let certificate: Certificate
     private let pin: PublicKeyPin
     private let identity: ClientIdentity
@@ -27,7 +28,7 @@ import Testing
         #expect(TrustPolicy.only([]) != .system)
     }
 
-    @Test func policiesAreEqualByTheirRules() throws {
+    @Test(.tags(.behaviour)) func policiesAreEqualByTheirRules() throws {
         let one = try TrustPolicy.system.adding([certificate]).pinning([pin], forHosts: ["a.example", "b.example"])
         let other = try TrustPolicy.system.pinning([pin], forHosts: ["B.example"]).adding([certificate, certificate])
             .pinning([pin], forHosts: ["a.example"])
@@ -61,7 +62,7 @@ import Testing
         #expect(both.trust(for: "a.example.com")?.pins == [pin, other])
     }
 
-    @Test func ruleThatWouldSayNothingIsRefused() {
+    @Test(.tags(.behaviour)) func ruleThatWouldSayNothingIsRefused() {
         let system = TrustPolicy.system
         #expect(throws: InvalidTrust.self) { try system.pinning([], forHosts: ["example.com"]) }
         #expect(throws: InvalidTrust.self) { try system.pinning([pin], forHosts: []) }
@@ -88,7 +89,10 @@ import Testing
     }
 
     #if os(Linux)
-    @Test(arguments: [URLSession.shared, URLSessionTransport(configuration: .ephemeral)] as [any HTTPTransport])
+    @Test(
+        .tags(.behaviour),
+        arguments: [URLSession.shared, URLSessionTransport(configuration: .ephemeral)] as [any HTTPTransport]
+    )
     func sessionRefusesEveryOtherPolicyBeforeItConnects(transport: any HTTPTransport) async throws {
         let server = try MockServer()
         for policy in [.system.requiring(.tls13), .only([]), .system.presenting(identity)] as [TrustPolicy] {

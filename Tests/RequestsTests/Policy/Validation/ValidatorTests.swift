@@ -3,11 +3,12 @@
 
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct ValidatorTests {
+@Suite(.bounded, .tags(.behaviour)) struct ValidatorTests {
     private func response(
         _ status: HTTPStatus = .ok,
         _ body: String = "{}",

@@ -4,17 +4,12 @@
 #if os(Linux)
 import Foundation
 import RequestsTesting
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CurlBodyTests {
-    private static func temporaryFile(_ text: String) throws -> URL {
-        let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try Data(text.utf8).write(to: url)
-        return url
-    }
-
+@Suite(.bounded) struct CurlBodyTests {
     private static func body(_ body: HTTPBody) throws -> Reader {
         Reader(try #require(try CurlBody(body) {}))
     }
@@ -24,30 +19,21 @@ import Testing
     }
 
     @Test(arguments: [1, 2, 3, 100])
-    func dataIsReadInPiecesOfTheBuffer(_ size: Int) throws {
+    func dataAndFilesAreReadInPiecesOfTheBuffer(_ size: Int) throws {
+        let file = try TemporaryFile(Data("hello".utf8))
         // A slice: its indices don't begin at 0.
-        let body = try Self.body(.data(Data("__hello".utf8).dropFirst(2)))
+        for content in [HTTPBody.data(Data("__hello".utf8).dropFirst(2)), .file(file.url)] {
+            let body = try Self.body(content)
 
-        #expect(body.length == 5)
-        #expect(body.readAll(size) == "hello")
-        #expect(body.sent == 5)
-    }
-
-    @Test(arguments: [1, 2, 3, 100])
-    func fileIsReadInPiecesOfTheBuffer(_ size: Int) throws {
-        let url = try Self.temporaryFile("hello")
-        defer { try? FileManager.default.removeItem(at: url) }
-        let body = try Self.body(.file(url))
-
-        #expect(body.length == 5)
-        #expect(body.readAll(size) == "hello")
-        body.close()
+            #expect(body.length == 5)
+            #expect(body.readAll(size) == "hello")
+            #expect(body.sent == 5)
+        }
     }
 
     @Test func emptyContentHasALengthAndAnEnd() throws {
-        let url = try Self.temporaryFile("")
-        defer { try? FileManager.default.removeItem(at: url) }
-        for content in [HTTPBody.data(Data()), .file(url)] {
+        let file = try TemporaryFile(Data())
+        for content in [HTTPBody.data(Data()), .file(file.url)] {
             let body = try Self.body(content)
             #expect(body.length == 0)
             #expect(body.readAll(10) == "")
@@ -55,11 +41,10 @@ import Testing
     }
 
     @Test func fileThatHasGrownIsSentAsItWasAnnounced() throws {
-        let url = try Self.temporaryFile("hello")
-        defer { try? FileManager.default.removeItem(at: url) }
-        let body = try Self.body(.file(url))
+        let file = try TemporaryFile(Data("hello".utf8))
+        let body = try Self.body(.file(file.url))
 
-        let handle = try FileHandle(forWritingTo: url)
+        let handle = try FileHandle(forWritingTo: file.url)
         try handle.seekToEnd()
         try handle.write(contentsOf: Data(" world".utf8))
         try handle.close()
@@ -69,12 +54,11 @@ import Testing
     }
 
     @Test func fileThatHasShrunkFails() throws {
-        let url = try Self.temporaryFile("hello")
-        defer { try? FileManager.default.removeItem(at: url) }
-        let body = try Self.body(.file(url))
+        let file = try TemporaryFile(Data("hello".utf8))
+        let body = try Self.body(.file(file.url))
 
         #expect(body.read(upTo: 2) == "he")
-        let handle = try FileHandle(forWritingTo: url)
+        let handle = try FileHandle(forWritingTo: file.url)
         try handle.truncate(atOffset: 3)
         try handle.close()
 
@@ -88,9 +72,8 @@ import Testing
     }
 
     @Test func dataAndFilesCanBeRewound() throws {
-        let url = try Self.temporaryFile("hello")
-        defer { try? FileManager.default.removeItem(at: url) }
-        for content in [HTTPBody.data(Data("hello".utf8)), .file(url)] {
+        let file = try TemporaryFile(Data("hello".utf8))
+        for content in [HTTPBody.data(Data("hello".utf8)), .file(file.url)] {
             let body = try Self.body(content)
             _ = body.readAll(2)
             #expect(body.seek(to: 0))
@@ -126,7 +109,6 @@ import Testing
 
         #expect(body.length == row.length)
         #expect(await body.readAll(2, waitingFor: readable) == row.read)
-        body.close()
     }
 
     @Test func oneStreamThatHasBegunCannotBeRewound() async throws {
@@ -153,7 +135,6 @@ import Testing
         #expect(body.seek(to: 0))
         #expect(await body.readAll(2, waitingFor: readable) == "hello")
         #expect(body.sent == 5 && made.withLock { $0 } == 2)
-        body.close()
     }
 
     @Test func streamThatCannotBeMadeAgainAfterAllFails() async throws {
@@ -189,8 +170,13 @@ import Testing
         defer { unlink(path) }
         // Both ends, so that the opening doesn't block.
         let writer = open(path, O_RDWR)
+        try #require(writer >= 0)
+        defer { close(writer) }
         let readable = Signal()
-        let stream = BodyStream(length: 5) { InputStream(fileAtPath: path)! }
+        let stream = BodyStream(length: 5) {
+            guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
+            return input
+        }
         let body = Reader(try #require(try CurlBody(.stream(stream)) { readable.signal() }))
 
         #expect(body.read(upTo: 10) == "later")
@@ -199,8 +185,6 @@ import Testing
         await readable.wait()
         #expect(body.read(upTo: 10) == "hello")
         #expect(body.read(upTo: 10) == "")
-        body.close()
-        close(writer)
     }
 }
 
@@ -218,17 +202,18 @@ private final class Signal: Sendable {
     }
 }
 
-/// A body whose reads may stand in an expectation.
+/// A body whose reads may stand in an expectation. It is closed with its test.
 private final class Reader {
     private var body: CurlBody
 
     init(_ body: CurlBody) { self.body = body }
 
+    deinit { body.close() }
+
     var length: Int64? { body.length }
     var sent: Int64 { body.sent }
 
     func seek(to offset: Int64) -> Bool { body.seek(to: offset) }
-    func close() { body.close() }
 
     /// What one read gives: text, or the word for what else came.
     func read(upTo count: Int) -> String {

@@ -3,11 +3,12 @@
 
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct CurlResultTests {
+@Suite(.bounded) struct CurlResultTests {
     @Test func successIsNoError() {
         #expect(CurlResult(code: 0, text: "").error(phase: .sending) == nil)
     }
@@ -80,9 +81,10 @@ import Testing
         #expect(CurlResult(code: 56, text: text).error(phase: .sending)?.code == .cannotConnect)
     }
 
-    @Test(arguments: Int32(1)...200)
-    func everyCodeIsAnError(_ code: Int32) {
-        #expect(CurlResult(code: code, text: "").error(phase: .sending)?.underlying is URLError)
+    @Test func everyCodeIsAnError() {
+        for code: Int32 in 1...200 {
+            #expect(CurlResult(code: code, text: "").error(phase: .sending)?.underlying is URLError, "code \(code)")
+        }
     }
 }
 #endif

@@ -5,12 +5,13 @@
 import CCurl
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 @testable import Requests
 
 /// The sockets are real: both ends of a pair.
-@Suite(.timeLimit(.minutes(5))) struct CurlSocketsTests {
+@Suite(.bounded) struct CurlSocketsTests {
     /// Handles, of which only the identity counts.
     private let one = OpaquePointer(bitPattern: 1)!
     private let other = OpaquePointer(bitPattern: 2)!
@@ -27,6 +28,7 @@ import Testing
             var ends: [Int32] = [-1, -1]
             socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends)
             (own, peer) = (ends[0], ends[1])
+            ends = [-1, -1]
             pipe(&ends)
             wakeUp = ends
             sockets.open(poll, wakeUp: ends[0])

@@ -3,11 +3,12 @@
 
 #if os(Linux)
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite struct CurlTrustTests {
+@Suite(.bounded) struct CurlTrustTests {
     private func request(_ url: String = "https://example.com/", trust: TrustPolicy) throws -> TransportRequest {
         TransportRequest(HTTPRequest(url: try #require(URL(string: url))), trust: trust)
     }

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.timeLimit(.minutes(5))) struct SessionTrustTests {
+@Suite(.bounded) struct SessionTrustTests {
     private func request(_ url: String, trust: TrustPolicy) throws -> TransportRequest {
         TransportRequest(HTTPRequest(url: try #require(URL(string: url))), trust: trust)
     }

@@ -1,0 +1,14 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension Data {
+    /// Bytes with a period of 251, which divides no size of a buffer: a piece in the wrong place shows.
+    static func pattern(_ count: Int) -> Data {
+        let period = Data((0..<251).map { UInt8($0) })
+        var data = Data(capacity: count + period.count)
+        while data.count < count { data.append(period) }
+        return Data(data.prefix(count))
+    }
+}
