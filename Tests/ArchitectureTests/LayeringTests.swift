@@ -16,6 +16,7 @@ struct Layering {
         ["Policy", "Observation"],
         ["Transport", "Operations"],
         ["Environment"],
+        ["Engine"],
         ["Request"],
         ["Queue"],
         ["Describing"],

@@ -13,6 +13,8 @@ public struct HTTPResponse<Body> {
     public private(set) var attempts: [Attempt]
     /// Makes the decoder of JSON where the caller brings none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
+    /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
+    var asked: Box<HTTPRequest>?
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, attempts: [Attempt] = []) {
@@ -45,6 +47,7 @@ public struct HTTPResponse<Body> {
     ) throws(Failure) -> HTTPResponse<NewBody> {
         var response = HTTPResponse<NewBody>(head: head, body: try transform(body), attempts: attempts)
         response.makeDecoder = makeDecoder
+        response.asked = asked
         return response
     }
 }

@@ -84,6 +84,9 @@ extension RequestError {
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.
         public static let dependencyCycle = Code("dependencyCycle")
+        /// Requests were sent on behalf of requests more than eight deep: an interceptor or a condition whose own request
+        /// meets it again, for example. The reason names them.
+        public static let nestingLimitReached = Code("nestingLimitReached")
         /// A condition that the request has to meet before it starts isn't met; the underlying error tells which.
         public static let conditionFailed = Code("conditionFailed")
         /// The transport was closed.

@@ -130,6 +130,20 @@ public struct RequestError: Error, Sendable {
     public var underlying: (any Error)? { details.underlying }
 
     /// The same error with what a transport can't know: the request, the response and the attempts.
+    /// Returns the same error, with another cause.
+    func caused(by underlying: any Error) -> RequestError {
+        RequestError(
+            code,
+            phase: phase,
+            reason: reason,
+            request: request,
+            response: response,
+            body: body,
+            attempts: attempts,
+            underlying: underlying
+        )
+    }
+
     func completed(
         phase: Phase? = nil,
         request: HTTPRequest?,

@@ -73,7 +73,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// Ends the stream at once: what hasn't been consumed isn't wanted.
     mutating func abandon() -> Action {
         // Who asks for it nevertheless mustn't take what it got for the whole.
-        if hasEnded, !chunks.isEmpty { ending = .failure(CancellationError()) }
+        if case .end? = ending, !chunks.isEmpty { ending = .failure(CancellationError()) }
         chunks = []
         (next, size) = (0, 0)
         guard ending == nil else { return Action() }

@@ -10,7 +10,14 @@ public struct MonitoredOperation: Sendable, Identifiable {
     /// The identifier of the request; empty as long as there is none yet.
     ///
     /// It may hold what the address holds: what shows it to people, redacts it.
-    public var identifier: String
+    ///
+    /// It is computed when it is first asked for: for a ready-made request it is a digest of all that is sent.
+    public var identifier: String {
+        get { lazyIdentifier.value }
+        set { lazyIdentifier = LazyText(newValue) }
+    }
+
+    private var lazyIdentifier: LazyText
     /// The name that the request has for people, if it has one.
     public var tag: String?
     /// The name of the request's type.
@@ -37,12 +44,49 @@ public struct MonitoredOperation: Sendable, Identifiable {
     /// Describes an operation under a number of the caller's choice, for tests of monitors.
     public init(id: UInt64, identifier: String = "", tag: String? = nil, requestType: String) {
         self.id = id
-        self.identifier = identifier
+        lazyIdentifier = LazyText(identifier)
         self.tag = tag
         self.requestType = requestType
     }
 
     private static let lastID = Locked<UInt64>(0)
+
+    /// Says what makes the identifier, once there is a request.
+    mutating func identify(by make: @escaping @Sendable () -> String) {
+        lazyIdentifier = LazyText(make)
+    }
+}
+
+/// A text that is made when it is first asked for, at most once.
+private final class LazyText: Sendable {
+    private enum State: Sendable {
+        case made(String)
+        case toMake(@Sendable () -> String)
+    }
+
+    private let state: Locked<State>
+
+    init(_ text: String) {
+        state = Locked(.made(text))
+    }
+
+    init(_ make: @escaping @Sendable () -> String) {
+        state = Locked(.toMake(make))
+    }
+
+    var value: String {
+        switch state.withLock({ $0 }) {
+        case .made(let text): return text
+        case .toMake(let make):
+            // Two that ask at once may both make it; it is the same.
+            let text = make()
+            let former = state.withLock { state in
+                defer { state = .made(text) }
+                return state
+            }
+            return withExtendedLifetime(former) { text }
+        }
+    }
 }
 
 extension MonitoredOperation: Hashable {

@@ -103,22 +103,19 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         state.withLock { $0.lifecycle.handle(input) }
     }
 
-    /// Where the operation is in its life.
-    final var lifecycleState: OperationLifecycle.State { state.withLock { $0.lifecycle.state } }
-
     /// Keeps the result of a cancelled operation; there is none in the base class.
     func storeCancellation() {}
 
     /// Enqueues the completions, and lets go of work that is no longer wanted; called once.
     func deliver() {}
 
-    /// Does what the lifecycle asks for; subclasses add the phases of their work.
-    func perform(_ action: OperationLifecycle.Action) {
+    /// Does what the lifecycle asks for.
+    private func perform(_ action: OperationLifecycle.Action) {
         switch action {
         case .announce: advance(.announced)
-        case .build: execute()
+        case .execute: execute()
         case .finish: announceEnd()
-        default: break
+        case .none, .send, .deliver: break
         }
     }
 

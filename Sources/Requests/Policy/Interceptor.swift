@@ -27,6 +27,35 @@ public protocol Interceptor: Sendable {
     /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
     func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws
 
+    /// Sends a request on, and returns the answer; by default it does just that.
+    ///
+    /// This is the way to do something around a request: to answer it without sending, to send it somewhere else, twice,
+    /// or several times at once, to time it, or to look at the head of its answer before the content arrives.
+    ///
+    /// ```swift
+    /// func intercept(
+    ///     _ request: HTTPRequest, context: InterceptorContext, next: Next
+    /// ) async throws -> HTTPResponse<ResponseContent> {
+    ///     if let known = table[request.url] { return known }
+    ///     return try await next(request)
+    /// }
+    /// ```
+    ///
+    /// Interceptors are nested, the first one outermost. Behind the last one are the library's own links: redirects,
+    /// cookies, the cache, limits, and at last the transport. A status that isn't 2xx is an answer here, not an error;
+    /// validators judge it afterwards.
+    ///
+    /// The content of a download or a stream is delivered as it arrives, and isn't in the answer. An interceptor that
+    /// answers such a request by itself returns the content, which is then delivered for it.
+    ///
+    /// - Throws: What keeps the answer from arriving. A ``RequestError`` may be followed by a retry, any other error is the
+    ///   failure of the operation.
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent>
+
     /// Changes a response before it is judged; leaves it as it is by default.
     ///
     /// Called for the response that the redirects led to, whatever its status, on a thread where it may take its time.
@@ -41,8 +70,9 @@ public protocol Interceptor: Sendable {
     /// that can't be followed, for cancellation, or for content that can't be decoded. The first decision that isn't
     /// ``RetryDecision/pass`` counts; where all pass, the ``RetryPolicy`` of the request or the environment decides.
     ///
-    /// A body that can't be sent again isn't: a retry that is decided then becomes a failure of code
-    /// `bodyNotReplayable`, with the failure that was to be retried as its underlying error.
+    /// What is decided about is the request that would be sent again, ``InterceptorContext/request``, whatever redirects
+    /// it went through; the error's request is the one that was sent last. A body that can't be sent again isn't: then the
+    /// failure stands, with an error of code `bodyNotReplayable` as its underlying error.
     ///
     /// Nothing limits what an interceptor asks for: look at ``InterceptorContext/attempt``, or give the operation a
     /// deadline.
@@ -52,6 +82,15 @@ public protocol Interceptor: Sendable {
 extension Interceptor {
     /// Leaves the request as it is.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {}
+
+    /// Sends the request on.
+    public func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        try await next(request)
+    }
 
     /// Leaves the response as it is.
     public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {}

@@ -3,50 +3,112 @@
 
 import Foundation
 
-/// What an interceptor knows about the operation.
+/// What an interceptor knows about the operation that it works for.
 public struct InterceptorContext: Sendable {
-    /// The identifier of the request.
-    public let identifier: String
-    /// Which try this is; 1 is the first, and redirects that are followed don't count.
-    public let attempt: Int
-    /// What relative addresses of the operation's environment are appended to; nil where there is nothing.
-    ///
-    /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
-    public let baseURL: URL?
-    /// What was asked for, where a response is to be transformed; nil before there is one.
-    public internal(set) var request: HTTPRequest?
-    /// Whose refreshes the operation is a part of: they would wait for it, and so mustn't be waited for.
-    let refreshing: Set<ObjectIdentifier>
-    /// Makes the encoder of JSON for bodies that bring none; nil takes a plain one.
-    var makeEncoder: (@Sendable () -> JSONEncoder)?
-    /// Sends a request as the operation would; nil where there is no operation.
-    var send: (@Sendable (HTTPRequest) async throws -> HTTPResponse<Data>)?
-    /// Tells who watches the operation of its waiting; nil where nobody does.
-    var report: (@Sendable (AuthenticationReport) -> Void)?
-    /// What interceptors remember about the operation.
-    let notes: InterceptorNotes
+    let source: any ContextSource
+    private let asked: Box<HTTPRequest>?
+
+    init(_ source: any ContextSource, request: HTTPRequest? = nil) {
+        self.source = source
+        asked = request.map(Box.init)
+    }
 
     /// Makes a context, for tests of an interceptor.
     ///
     /// - Parameters:
     ///   - identifier: The identifier of the request.
-    ///   - attempt: Which try this is; 1 is the first.
-    ///   - baseURL: What relative addresses are appended to; nil, the default, is nothing.
-    public init(identifier: String, attempt: Int, baseURL: URL? = nil) {
-        self.init(identifier: identifier, attempt: attempt, baseURL: baseURL, refreshing: [], notes: InterceptorNotes())
+    ///   - attempt: The number of the attempt; 1 is the first.
+    ///   - baseURL: What relative addresses are appended to; nil by default.
+    ///   - request: The request, for ``Interceptor/retry(_:context:)`` and ``Interceptor/transform(_:context:)``.
+    public init(identifier: String, attempt: Int, baseURL: URL? = nil, request: HTTPRequest? = nil) {
+        self.init(TestContext(identifier: identifier, attempt: attempt, baseURL: baseURL), request: request)
     }
 
-    init(
-        identifier: String,
-        attempt: Int,
-        baseURL: URL?,
-        refreshing: Set<ObjectIdentifier>,
-        notes: InterceptorNotes
-    ) {
+    /// The identifier of the request.
+    ///
+    /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
+    public var identifier: String { source.identifier }
+
+    /// The number of the attempt; 1 is the first, and redirects that are followed don't count.
+    public var attempt: Int { source.attempt }
+
+    /// The base URL of the operation's environment; nil if it has none.
+    ///
+    /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
+    public var baseURL: URL? { source.baseURL }
+
+    /// The request that the operation has sent; nil before it was sent.
+    ///
+    /// For a retry it is what would be sent again, whatever redirects have led to: what is decided, is decided about
+    /// this request. For a response to be transformed, it is the one that the redirects have led to.
+    public var request: HTTPRequest? { asked?.value }
+
+    /// The interceptors whose refreshes the operation is a part of: they wait for it, so it must not wait for them.
+    var refreshing: Set<ObjectIdentifier> { source.refreshing }
+    /// Makes the encoder of JSON for bodies that bring none; nil takes a plain one.
+    var makeEncoder: (@Sendable () -> JSONEncoder)? { source.makeEncoder }
+    /// What interceptors remember about the operation.
+    var notes: InterceptorNotes { source.notes }
+
+    /// Sends a request on behalf of the operation, and returns its response.
+    ///
+    /// For what an interceptor has to ask a server for before it can go on: a token, a nonce, a configuration. The request
+    /// runs in the operation's environment, over its transport, and beside its queue: it waits for no place there, since
+    /// the operation that waits for it holds one. The interceptor that sends it isn't applied to it. Requests that are
+    /// added to a client or a queue meanwhile are treated likewise.
+    ///
+    /// Work of this kind may be nested eight deep. Cancelling the operation cancels it.
+    ///
+    /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
+    /// - Returns: The response, with an acceptable status.
+    /// - Throws: The failure of the request, a ``RequestError``; of code `nestingLimitReached` if it is nested too deep.
+    public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        try await source.send(request)
+    }
+
+    /// Reports to monitors that the operation waits for a credential, or no longer.
+    func report(_ report: AuthenticationReport) { source.report(report) }
+}
+
+/// The operation behind a context.
+protocol ContextSource: AnyObject, Sendable {
+    var identifier: String { get }
+    var attempt: Int { get }
+    var baseURL: URL? { get }
+    var refreshing: Set<ObjectIdentifier> { get }
+    var makeEncoder: (@Sendable () -> JSONEncoder)? { get }
+    var notes: InterceptorNotes { get }
+    /// The urgency of the operation, for those that let one go before another.
+    var urgency: Int { get }
+
+    func report(_ report: AuthenticationReport)
+    /// Records that a response without a transfer answers a request.
+    func recordAnswer(to request: HTTPRequest)
+    /// Sends a request on behalf of the operation.
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
+}
+
+/// The context of a test, behind which there is no operation.
+private final class TestContext: ContextSource {
+    let identifier: String
+    let attempt: Int
+    let baseURL: URL?
+    let notes = InterceptorNotes()
+
+    init(identifier: String, attempt: Int, baseURL: URL?) {
         self.identifier = identifier
         self.attempt = attempt
         self.baseURL = baseURL
-        self.refreshing = refreshing
-        self.notes = notes
+    }
+
+    var refreshing: Set<ObjectIdentifier> { [] }
+    var makeEncoder: (@Sendable () -> JSONEncoder)? { nil }
+    var urgency: Int { 0 }
+
+    func report(_ report: AuthenticationReport) {}
+    func recordAnswer(to request: HTTPRequest) {}
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
     }
 }

@@ -25,6 +25,18 @@ public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         try await base.adapt(&request, context: context)
     }
 
+    /// Has the interceptor send the request, if it is one of its requests.
+    ///
+    /// - Throws: What the interceptor throws.
+    public func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        guard includes(request) else { return try await next(request) }
+        return try await base.intercept(request, context: context, next: next)
+    }
+
     /// Has the interceptor change the response, if its request is one of its requests, redirects followed.
     ///
     /// - Throws: What the interceptor throws.
@@ -38,6 +50,14 @@ public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
         guard let sent, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
+    }
+}
+
+extension ScopedInterceptor: ChallengeAnswering {
+    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
+        guard let answering = base as? any ChallengeAnswering, let sent, includes(sent) else { return .pass }
+        return await answering.answer(error, context: context)
     }
 }
 

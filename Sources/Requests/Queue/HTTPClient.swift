@@ -232,11 +232,11 @@ public final class HTTPClient: RequestQueue {
 
     /// Takes an operation, to start it when its turn has come.
     ///
-    /// What the refresh of a credential consists of starts at once: the requests that wait for it may be as many as
-    /// run at once, and it would wait for them.
+    /// What a running operation waits for starts at once, such as the request of an interceptor or the refresh of a
+    /// credential: the operations that wait for it may have all the places.
     public func addOperation(_ operation: Operation) {
         lanes.follower.add(operation)
-        let lane = RefreshScope.interceptors.isEmpty ? lanes.bounded : lanes.unbounded
+        let lane = CallScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
         lane.addOperation(operation)
     }
 
@@ -247,7 +247,7 @@ public final class HTTPClient: RequestQueue {
     }
 
     /// The queue, and another one without a bound, for what others wait for.
-    private struct Lanes: Sendable {
+    private final class Lanes: Sendable {
         let bounded = OperationQueue()
         let unbounded = OperationQueue()
         let follower = QueueFollower()
@@ -255,6 +255,13 @@ public final class HTTPClient: RequestQueue {
         init(_ width: Int) {
             bounded.name = "Requests.HTTPClient"
             bounded.maxConcurrentOperationCount = Self.width(width)
+        }
+
+        // Nobody can let the operations of a suspended queue start any more.
+        deinit {
+            guard bounded.isSuspended else { return }
+            bounded.cancelAllOperations()
+            bounded.isSuspended = false
         }
 
         /// What the system takes: it traps on numbers below its default, and stands still with none.

@@ -44,14 +44,15 @@ extension RequestQueue {
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
-        if coalescing || request.options.coalesce {
+        let options = operation.plan?.options
+        if coalescing || options?.coalesce == true {
             if dependencies.isEmpty {
                 operation.joinSharedTransfer(of: sharingIdentity)
             } else {
                 operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true)
             }
         }
-        let priority = priority == .normal ? request.options.priority ?? .normal : priority
+        let priority = priority == .normal ? options?.priority ?? .normal : priority
         enqueue(operation, dependencies: dependencies, priority: priority)
         return operation
     }
@@ -76,10 +77,11 @@ extension RequestQueue {
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
-        if coalescing || request.options.coalesce {
+        let options = operation.plan?.options
+        if coalescing || options?.coalesce == true {
             operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true)
         }
-        if let priority = request.options.priority { operation.queuePriority = priority }
+        if let priority = options?.priority { operation.queuePriority = priority }
         return operation
     }
 
@@ -92,6 +94,8 @@ extension RequestQueue {
         let operation = R.makeOperation(
             OperationConfiguration(source: source, transport: session ?? transport, environment: environment)
         )
+        // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
+        if underlyingQueue != nil { operation.changeRole { $0.startsElsewhere = true } }
         if let completion {
             operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)
         }
@@ -107,12 +111,12 @@ extension RequestQueue {
         place(operation)
     }
 
-    /// Adds an operation, unless it is a part of a refresh: that takes no place in an operation queue, where those that
-    /// wait for it may have all of them.
+    /// Adds an operation. One that a running operation waits for takes no place in an operation queue, where the waiting
+    /// ones may have all of them.
     ///
-    /// A client sees to that itself, and so has to do a queue of another kind that has a bound.
+    /// A client sees to that itself, and so must a queue of another kind that has a bound.
     func place(_ operation: Operation) {
-        if !RefreshScope.interceptors.isEmpty, self is OperationQueue {
+        if CallScope.isOnBehalfOfAnother, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)
         } else {
             addOperation(operation)

@@ -12,7 +12,7 @@ extension RequestQueue {
     /// - Complexity: O(n) in the number of operations on the queue.
     public func requestCurrentlyExecuting<R: Request>(_ request: R) -> RequestOperation<R>? {
         for case let operation as RequestOperation<R> in operations
-        where !operation.isFinished && operation.request == request {
+        where operation.result == nil && !operation.isFinished && operation.request == request {
             return operation
         }
         return nil

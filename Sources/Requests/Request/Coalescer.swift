@@ -35,17 +35,18 @@ final class Coalescer: Sendable {
             transport = ObjectIdentifier(operation.transport)
             type = ObjectIdentifier(R.self)
             identifier = request.identifier
-            refreshing = operation.refreshing
+            refreshing = operation.call.refreshing
             let environment = operation.environment
             revision = environment.revision
             baseURL = environment.baseURL
             query = environment.query
             headers = environment.headers
             cookies = environment.cookies.map { ObjectIdentifier($0) }
-            credentials = (environment.interceptors + request.options.interceptors).compactMap {
+            let plan = operation.plan
+            credentials = (plan?.interceptors ?? []).compactMap {
                 ($0 as? any CredentialBearer)?.credentialMark
             }
-            var options = request.options
+            var options = plan?.options ?? RequestOptions()
             // Every operation has its own deadline, place in its queue and name, whoever does the work.
             options.deadline = nil
             options.priority = nil

@@ -56,31 +56,44 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         return new
     }
 
-    final override func review(_ error: RequestError?) -> Review {
-        guard run.withLock({ $0.receiver != nil }), let download = download.withLock({ $0 }) else {
-            return .usual
-        }
+    final override func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview {
+        guard isDelivered, let download = download.withLock({ $0 }) else { return .usual }
         let (reason, failure) = download.review(error)
         if let reason { return .again(RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)) }
         return failure.map { .failure($0) } ?? .usual
     }
 
-    final override func conclude(_ response: HTTPResponse<Data>) {
-        guard let request, let download = download.withLock({ $0 }) else { return }
-        // An answer without the content, such as 202 to a request for the rest, makes nothing whole.
-        guard run.withLock({ $0.receiver != nil }) else {
-            let reason = "the answer has nothing of the file"
-            return fail(RequestError(.emptyResponse, phase: .receiving, reason: reason), in: .receiving)
-        }
+    final override func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of sent: HTTPRequest,
+        in attempt: CallAttempt
+    ) async throws(CallFailure) {
+        guard let request else { return }
         do {
+            try deliver(response, of: sent)
+            guard let download = download.withLock({ $0 }) else { return }
             let (url, length) = try download.complete(expecting: request.expectedSHA256) { result == nil }
             let file = DownloadedFile(url: url, length: length, response: response.head)
             finish(with: .success(try request.process(file)))
         } catch let error as DownloadError {
-            fail(RequestError(error), in: .receiving)
+            throw CallFailure(RequestError(error), in: .receiving)
+        } catch let error as RequestError {
+            throw CallFailure(error, in: error.phase)
         } catch {
-            fail(error, in: .decoding)
+            throw CallFailure(error, in: .decoding)
         }
+    }
+
+    /// Writes the content of a response that was answered without a transfer, as one that had arrived.
+    private func deliver(_ response: HTTPResponse<ResponseContent>, of sent: HTTPRequest) throws {
+        guard case .data(let content) = response.body else { return }
+        // A response without the content, such as 202 to a request for the rest, makes nothing whole.
+        guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
+            let reason = "the response contains no part of the file"
+            throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
+        }
+        try receiver.receive(content)
+        receiver.end(nil)
     }
 
     // MARK: Resuming

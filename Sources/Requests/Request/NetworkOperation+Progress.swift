@@ -85,43 +85,10 @@ protocol ProgressFollowing: Operation {
 
 extension NetworkOperation: ProgressFollowing {
     final var progressFeeds: ProgressFeeds {
-        if let feeds = run.withLock({ $0.progress }) { return feeds }
-        let new = ProgressFeeds(clock: environment.clock)
-        let (feeds, exchange) = run.withLock { run in
-            let feeds = run.progress ?? new
-            run.progress = feeds
-            return (feeds, run.exchange)
-        }
-        guard feeds === new else { return feeds }
-        // What has happened before somebody asked.
-        if let hop = exchange.hop {
-            feeds.sent.begin(total: hop.outgoing.body.length)
-            if exchange.sent > 0 { feeds.sent.reach(exchange.sent, of: hop.outgoing.body.length) }
-        }
-        if let head = exchange.head { tellBegin(of: head) }
+        if let feeds = call.progress { return feeds }
+        let feeds = call.setProgress(ProgressFeeds(clock: environment.clock))
         if let result { feeds.end(isWhole: result.isSuccess) }
         return feeds
-    }
-
-    /// Tells that the content of a response begins, if anybody has asked.
-    final func tellBegin(of head: HTTPResponseHead) {
-        guard let feeds = run.withLock({ $0.progress }) else { return }
-        let (receiver, method, count) = run.withLock { run in
-            (run.receiver, run.exchange.hop?.outgoing.method, run.exchange.body.count)
-        }
-        guard claims(head), let offset = receiver.map(\.count) ?? Int64(count) else { return feeds.received.rest() }
-        let start = receiver == nil ? 0 : offset
-        feeds.received.begin(at: offset, total: method == .head ? 0 : head.totalLength(behind: start))
-    }
-}
-
-extension HTTPResponseHead {
-    /// How many bytes there will be, with those that are there; nil where nobody knows.
-    fileprivate func totalLength(behind offset: Int64) -> Int64? {
-        guard !headers.isEncoded else { return nil }
-        // What is there already comes before the content.
-        if offset > 0, let range = headers[.contentRange] { return ContentRange(parsing: range)?.total }
-        return headers.exactLength
     }
 }
 

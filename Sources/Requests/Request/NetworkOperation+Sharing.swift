@@ -1,20 +1,22 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// How an operation leaves its work to another, and gets it back where that can't do it.
+import Foundation
+
+/// How an operation leaves its work to another, and gets it back if that can't do it.
 extension NetworkOperation {
     /// Joins the unfinished transfer of an equal request, now: the operation takes what comes of it, even if that comes
     /// before its own turn.
     func joinSharedTransfer(of queue: Coalescer.Queue) {
         guard let request, keepsContentInMemory else { return }
         let shared = sharedTransfer(for: request, of: queue)
-        run.withLock { $0.role = .follower(shared) }
+        changeRole { $0.part = .follower(shared) }
     }
 
     /// Joins the unfinished transfer of an equal request when the operation starts, since only then is it known what it
     /// may take: the request may not be made yet, and what came before a dependency was finished is too old.
     func joinSharedTransferAtStart(of queue: Coalescer.Queue, isAsked: Bool) {
-        run.withLock { $0.role = .joining(queue, isAsked: isAsked) }
+        changeRole { $0.part = .joining(queue, isAsked: isAsked) }
     }
 
     private func sharedTransfer(for request: R, of queue: Coalescer.Queue) -> SharedTransfer<R> {
@@ -26,62 +28,89 @@ extension NetworkOperation {
             transport: transport,
             environment: environment
         )
-        configuration.refreshing = refreshing
+        configuration.refreshing = call.refreshing
         return Coalescer.shared.join(key, or: SharedTransfer(key: key, queue: queue, configuration: configuration))
     }
 
-    /// Takes the transfer to join, if there is one: whoever takes it has to see to it that it is left.
+    /// Takes the transfer to join, if there is one. It is left with the result, or when the operations part.
     func takeSharedTransfer(for request: R) -> SharedTransfer<R>? {
-        // One step, so that a start and a cancel at the same time don't both leave. A leader stays one.
-        let role = run.withLock { run in
-            if case .leader = run.role { return run.role }
-            defer { run.role = .alone }
-            return run.role
+        let part = changeRole { role in
+            if case .joining = role.part { defer { role.part = .alone }; return role.part }
+            return role.part
         }
-        switch role {
+        switch part {
         case .follower(let shared):
             return shared as? SharedTransfer<R>
         case .joining(let queue, let isAsked):
-            guard keepsContentInMemory else { return nil }
-            return isAsked || request.options.coalesce ? sharedTransfer(for: request, of: queue) : nil
+            guard keepsContentInMemory, isAsked || plan?.options.coalesce == true else { return nil }
+            let shared = sharedTransfer(for: request, of: queue)
+            changeRole { $0.part = .follower(shared) }
+            return shared
         case .alone, .leader:
             return nil
         }
     }
 
-    /// Leaves a transfer that was joined and not taken: that of an operation that ends before it starts.
-    ///
-    /// A leader lets go of the transfer, which holds on to it.
+    /// Leaves a transfer that was joined. A leader lets go of the transfer, which holds on to it.
     func leaveSharedTransfer() {
-        let role = run.withLock { run in
-            defer { run.role = .alone }
-            return run.role
+        let (part, joined) = changeRole { role in
+            defer { (role.part, role.joined) = (.alone, nil) }
+            return (role.part, role.joined)
         }
-        if case .follower(let shared as SharedTransfer<R>) = role { shared.leave(self) }
+        if case .follower(let shared as SharedTransfer<R>) = part { shared.leave(self) }
+        joined?.resume(returning: true)
     }
 
-    func join(_ shared: SharedTransfer<R>) {
-        guard transition(.join) == .attach else { return shared.leave(self) }
-        // Weak: the exchange is the operation's own.
-        let leave: Exchange.Cancellation = { [weak self] in
-            if let self { shared.leave(self) }
+    /// Waits for what another operation does for this one, and returns whether there is a result.
+    func join(_ shared: SharedTransfer<R>) async -> Bool {
+        await withUnsafeContinuation { continuation in
+            changeRole { $0.joined = continuation }
+            shared.attach(self)
+            // A result that came before is seen by nobody else.
+            if result != nil { leaveSharedTransfer() }
         }
-        run.withLock { run in
-            let work = run.exchange.beginWork()
-            return run.exchange.keep(leave, of: work)
-        }?()
-        shared.attach(self)
     }
 
-    /// Tells the monitors whose work the operation waits for.
+    /// Does its own work, since the operation that it has joined can't do it.
+    func part() {
+        changeRole { role in
+            defer { (role.part, role.joined) = (.alone, nil) }
+            return role.joined
+        }?.resume(returning: false)
+    }
+
+    /// Reports to monitors whose work the operation waits for.
     func reportJoining(_ leader: NetworkOperation<R>) {
-        guard let feed, let leader = leader.feed?.operation else { return }
+        guard let feed = call.feed, let leader = leader.call.feed?.operation else { return }
         feed.report(.operationJoined(leader))
     }
 
     /// Takes over the result of the operation that did the work, unless there is one already.
     func adopt(_ outcome: Outcome, of leader: NetworkOperation<R>) {
-        let exchange = leader.run.withLock { $0.exchange }
-        finish(with: outcome) { self.run.withLock { $0.exchange.adopt(exchange) } }
+        let record = leader.call.record
+        finish(with: outcome) { self.call.record { $0 = record } }
     }
+}
+
+extension NetworkOperation {
+    final func allowsSending(_ request: HTTPRequest) -> Bool {
+        guard !request.method.isSafe, case .leader(let shared) = changeRole({ $0.part }) else { return true }
+        shared.refuse()
+        cancel()
+        return false
+    }
+
+    final var urgency: Int {
+        guard case .leader(let shared) = changeRole({ $0.part }) else { return queuePriority.rawValue }
+        return shared.priority?.rawValue ?? queuePriority.rawValue
+    }
+}
+
+/// A ``SharedTransfer``, of whatever request.
+protocol SharedWork: AnyObject, Sendable {
+    /// The highest priority of the operations that wait; nil if none does.
+    var priority: Operation.QueuePriority? { get }
+
+    /// Detaches all followers; each sends its own request.
+    func refuse()
 }

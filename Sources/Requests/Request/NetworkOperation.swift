@@ -3,57 +3,65 @@
 
 import Foundation
 
-/// The operation of a ``NetworkRequest``: builds, adapts, sends, judges, retries, decodes, and finishes once.
+/// The operation of a ``NetworkRequest``: has the request made, runs it as a call, and makes the value of its response.
 ///
-/// This is the one pipeline of the library; completions, dependencies and `await` are doors into it. Queues make its
-/// subclasses. To change what becomes of a response, subclass ``DataOperation`` or one below, override ``process(_:)``,
-/// and name the subclass as the request's `OperationType`.
+/// What happens to a request on its way is the same for all of them; completions, dependencies and `await` are doors into
+/// it. Queues make the subclasses of this class. To change what becomes of a response, subclass ``DataOperation`` or one
+/// below, override ``process(_:)``, and name the subclass as the request's `OperationType`.
 // Sendable: Operation demands that it be restated; what is added here is constants and one lock.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
-    /// What carries the request.
-    public final let transport: any HTTPTransport
-    /// What the operation inherits.
-    public final let environment: RequestEnvironment
-    /// Whose refreshes the operation is a part of.
-    final let refreshing: Set<ObjectIdentifier>
-    final let run = Locked(OperationRun())
-    /// What tells the monitors, where there are any.
-    final let feed: MonitorFeed?
+    /// The way of the request.
+    final let call: Call
+    private let role = Locked(OperationRole())
 
     /// Makes an operation.
     ///
     /// Its deadline, if it has one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {
-        transport = configuration.transport
-        environment = configuration.environment
-        refreshing = configuration.refreshing
-        feed = environment.monitors.isEmpty ? nil : MonitorFeed(environment.monitors, of: configuration.source.value)
+        let monitors = configuration.environment.monitors
+        let feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(of: R.self))
+        call = Call(
+            transport: configuration.transport,
+            environment: configuration.environment,
+            refreshing: configuration.refreshing,
+            feed: feed
+        )
         super.init(source: configuration.source)
+        if let request = configuration.source.value { noteRequest(request) }
         feed?.report(.operationMade)
-        let deadline = configuration.source.value?.options.deadline ?? environment.deadline
-        if let deadline { startDeadline(deadline) }
+        if plan == nil { setDeadline(environment.deadline) }
     }
 
     deinit {
-        run.withLock { $0.deadline }?.cancel()
+        role.withLock { $0.open() }.resume()
+        call.end()
         leaveSharedTransfer()
-        // One that was let go of before it ran has ended too.
-        feed?.report(.operationEnded(.cancelled))
+        // One that was deallocated before it ran has ended too.
+        call.feed?.report(.operationEnded(.cancelled))
     }
+
+    /// What carries the request.
+    public final var transport: any HTTPTransport { call.transport }
+    /// What the operation inherits.
+    public final var environment: RequestEnvironment { call.environment }
 
     // MARK: What is known
 
     /// The request that was sent last, or answered by a cache; nil before one was made.
-    public final var urlRequest: URLRequest? { run.withLock { $0.exchange.request }.map(URLRequest.init) }
+    public final var urlRequest: URLRequest? { call.record.request.map(URLRequest.init) }
 
     /// The head of the response that came last; nil before one came.
-    public final var response: HTTPResponseHead? { run.withLock { $0.exchange.head } }
+    public final var response: HTTPResponseHead? { call.record.head }
 
-    /// What was sent so far: the first try, redirects and retries, in their order.
-    public final var attempts: [Attempt] { run.withLock { $0.exchange.attempts } }
+    /// What was sent so far: the first try, redirects and retries, in their order. Of more than 100, the first and the
+    /// last 99.
+    public final var attempts: [Attempt] { call.record.attempts }
 
     /// What the last attempt took, as far as it has come; those before it are among the ``attempts``.
     public final var metrics: Metrics? { attempts.last?.metrics }
+
+    /// What the request and its environment say about the call, read once; nil before there is a request.
+    final var plan: CallPlan? { role.withLock { $0.plan } }
 
     // MARK: For subclasses
 
@@ -72,9 +80,63 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         throw RequestError(.unsupported, phase: .decoding, reason: reason)
     }
 
-    /// The pipeline, which is what this kind of operation does; not for subclasses to change.
+    /// Ends the operation with a response, unless it has a result.
+    ///
+    /// For queues that stand in for real ones: `fetch` returns the body, and `send` the whole.
+    ///
+    /// - Returns: Whether the response was taken.
+    @discardableResult
+    public final func finish(with response: HTTPResponse<R.Success>) -> Bool {
+        let head = response.head
+        return finish(with: .success(response.body)) {
+            self.call.record { $0.judge(HTTPResponse(head: head, body: Data())) }
+        }
+    }
+
+    /// Runs the request, which is what this kind of operation does; not for subclasses to change.
     public final override func execute() {
-        build(1)
+        let gate = role.withLock { $0.open() }
+        if case .awaited = gate { return }
+        // Never on the main thread, nor on a queue of the caller's, where completions run.
+        if Thread.isMainThread || role.withLock({ $0.startsElsewhere }) {
+            DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { CallExecutor.resuming { self.begin(gate) } }
+        } else {
+            CallExecutor.resuming { begin(gate) }
+        }
+    }
+
+    private func begin(_ gate: OperationRole.Gate) {
+        if case .waiting(let task) = gate { return task.resume() }
+        call.keep(CallExecutor.task(qualityOfService.taskPriority) { await self.run() })
+    }
+
+    /// Makes the task of the call now, as a part of the present task, whose task-locals it inherits. It waits for the
+    /// start.
+    final func prepareTask() {
+        role.withLock { $0.awaitStart() }
+        // As far as the gate at once: the thread that starts the operation then runs it.
+        CallExecutor.resuming {
+            let task = CallExecutor.task { [weak self, role] in
+                await withUnsafeContinuation { gate in
+                    if role.withLock({ $0.wait(gate) }) { gate.resume() }
+                }
+                await self?.run()
+            }
+            call.keep(task)
+        }
+    }
+
+    private func run() async {
+        guard result == nil else { return }
+        call.feed?.report(.operationStarted)
+        do {
+            guard let request = try resolveRequest() else { return }
+            if let shared = takeSharedTransfer(for: request), await join(shared) { return }
+        } catch {
+            return fail(CallFailure(error, in: .building))
+        }
+        guard let plan, result == nil else { return }
+        await call.run(for: self, plan)
     }
 
     // MARK: Where the content goes
@@ -82,7 +144,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
     var keepsContentInMemory: Bool { true }
 
-    /// What takes the content of a good response; nil, the default, is memory.
+    /// Makes what takes the content of a good response; nil, the default, is memory.
     ///
     /// - Throws: The failure of the operation.
     func makeReceiver(
@@ -91,36 +153,25 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         flow: FlowControl
     ) throws -> (any ContentReceiver)? { nil }
 
-    /// What the end of a transfer means whose content went elsewhere.
-    enum Review: Sendable {
-        /// What it means for everybody.
-        case usual
-        /// The request is to be sent again at once.
-        case again(RequestError)
-        /// It is a failure, whatever the transport says.
-        case failure(RequestError)
-    }
-
-    /// Looks at the end of a transfer whose content went elsewhere, before anybody else does.
-    func review(_ error: RequestError?) -> Review { .usual }
+    /// Judges the end of a transfer whose content went elsewhere, before anything else does.
+    func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview { .usual }
 
     /// Whether a receiver is made for the response: where the request accepts its status, and it leads nowhere else.
     func claims(_ head: HTTPResponseHead) -> Bool {
-        accepts(head.status)
-    }
-
-    /// Whether the request accepts a status, and it leads nowhere else.
-    final func accepts(_ status: HTTPStatus) -> Bool {
-        guard let request, status.category != .redirection else { return false }
-        return run.withLock { !$0.options.validatesStatus } || request.validHTTPStatusCodes.contains(status.code)
+        guard head.status.category != .redirection else { return false }
+        return plan?.options.validatesStatus == false || validStatusCodes.contains(head.status.code)
     }
 
     /// Makes the value of a good response that is complete, and finishes; by default, ``process(_:)`` makes it.
-    func conclude(_ response: HTTPResponse<Data>) {
+    func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of request: HTTPRequest,
+        in attempt: CallAttempt
+    ) async throws(CallFailure) {
         do {
-            finish(with: .success(try process(response)))
+            finish(with: .success(try process(response.map { $0.data ?? Data() })))
         } catch {
-            fail(error, in: .decoding)
+            throw CallFailure(error, in: .decoding, response: response.map { $0.data ?? Data() })
         }
     }
 
@@ -130,20 +181,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Holds the transfer back until ``resume()``, where the transport can; ready before the operation starts, too.
     ///
     /// Transports without ``TransportCapabilities/pausing`` go on. The deadline doesn't wait.
-    public final func pause() {
-        run.withLock { run in
-            run.isPaused = true
-            return run.flow
-        }?.set(.user, true)
-    }
+    public final func pause() { call.setPaused(true) }
 
-    /// Lets the transfer go on.
-    public final func resume() {
-        run.withLock { run in
-            run.isPaused = false
-            return run.flow
-        }?.set(.user, false)
-    }
+    /// Lets the transfer continue.
+    public final func resume() { call.setPaused(false) }
 
     /// Cancels the operation, and gives what a download can be gone on with; nil for every other kind of request, and
     /// where nothing is there to go on with.
@@ -154,106 +195,157 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         completion(nil)
     }
 
-    // MARK: The lifecycle's wishes
+    // MARK: The request
 
     override func noteRequest(_ request: R) {
-        feed?.identify(as: request.identifier, tag: request.options.tag)
-        if let deadline = request.options.deadline { startDeadline(deadline) }
+        let options = request.options
+        let plan = CallPlan(options, in: environment, scope: call.scope)
+        role.withLock { $0.plan = plan }
+        call.feed?.identify(by: { request.identifier }, tag: options.tag)
+        setDeadline(options.deadline ?? environment.deadline)
     }
 
-    override func perform(_ action: OperationLifecycle.Action) {
-        switch action {
-        case .build(let attempt):
-            build(attempt)
-        case .attach, .adapt, .send, .judge, .decode, .wait:
-            break  // Done where the input was given, with what that had at hand.
-        case .none, .announce, .deliver, .finish:
-            super.perform(action)
-        }
-    }
+    // MARK: The end
 
     override func makeCancellation() -> RequestError {
-        let exchange = run.withLock { $0.exchange }
-        let error = RequestError(
-            .cancelled,
-            phase: phase,
-            request: exchange.request,
-            response: exchange.head,
-            attempts: exchange.attempts
-        )
-        run.withLock { $0.failure = error }
+        let error = call.complete(RequestError(.cancelled, phase: phase), in: phase)
+        call.record(failure: error)
         return error
     }
 
     /// How far the operation has come, for the errors of an end that comes from outside.
     private var phase: RequestError.Phase {
-        let (hasRequest, hasResponse) = run.withLock { ($0.exchange.request != nil, $0.exchange.head != nil) }
-        return switch (hasRequest, hasResponse) {
+        let record = call.record
+        return switch (record.request != nil, record.head != nil) {
         case (false, _): isExecuting ? .building : .waiting
         case (true, false): .sending
         case (true, true): .receiving
         }
     }
 
-    override func deliver() {
-        let (cancellation, deadline, progress) = run.withLock { run in
-            defer { run.deadline = nil }
-            return (run.exchange.abandon(), run.deadline, run.progress)
-        }
-        // The last progress comes before the completions.
-        if let progress { end(progress) }
-        if let feed { reportEnd(to: feed) }
-        super.deliver()
-        deadline?.cancel()
-        cancellation?()
-        leaveSharedTransfer()
+    /// Finishes with a failure, which gets all that is known about the request and the response.
+    final func fail(_ failure: CallFailure) {
+        let error = call.complete(failure, as: R.Failure.self)
+        call.record(failure: error)
+        finish(throwing: error)
     }
 
-    private func end(_ progress: ProgressFeeds) {
-        progress.end(isWhole: result?.isSuccess == true)
+    override func deliver() {
+        // The last progress comes before the completions.
+        call.progress?.end(isWhole: result?.isSuccess == true)
+        if let feed = call.feed { reportEnd(to: feed) }
+        super.deliver()
+        let gate = role.withLock { $0.open() }
+        if case .failure? = result { call.record.transmissions.last?.forgetContent() }
+        call.end()
+        leaveSharedTransfer()
+        gate.resume()
     }
 
     private func reportEnd(to feed: MonitorFeed) {
-        guard let result else { return }
         switch result {
         case .success: feed.report(.operationEnded(.success))
-        case .failure(let error):
-            let failure = run.withLock { $0.failure }
-            feed.report(.operationEnded(MonitoredOutcome(failure ?? error)))
+        case .failure(let error): feed.report(.operationEnded(MonitoredOutcome(call.failure ?? error)))
+        case nil: break
         }
     }
 
     /// Has the operation fail after a while, and no longer after the while that was set before.
-    final func startDeadline(_ deadline: Duration) {
-        let timer = DelayedAction(after: deadline, on: environment.clock) { [weak self] in
-            guard let self else { return }
-            let phase = self.phase
-            fail(RequestError(.deadlineExceeded, phase: phase), in: phase)
-        }
-        let former = run.withLock { run in
-            defer { run.deadline = timer }
-            return run.deadline
-        }
-        former?.cancel()
+    private func setDeadline(_ deadline: Duration?) {
+        call.keep(
+            deadline.map { deadline in
+                DelayedAction(after: deadline, on: environment.clock) { [weak self] in
+                    guard let self else { return }
+                    let phase = self.phase
+                    fail(CallFailure(RequestError(.deadlineExceeded, phase: phase), in: phase))
+                }
+            }
+        )
+    }
+
+    // MARK: Sharing
+
+    /// Changes whether the operation does its own work.
+    final func changeRole<Value: Sendable>(_ change: @Sendable (inout OperationRole) -> Value) -> Value {
+        role.withLock { change(&$0) }
     }
 
     /// Lets the operation take as long as it needs; for one that works for others, which have deadlines of their own.
-    final func dropDeadline() {
-        let deadline = run.withLock { run in
-            defer { run.deadline = nil }
-            return run.deadline
-        }
-        deadline?.cancel()
+    final func dropDeadline() { setDeadline(nil) }
+}
+
+extension NetworkOperation: CallOperation {
+    final var requestIdentifier: String { request?.identifier ?? "" }
+    final var validStatusCodes: [Int] { request?.validHTTPStatusCodes ?? [] }
+
+    final func makeRequest() async throws -> HTTPRequest {
+        guard let request else { throw CancellationError() }
+        return try await BuildReply.wait { request.makeHTTPRequest(in: environment, completion: $0) }
+    }
+
+    final func beginTransfer() -> Bool { transition(.transferBegins) == .send }
+    final func endTransfer() { advance(.transferEnded) }
+
+    final func sendOnBehalf(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        try await RefreshRequest.send(request, over: transport, in: environment)
     }
 }
 
-extension MonitorFeed {
-    fileprivate convenience init<R: Request>(_ monitors: [any EventMonitor], of request: R?) {
-        let operation = MonitoredOperation(
-            identifier: request?.identifier ?? "",
-            tag: (request as? any NetworkRequest)?.options.tag,
-            requestType: R.shownTypeName
-        )
-        self.init(monitors, operation: operation)
+extension Call {
+    /// Adds what is known to a failure.
+    ///
+    /// Errors of the request's own stay what they are, for its own `mapError`. Where the failure is a ``RequestError``
+    /// anyway, and for errors that only the library can have thrown, they get the story around them.
+    fileprivate func complete<Failure: Error>(_ failure: CallFailure, as type: Failure.Type) -> any Error {
+        let judged = failure.response
+        switch failure.error {
+        case let error as RequestError:
+            return complete(error, in: failure.phase, judged: judged)
+        case is CancellationError:
+            // Thrown by somebody else's code: this operation isn't cancelled.
+            let reason = "a task was cancelled that the request needs"
+            let error = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
+            return complete(error, in: failure.phase, judged: judged)
+        case is InvalidRequest, is DecodingError:
+            return complete(RequestError(failure.error), in: failure.phase, judged: judged)
+        default:
+            guard Failure.self == RequestError.self else { return failure.error }
+            return complete(RequestError(failure.error), in: failure.phase, judged: judged)
+        }
+    }
+
+    fileprivate func complete(
+        _ error: RequestError,
+        in phase: RequestError.Phase,
+        judged: HTTPResponse<Data>? = nil
+    ) -> RequestError {
+        error.completed(with: record, judged: judged, limit: environment.maximumErrorBodySize, phase: phase)
+    }
+}
+
+extension MonitoredOperation {
+    fileprivate init<R: Request>(of type: R.Type) {
+        self.init(requestType: R.shownTypeName)
+    }
+}
+
+extension QualityOfService {
+    var dispatchQoS: DispatchQoS.QoSClass {
+        switch self {
+        case .userInteractive: .userInteractive
+        case .userInitiated: .userInitiated
+        case .utility: .utility
+        case .background: .background
+        default: .default
+        }
+    }
+
+    fileprivate var taskPriority: TaskPriority? {
+        switch self {
+        case .userInteractive, .userInitiated: .high
+        case .utility: .utility
+        case .background: .background
+        default: nil
+        }
     }
 }

@@ -77,7 +77,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     ///   - queue: Where the closure is called, always asynchronously.
     ///   - body: The closure.
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        let tell = telling(body)
+        let tell = telling(CallScope.carried(by: body))
         whenThereIsAResult { queue.async(execute: tell) }
     }
 
@@ -93,7 +93,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     }
 
     /// Ends the operation with a result, and does something more before anyone can know of it, unless it has one.
-    final func finish(with result: Outcome, alongside action: () -> Void) {
+    @discardableResult
+    final func finish(with result: Outcome, alongside action: () -> Void) -> Bool {
         settle {
             action()
             store(result)

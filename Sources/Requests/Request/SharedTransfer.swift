@@ -79,7 +79,7 @@ final class SharedTransfer<R: NetworkRequest>: SharedWork {
         case .adopt(let outcome, let leader):
             follower.reportJoining(leader)
             follower.adopt(outcome, of: leader)
-        case .part: follower.advance(.part)
+        case .part: follower.part()
         }
     }
 
@@ -108,12 +108,12 @@ final class SharedTransfer<R: NetworkRequest>: SharedWork {
 
     /// Sends everybody off to do their own work; for the leader of a request that isn't safe.
     func refuse() {
-        for follower in close(with: .refused) { follower.advance(.part) }
+        for follower in close(with: .refused) { follower.part() }
     }
 
     private func lead() {
         let leader = R.makeOperation(configuration)
-        leader.run.withLock { $0.role = .leader(self) }
+        leader.changeRole { [self] in $0.part = .leader(self) }
         leader.dropDeadline()
         let waiting = state.withLock { state -> [NetworkOperation<R>]? in
             guard case .preparing = state.phase else { return nil }

@@ -7,7 +7,12 @@ import Foundation
 /// value of it.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
-    private let consumption = Locked<Task<Void, Never>?>(nil)
+    private struct Consumption: Sendable {
+        let core: StreamCore?
+        var task: Task<Void, Never>?
+    }
+
+    private let consumption = Locked<Consumption?>(nil)
 
     final override var keepsContentInMemory: Bool { false }
 
@@ -18,32 +23,46 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     ) -> (any ContentReceiver)? {
         guard let request else { return nil }
         let core = StreamCore(limit: request.bufferSize) { flow.set(.buffer, $0) }
-        consume(ResponseStream(head, core), by: request)
+        consume(ResponseStream(head, core), core, by: request)
         return StreamReceiver(core)
     }
 
-    final override func conclude(_ response: HTTPResponse<Data>) {
-        // A response that had no content to hand on: from a cache, or changed by a validator.
-        guard consumption.withLock({ $0 == nil }), let request else { return }
-        consume(ResponseStream([response.body], head: response.head), by: request)
+    final override func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of sent: HTTPRequest,
+        in attempt: CallAttempt
+    ) async throws(CallFailure) {
+        // A response that was answered without a transfer, or changed by a validator.
+        guard case .data(let content) = response.body, consumption.withLock({ $0 == nil }), let request else { return }
+        consume(ResponseStream([content], head: response.head), nil, by: request)
     }
 
-    private func consume(_ stream: ResponseStream, by request: R) {
-        let task = Task.detached { [self] in
+    private func consume(_ stream: ResponseStream, _ core: StreamCore?, by request: R) {
+        consumption.withLock { $0 = Consumption(core: core) }
+        let task = CallExecutor.task { [self] in
             do {
                 let value = try await request.process(stream)
                 finish(with: .success(value))
             } catch {
-                fail(error, in: .receiving)
+                fail(CallFailure(error, in: .receiving))
             }
         }
-        consumption.withLock { $0 = task }
-        if result != nil { task.cancel() }
+        consumption.withLock { $0?.task = task }
+        if result != nil { endConsumption() }
+    }
+
+    /// Ends the consumer's work, which isn't wanted any more.
+    ///
+    /// It gets the error that the operation failed with. A cancelled one's consumer is cancelled as any task is.
+    private func endConsumption() {
+        guard let consumption = consumption.withLock({ $0 }) else { return }
+        if let failure = call.failure as? RequestError, failure.code != .cancelled { consumption.core?.end(failure) }
+        consumption.task?.cancel()
     }
 
     override func deliver() {
         super.deliver()
-        consumption.withLock { $0 }?.cancel()
+        endConsumption()
     }
 
     // What was consumed can't be taken back.

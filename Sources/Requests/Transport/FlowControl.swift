@@ -25,6 +25,7 @@ final class FlowControl: Sendable {
         var isPaused = false
         var isCalling = false
         var isOver = false
+        var isCancelled = false
 
         /// What to ask of the transfer; nil where nothing is, or somebody is about to ask anyway.
         mutating func next() -> (transfer: any Transfer, pauses: Bool)? {
@@ -43,7 +44,11 @@ final class FlowControl: Sendable {
 
     /// Says which transfer it is, which the wishes may be older than.
     func attach(_ transfer: any Transfer) {
-        change { if !$0.isOver { $0.transfer = transfer } }
+        let isCancelled = change { state in
+            if !state.isOver { state.transfer = transfer }
+            return state.isCancelled && !state.isOver
+        }
+        if isCancelled { transfer.cancel() }
     }
 
     /// Lets go of the transfer, which is over; false where it was before.
@@ -59,9 +64,13 @@ final class FlowControl: Sendable {
     /// Whether the transfer is over.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Calls the transfer off.
+    /// Cancels the transfer, also one that is yet to be attached.
     func cancel() {
-        state.withLock { $0.transfer }?.cancel()
+        let transfer = state.withLock { state in
+            state.isCancelled = true
+            return state.transfer
+        }
+        transfer?.cancel()
     }
 
     func set(_ reason: Reasons, _ isWanted: Bool) {
@@ -70,11 +79,13 @@ final class FlowControl: Sendable {
         }
     }
 
-    private func change(_ change: @Sendable (inout State) -> Void) {
-        var call = state.withLock { state in
-            change(&state)
-            return state.next()
+    @discardableResult
+    private func change<Value: Sendable>(_ change: @Sendable (inout State) -> Value) -> Value {
+        let (value, first) = state.withLock { state in
+            let value = change(&state)
+            return (value, state.next())
         }
+        var call = first
         while let (transfer, pauses) = call {
             if pauses { transfer.pause() } else { transfer.resume() }
             call = state.withLock { state in
@@ -82,5 +93,6 @@ final class FlowControl: Sendable {
                 return state.next()
             }
         }
+        return value
     }
 }

@@ -7,44 +7,31 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct OperationLifecycleTests {
-    typealias Step = (input: OperationLifecycle.Input, action: OperationLifecycle.Action)
+    typealias State = OperationLifecycle.State
+    typealias Input = OperationLifecycle.Input
+    typealias Action = OperationLifecycle.Action
+    typealias Step = (input: Input, action: Action)
 
     struct Transcript: Sendable, CustomStringConvertible {
         let description: String
         let steps: [Step]
-        var end = OperationLifecycle.State.finished
     }
-
-    static let upToSending: [Step] = [
-        (.start, .announce), (.announced, .build(attempt: 1)), (.built(attempt: 1), .adapt(attempt: 1)),
-        (.adapted(attempt: 1), .send(transfer: 1)),
-    ]
-    static let delivery: [Step] = [(.settle, .deliver), (.delivered, .finish), (.finished, .none)]
 
     static let transcripts = [
         Transcript(
-            description: "success",
-            steps: upToSending + [
-                (.responded(transfer: 1), .none), (.ended(transfer: 1), .judge), (.accepted, .decode),
-            ] + delivery
-        ),
-        Transcript(description: "no response", steps: upToSending + [(.ended(transfer: 1), .judge)] + delivery),
-        Transcript(
-            description: "redirect",
-            steps: upToSending + [
-                (.ended(transfer: 1), .judge), (.redirected, .send(transfer: 2)), (.responded(transfer: 1), .none),
-                (.ended(transfer: 1), .none), (.responded(transfer: 2), .none), (.ended(transfer: 2), .judge),
-                (.accepted, .decode),
-            ] + delivery
+            description: "one transfer, and success",
+            steps: [
+                (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferEnded, .none),
+                (.settle, .deliver), (.delivered, .finish), (.finished, .none),
+            ]
         ),
         Transcript(
-            description: "retry",
-            steps: upToSending + [
-                (.ended(transfer: 1), .judge), (.retry, .wait(attempt: 2)), (.elapsed(attempt: 1), .none),
-                (.elapsed(attempt: 2), .build(attempt: 2)), (.built(attempt: 1), .none),
-                (.built(attempt: 2), .adapt(attempt: 2)), (.adapted(attempt: 2), .send(transfer: 2)),
-                (.ended(transfer: 2), .judge), (.accepted, .decode),
-            ] + delivery
+            description: "two transfers at once, and a result between their ends",
+            steps: [
+                (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferBegins, .send),
+                (.transferEnded, .none), (.settle, .deliver), (.delivered, .none), (.transferEnded, .finish),
+                (.finished, .none),
+            ]
         ),
         Transcript(
             description: "cancel before the start",
@@ -62,65 +49,107 @@ import Testing
             ]
         ),
         Transcript(
-            description: "cancel while sending: the end of the transfer finishes",
-            steps: upToSending + [
-                (.settle, .deliver), (.delivered, .none), (.responded(transfer: 1), .none),
-                (.ended(transfer: 1), .finish), (.ended(transfer: 1), .none), (.finished, .none),
+            description: "cancel while the start is announced, which ends first",
+            steps: [
+                (.start, .announce), (.settle, .deliver), (.announced, .none), (.delivered, .finish),
+                (.finished, .none),
             ]
         ),
         Transcript(
-            description: "the transfer ends while the cancellation is being delivered",
-            steps: upToSending + [
-                (.settle, .deliver), (.ended(transfer: 1), .none), (.delivered, .finish), (.finished, .none),
+            description: "cancel with two transfers: the end of the last one finishes, and no other begins",
+            steps: [
+                (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferBegins, .send),
+                (.settle, .deliver), (.transferBegins, .none), (.delivered, .none), (.transferBegins, .none),
+                (.transferEnded, .none), (.transferEnded, .finish), (.transferBegins, .none), (.finished, .none),
             ]
         ),
         Transcript(
-            description: "a callback that comes twice",
-            steps: Array(upToSending.prefix(3)) + [
-                (.built(attempt: 1), .none), (.adapted(attempt: 1), .send(transfer: 1)), (.adapted(attempt: 1), .none),
-                (.built(attempt: 1), .none),
-            ],
-            end: .sending
-        ),
-        Transcript(
-            description: "joined, and given a result",
-            steps: [(.start, .announce), (.announced, .build(attempt: 1)), (.join, .attach)] + delivery
-        ),
-        Transcript(
-            description: "joined, and parted again",
+            description: "both transfers end while the cancellation is being delivered",
             steps: [
-                (.start, .announce), (.announced, .build(attempt: 1)), (.join, .attach), (.part, .build(attempt: 1)),
-                (.built(attempt: 1), .adapt(attempt: 1)),
-            ],
-            end: .adapting
+                (.start, .announce), (.announced, .execute), (.transferBegins, .send), (.transferBegins, .send),
+                (.settle, .deliver), (.transferEnded, .none), (.transferEnded, .none), (.delivered, .finish),
+                (.finished, .none),
+            ]
         ),
         Transcript(
-            description: "two settlements: the second is nothing",
+            description: "two settlements: the second has no effect",
             steps: [
-                (.start, .announce), (.announced, .build(attempt: 1)), (.settle, .deliver), (.settle, .none),
+                (.start, .announce), (.announced, .execute), (.settle, .deliver), (.settle, .none),
                 (.delivered, .finish), (.settle, .none), (.finished, .none), (.settle, .none),
             ]
         ),
     ]
 
-    @Test(arguments: transcripts) func aLifeGoesAsWritten(_ transcript: Transcript) {
+    @Test(arguments: transcripts) func lifeGoesAsWritten(_ transcript: Transcript) {
         var lifecycle = OperationLifecycle()
 
         for (index, step) in transcript.steps.enumerated() {
             #expect(lifecycle.handle(step.input) == step.action, "step \(index): \(step.input)")
         }
 
-        #expect(lifecycle.state == transcript.end)
+        #expect(lifecycle.state == .finished)
     }
 
-    @Test func everyAttemptAndTransferHasItsNumber() {
-        var lifecycle = OperationLifecycle()
-        for step in Self.upToSending { _ = lifecycle.handle(step.input) }
+    /// What has an effect, for each state; any other input has none. Typed in, and not computed from the machine.
+    static let table: [(reached: [Input], effects: [(Input, Action, State)])] = [
+        ([], [(.start, .announce, .starting), (.settle, .deliver, .delivering(then: .start))]),
+        (
+            [.start],
+            [
+                (.announced, .execute, .running(transfers: 0)),
+                (.settle, .deliver, .delivering(then: .announcement)),
+            ]
+        ),
+        (
+            [.start, .announced],
+            [
+                (.transferBegins, .send, .running(transfers: 1)),
+                (.settle, .deliver, .delivering(then: nil)),
+            ]
+        ),
+        (
+            [.start, .announced, .transferBegins],
+            [
+                (.transferBegins, .send, .running(transfers: 2)),
+                (.transferEnded, .none, .running(transfers: 0)),
+                (.settle, .deliver, .delivering(then: .transfers(1))),
+            ]
+        ),
+        (
+            [.settle],
+            [(.start, .none, .delivering(then: nil)), (.delivered, .none, .settled(.start))]
+        ),
+        (
+            [.start, .settle],
+            [(.announced, .none, .delivering(then: nil)), (.delivered, .none, .settled(.announcement))]
+        ),
+        (
+            [.start, .announced, .transferBegins, .settle],
+            [(.transferEnded, .none, .delivering(then: nil)), (.delivered, .none, .settled(.transfers(1)))]
+        ),
+        ([.start, .announced, .settle], [(.delivered, .finish, .finishing)]),
+        ([.settle, .delivered], [(.start, .finish, .finishing)]),
+        ([.start, .settle, .delivered], [(.announced, .finish, .finishing)]),
+        ([.start, .announced, .transferBegins, .settle, .delivered], [(.transferEnded, .finish, .finishing)]),
+        ([.start, .announced, .settle, .delivered], [(.finished, .none, .finished)]),
+        ([.start, .announced, .settle, .delivered, .finished], []),
+    ]
 
-        _ = lifecycle.handle(.ended(transfer: 1))
-        _ = lifecycle.handle(.retry)
+    static let inputs: [Input] = [
+        .start, .announced, .transferBegins, .transferEnded, .settle, .delivered, .finished,
+    ]
 
-        #expect(lifecycle.attempt == 2)
-        #expect(lifecycle.transfer == 1)
+    @Test func everyInputInEveryStateIsAsInTheTable() {
+        for (reached, effects) in Self.table {
+            var state = OperationLifecycle()
+            for input in reached { _ = state.handle(input) }
+            for input in Self.inputs {
+                var lifecycle = state
+                let action = lifecycle.handle(input)
+                let effect = effects.first { $0.0 == input }
+                #expect(action == effect?.1 ?? .none, "\(input) in \(state.state)")
+                #expect(lifecycle.state == effect?.2 ?? state.state, "\(input) in \(state.state)")
+            }
+        }
     }
 }

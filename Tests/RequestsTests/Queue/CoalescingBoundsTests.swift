@@ -113,22 +113,22 @@ import Testing
     @Test func aSharedTransferIsAsUrgentAsTheMostUrgentThatWaitsForIt() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let clock = ManualClock()
-        let joined = Recorder<Void>()
         let queue = TestQueue(transport) {
             $0.clock = clock
             $0.rateLimiter = RateLimiter(1, per: .seconds(1), burst: 1, clock: clock)
             $0.baseURL = server
-            $0.monitors = [.events { event, _ in if case .operationJoined = event { joined.record(()) } }]
         }
-        let threads = DispatchQueue(label: "operations")
-        queue.base.underlyingQueue = threads
-        await queue.addRequest(HTTPRequest("first")).end()
-        let normal = queue.addRequest(HTTPRequest("normal"))
+        // It runs on this thread as far as it goes: when this returns, it has its place in the line.
+        func start(_ path: String, _ priority: Operation.QueuePriority = .normal) -> Operation {
+            let operation = queue.makeOperation(for: HTTPRequest(path), coalescing: true)
+            operation.queuePriority = priority
+            operation.start()
+            return operation
+        }
+        await start("first").end()
+        let normal = start("normal")
         try await clock.waitForSleepers(1)
-        let calm = queue.addRequest(HTTPRequest("shared"), priority: .veryLow, coalescing: true)
-        let urgent = queue.addRequest(HTTPRequest("shared"), priority: .veryHigh, coalescing: true)
-        await joined.first(2)
-        await threads.drain()
+        let (calm, urgent) = (start("shared", .veryLow), start("shared", .veryHigh))
 
         clock.advance(by: .seconds(1))
         try await clock.waitForSleepers(1)

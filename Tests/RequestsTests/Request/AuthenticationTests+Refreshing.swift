@@ -166,7 +166,7 @@ extension AuthenticationTests {
 
     @Test func aCancelledWaiterEndsAtOnceAndTheRefreshGoesOn() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
-        let queue = TestQueue(server(accepting: "new", sent), width: 2) {
+        let queue = TestQueue(server(accepting: "new", sent, rejectingAfter: 2), width: 2) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
         }
         let probes = [Probe(adding: TextRequest(), to: queue), Probe(adding: TextRequest(), to: queue)]

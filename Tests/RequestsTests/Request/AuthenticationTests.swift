@@ -218,8 +218,8 @@ import Testing
         await desk.end(with: .success("new"))
         let error = await probe.ended().first?.error
 
-        #expect(error?.code == .bodyNotReplayable && error?.response?.status == .unauthorized)
-        #expect((error?.underlying as? RequestError)?.code == .unacceptableStatus)
+        #expect(error?.code == .unacceptableStatus && error?.response?.status == .unauthorized)
+        #expect((error?.underlying as? RequestError)?.code == .bodyNotReplayable)
         let next = await Probe(adding: WireRequest(), to: queue).ended().first
         #expect(next?.value != nil && desk.calls.count == 1)
     }

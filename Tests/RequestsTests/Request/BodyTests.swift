@@ -119,7 +119,8 @@ import Testing
 
         let error = await Probe(request(body), on: queue).run(on: queue).ended().first?.error
 
-        #expect(error?.code == .bodyNotReplayable && transport.requests.count == 1)
+        #expect(error?.code == .unacceptableStatus && transport.requests.count == 1)
+        #expect((error?.underlying as? RequestError)?.code == .bodyNotReplayable)
     }
 
     @Test func theTypeOfTheRequestCountsButForTheBoundary() async {

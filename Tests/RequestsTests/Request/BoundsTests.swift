@@ -24,7 +24,7 @@ import Testing
             let queue = TestQueue(InMemoryTransport { _ in .status(status, body: big) })
             let probe = Probe(adding: TextRequest(), to: queue)
             _ = await probe.ended()
-            #expect(probe.operation.run.withLock { $0.exchange.body.isEmpty })
+            #expect(probe.operation.call.record.content.isEmpty)
         }
     }
 

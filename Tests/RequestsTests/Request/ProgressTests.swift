@@ -207,7 +207,7 @@ import Testing
         transfer.receive(.end(nil))
         await operation.end()
 
-        #expect(operation.run.withLock { $0.progress == nil } && clock.sleeps.count == 0)
+        #expect(operation.call.progress == nil && clock.sleeps.count == 0)
     }
 
     // MARK: Foundation's Progress

@@ -25,7 +25,7 @@
 /// unless `applies` says otherwise. A redirect to another origin drops it, and a 401 of that origin isn't a rejection.
 ///
 /// All members may be used from any thread.
-public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
+public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnswering {
     private let authenticator: A
     let keeper: CredentialKeeper<A.Credential>
     private let applies: @Sendable (HTTPRequest) -> Bool
@@ -85,6 +85,11 @@ public final class AuthenticationInterceptor<A: Authenticator>: Interceptor {
 
     /// Sends a rejected request again as soon as there is another credential.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        // A rejection that a redirect has led to was answered there, by the same method.
+        error.followsRedirect ? .pass : await answer(error, context: context)
+    }
+
+    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard !keeper.isRefreshed(by: context), authenticator.isRejection(error) else { return .pass }
         return await keeper.decide(after: error, in: context, refresh: authenticator.refresh(_:using:))
     }

@@ -16,7 +16,7 @@ import Foundation
 /// request that bears an `Authorization` already isn't answered for: other credentials were rejected.
 ///
 /// To send the password before it is asked for, which spares a round trip, take ``AuthenticationProvider``.
-public final class CredentialInterceptor: Interceptor {
+public final class CredentialInterceptor: ChallengeAnswering {
     /// What became of the challenge of an operation.
     private struct Answer: Sendable {
         let origin: Origin
@@ -43,15 +43,20 @@ public final class CredentialInterceptor: Interceptor {
 
     /// Answers a challenge, and has the request sent again with the answer.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        // A rejection that a redirect has led to was answered there, by the same method.
+        error.followsRedirect ? .pass : await answer(error, context: context)
+    }
+
+    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard error.code == .unacceptableStatus, let response = error.response, response.status == .unauthorized,
             let request = error.request, !request.headers.contains(.authorization),
             request.inherits(from: context.baseURL), !request.hasLeftOrigin,
             answer(in: context) == nil, let challenge = response.basicChallenge
         else { return .pass }
         // Noted even where there is no answer: the user isn't asked twice.
-        context.report?(.started(.challenge(challenge)))
+        context.report(.started(.challenge(challenge)))
         let authorization = await credential(challenge, request.url).flatMap { Authorization($0, for: challenge) }
-        context.report?(.ended(isGranted: authorization != nil))
+        context.report(.ended(isGranted: authorization != nil))
         context.notes.write(
             Answer(origin: Origin(request.url), authorization: authorization),
             of: ObjectIdentifier(self)

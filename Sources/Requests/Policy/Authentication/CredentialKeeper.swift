@@ -115,7 +115,11 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         case .failure(.loggedOut), .failure(.cancelled):
             return .pass
         case .failure(let refusal):
-            return .fail(with: refusal.error)
+            // What came of the request is the reason why a refresh was wanted, and is told where nothing else is.
+            guard case .excessive = refusal, let excess = refusal.error as? RequestError else {
+                return .fail(with: refusal.error)
+            }
+            return .fail(with: excess.caused(by: error))
         }
     }
 
@@ -161,9 +165,9 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
                 case .grant(let grant): continuation.resume(returning: .success(grant))
                 case .refuse(let refusal): continuation.resume(returning: .failure(refusal))
                 // Told before this returns, and so before the end is, which comes behind the suspension.
-                case .wait: context.report?(.started(.refresh))
+                case .wait: context.report(.started(.refresh))
                 case .refresh(let credential, let generation):
-                    context.report?(.started(.refresh))
+                    context.report(.started(.refresh))
                     waiter.refresh(credential, generation)
                 }
             }
@@ -171,8 +175,8 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             state.withLock { $0.machine.withdraw(id) }?.continuation.resume(returning: .failure(.cancelled))
         }
         switch outcome {
-        case .success: context.report?(.ended(isGranted: true))
-        case .failure: context.report?(.ended(isGranted: false))
+        case .success: context.report(.ended(isGranted: true))
+        case .failure: context.report(.ended(isGranted: false))
         }
         return outcome
     }
@@ -186,12 +190,8 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     ) {
         let scope = context.refreshing.union([id])
         let client = RefreshClient { request in
-            guard let send = context.send else {
-                let reason = "the context of a test sends nothing"
-                throw RequestError(.unsupported, phase: .building, reason: reason)
-            }
             // Also where it is called from a task that isn't a part of this one.
-            return try await RefreshScope.$interceptors.withValue(scope) { try await send(request) }
+            return try await RefreshScope.$interceptors.withValue(scope) { try await context.send(request) }
         }
         Task.detached { [self] in
             let result: Result<Credential, any Error>

@@ -15,7 +15,7 @@
 /// Requests that are made in the task may go over the very client that waits for it: they pass the interceptor
 /// untouched. A task with a second parameter is handed a ``RefreshClient`` for that, and needs to know no other.
 /// Failures at another origin, where a redirect led, aren't asked about.
-public final class RecoveryInterceptor: Interceptor {
+public final class RecoveryInterceptor: ChallengeAnswering {
     private let keeper: CredentialKeeper<Void>
     private let recovers: @Sendable (RequestError) -> Bool
     private let recover: @Sendable (RequestError, RefreshClient) async throws -> Void
@@ -62,6 +62,11 @@ public final class RecoveryInterceptor: Interceptor {
 
     /// Sends the request again when something was done about its failure.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        // A rejection that a redirect has led to was answered there, by the same method.
+        error.followsRedirect ? .pass : await answer(error, context: context)
+    }
+
+    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         guard !keeper.isRefreshed(by: context), recovers(error) else { return .pass }
         return await keeper.decide(after: error, in: context) { [recover] _, client in try await recover(error, client)
         }

@@ -38,16 +38,16 @@ public struct OfflineRetry: Interceptor {
 
     /// Waits for a network, where it was that which was missing.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        guard context.attempt <= retries, mayTryAgain(after: error) else { return .pass }
+        guard context.attempt <= retries, mayTryAgain(after: error, context) else { return .pass }
         return await connectivity.wait(atMost: limit, clock: clock) ? .retry : .pass
     }
 
-    private func mayTryAgain(after error: RequestError) -> Bool {
+    private func mayTryAgain(after error: RequestError, _ context: InterceptorContext) -> Bool {
         guard error.code != .offline else { return true }
         guard [.connectionLost, .cannotConnect, .timedOut].contains(error.code), !connectivity.isConnected,
-            let request = error.request
+            let request = context.request ?? error.request
         else { return false }
-        return request.method.isIdempotent || request.headers.contains(.idempotencyKey)
+        return error.wasNotSent || request.method.isIdempotent || request.headers.contains(.idempotencyKey)
     }
 }
 

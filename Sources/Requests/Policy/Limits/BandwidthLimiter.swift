@@ -21,9 +21,9 @@ public final class BandwidthLimiter: Sendable {
     /// How many bytes go through in a second.
     public let bytesPerSecond: Int
     /// What the pauses are timed by.
-    let clock: any Clock<Duration>
+    /// What the time is measured by.
+    let timing: LimiterClock
     private let bucket: Locked<TokenBucket>
-    private let time: @Sendable () -> Duration
 
     /// Makes a limiter.
     ///
@@ -34,13 +34,12 @@ public final class BandwidthLimiter: Sendable {
     public init(
         bytesPerSecond: Int,
         burst: Int? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: (any Clock<Duration>)? = nil
     ) {
         let rate = min(max(1, bytesPerSecond), 1_000_000_000)
         self.bytesPerSecond = rate
         bucket = Locked(TokenBucket(rate, per: .seconds(1), burst: burst ?? rate / 4))
-        self.clock = clock
-        time = clock.stopwatch()
+        timing = LimiterClock(clock)
     }
 
     /// Takes the bytes of a chunk.
@@ -57,7 +56,7 @@ public final class BandwidthLimiter: Sendable {
     var owed: Duration? { pause(after: 0) }
 
     private func pause(after bytes: Int) -> Duration? {
-        let time = time()
+        let time = timing.now()
         let pause = bucket.withLock { bucket in
             // Brings the bucket up to the present; what it holds doesn't matter, since it may owe.
             _ = bucket.available(at: time)

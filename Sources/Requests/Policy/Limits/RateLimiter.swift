@@ -48,8 +48,7 @@ public final class RateLimiter: Sendable {
     }
 
     private let state: Locked<State>
-    private let clock: any Clock<Duration>
-    private let time: @Sendable () -> Duration
+    private let timing: LimiterClock
 
     /// Makes a limiter.
     ///
@@ -62,11 +61,10 @@ public final class RateLimiter: Sendable {
         _ count: Int,
         per interval: Duration,
         burst: Int? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: (any Clock<Duration>)? = nil
     ) {
         state = Locked(State(limit: RateLimit(bucket: TokenBucket(count, per: interval, burst: burst))))
-        self.clock = clock
-        time = clock.stopwatch()
+        timing = LimiterClock(clock)
     }
 
     /// Holds everybody back for a while, because a server said so: 429 or 503 with `Retry-After` (RFC 9110, 10.2.3).
@@ -88,9 +86,11 @@ public final class RateLimiter: Sendable {
     /// - Returns: What takes the wish back. It never takes back a token: where both come at once, `granted` may be
     ///   called although the wish seems to have been taken back, but a wish that was taken back in time costs nothing.
     func wait(
+        on clock: any Clock<Duration> = ContinuousClock(),
         priority: @escaping @Sendable () -> Int,
         granted: @escaping @Sendable () -> Void
     ) -> @Sendable () -> Void {
+        timing.adopt(clock)
         let initial = priority()
         let waiter = Waiter(priority: priority, granted: granted)
         let id = state.withLock { $0.waiters.add(waiter) }
@@ -99,7 +99,7 @@ public final class RateLimiter: Sendable {
     }
 
     private func handle(_ input: RateLimit.Input) {
-        let time = time()
+        let time = timing.now()
         let effects = state.withLock { $0.handle(input, at: time) }
         for effect in effects { perform(effect) }
     }
@@ -121,7 +121,7 @@ public final class RateLimiter: Sendable {
 
     /// Holds on to the limiter only as long as somebody waits, since the last one who leaves ends the sleep.
     private func sleep(_ duration: Duration, number: Int) {
-        let timer = DelayedAction(after: duration, on: clock) { self.handle(.woke(number)) }
+        let timer = DelayedAction(after: duration, on: timing.clock) { self.handle(.woke(number)) }
         // It may be over, or no longer wanted, before it can be kept.
         let isWanted = state.withLock { state in
             guard state.limit.sleep == number else { return false }

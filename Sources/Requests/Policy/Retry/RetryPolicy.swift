@@ -98,16 +98,31 @@ public struct RetryPolicy: Sendable, Hashable {
     /// - Returns: A retry after a wait, or `pass`.
     public func decision(
         about error: RequestError,
+        of request: HTTPRequest? = nil,
         attempt: Int,
         now: Date = Date(),
         random: RandomSource = .system
     ) -> RetryDecision {
-        guard attempt <= limit, isTransient(error), let request = error.request, request.body.isReplayable,
-            methods?.contains(request.method) ?? true || request.headers.contains(.idempotencyKey)
+        guard let request = request ?? error.request, request.body.isReplayable,
+            let delay = delay(after: error, of: request, attempt: attempt, now: now, random: random)
         else { return .pass }
+        return .retry(after: delay)
+    }
+
+    /// Returns the wait before another attempt, or nil if there is to be none; for a body that can be sent again.
+    func delay(
+        after error: RequestError,
+        of request: HTTPRequest,
+        attempt: Int,
+        now: Date,
+        random: RandomSource
+    ) -> Duration? {
+        guard attempt <= limit, isTransient(error),
+            methods?.contains(request.method) ?? true || request.headers.contains(.idempotencyKey) || error.wasNotSent
+        else { return nil }
         let wait = backoff.delay(before: attempt, random: random)
-        guard let asked = error.retryAfter(from: now) else { return .retry(after: wait) }
-        return asked <= maximumRetryAfter ? .retry(after: max(asked, wait)) : .pass
+        guard let asked = error.retryAfter(from: now) else { return wait }
+        return asked <= maximumRetryAfter ? max(asked, wait) : nil
     }
 
     private func isTransient(_ error: RequestError) -> Bool {
@@ -117,6 +132,14 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension RequestError {
+    /// Whether nothing of the operation's request has reached a server, so that it can be sent again without harm.
+    ///
+    /// True if the connection couldn't be made in the last attempt, unless a redirect had been followed before.
+    public var wasNotSent: Bool {
+        guard code == .cannotConnect || code == .offline else { return false }
+        return attempts.last.map { $0.cause != .redirect } ?? true
+    }
+
     /// How long the server asks to wait before the next try (RFC 9110, 10.2.3); nil where it doesn't.
     public func retryAfter(from now: Date = Date()) -> Duration? {
         response?[.retryAfter].flatMap { RetryAfter(parsing: $0, now: now) }?.delay(from: now)

@@ -29,7 +29,7 @@ public struct ContentTypeValidator: ResponseValidator {
     ///
     /// - Throws: ``RequestError`` of code `unacceptableContentType`.
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
-        guard head[.contentLength] != "0", let failure = failure(of: head, in: context) else { return }
+        guard head.announcesContent(to: context.request), let failure = failure(of: head, in: context) else { return }
         throw failure
     }
 
@@ -51,6 +51,14 @@ public struct ContentTypeValidator: ResponseValidator {
     private static func accepted(by request: HTTPRequest) -> [MediaType] {
         let list = request.headers[values: .accept].flatMap { $0.split(separator: ",") }
         return list.compactMap { try? MediaType(parsing: String($0).trimmedOfBlanks) }
+    }
+}
+
+extension HTTPResponseHead {
+    /// Whether content may follow (RFC 9110, 6.4.1): not after 204, 205 and 304, nor if the request was HEAD.
+    fileprivate func announcesContent(to request: HTTPRequest) -> Bool {
+        let isWithout = status == .noContent || status == .resetContent || status == .notModified
+        return !isWithout && request.method != .head && self[.contentLength] != "0"
     }
 }
 

@@ -33,14 +33,6 @@ final class BandwidthThrottle: Sendable {
         self.flow = flow
     }
 
-    /// Begins the transfer, when what others owe is made good.
-    ///
-    /// - Returns: The transfer, whether it has begun or not.
-    func start(_ plan: PostponedTransferState.Plan) -> any Transfer {
-        guard let pause = limiter.owed else { return plan.begin() }
-        return PostponedTransfer(for: pause, limiter, plan)
-    }
-
     /// Counts what came or went in one event of the transfer.
     func note(_ event: TransferEvent) {
         switch event {
@@ -63,12 +55,14 @@ final class BandwidthThrottle: Sendable {
 
     /// Goes on after a while, unless others have taken what would make it good.
     private func wait(_ pause: Duration) {
-        let timer = DelayedAction(after: pause, on: limiter.clock) { [weak self] in
+        let timer = DelayedAction(after: pause, on: limiter.timing.clock) { [weak self] in
             guard let self else { return }
             if let pause = limiter.owed { return wait(pause) }
             // In this order: who would hold it in between leaves that to the next who takes something.
             flow.set(.bandwidth, false)
             state.withLock { $0.isWaiting = false }
+            // What was taken in between began no wait.
+            if let pause = limiter.owed { hold(for: pause) }
         }
         let isOver = state.withLock { state in
             if !state.isOver { state.timer = timer }

@@ -6,7 +6,15 @@
 /// A cancelled operation has its result while its transfer is still being brought to its end, so the attempt is closed
 /// on behalf of that.
 struct MonitorLedger: Sendable {
-    private var open: (attempt: MonitoredAttempt, head: HTTPResponseHead?)?
+    private struct OpenAttempt: Sendable {
+        let transfer: ObjectIdentifier
+        let attempt: MonitoredAttempt
+        var head: HTTPResponseHead?
+    }
+
+    /// The attempts whose transfers are under way, in their order.
+    private var open: [OpenAttempt] = []
+    private var count = 0
     /// What is waited for.
     private var step: AuthenticationStep?
     private var hasStarted = false
@@ -17,9 +25,6 @@ struct MonitorLedger: Sendable {
     mutating func handle(_ event: MonitoredEvent) -> [MonitoredEvent] {
         guard !hasEnded else { return [] }
         switch event {
-        case .attemptStarted(let attempt):
-            defer { open = (attempt, nil) }
-            return endStep() + close(error: nil) + [event]
         case .operationEnded(let outcome):
             hasEnded = true
             return endStep() + close(error: outcome.interruption) + [event]
@@ -30,7 +35,7 @@ struct MonitorLedger: Sendable {
         case .operationJoined:
             defer { hasJoined = true }
             return hasJoined ? [] : [event]
-        case .operationMade, .responseStarted, .attemptEnded, .retryScheduled, .authenticationStarted,
+        case .operationMade, .attemptStarted, .responseStarted, .attemptEnded, .retryScheduled, .authenticationStarted,
             .authenticationEnded:
             return [event]
         }
@@ -54,22 +59,34 @@ struct MonitorLedger: Sendable {
         return [.authenticationEnded(step, isGranted: isGranted)]
     }
 
-    mutating func respond(_ head: HTTPResponseHead) -> [MonitoredEvent] {
-        guard !hasEnded, let attempt = open?.attempt, open?.head == nil else { return [] }
-        open?.head = head
-        return [.responseStarted(head, attempt)]
+    mutating func beginAttempt(_ record: Attempt, as transfer: ObjectIdentifier) -> [MonitoredEvent] {
+        guard !hasEnded else { return [] }
+        count += 1
+        let attempt = MonitoredAttempt(number: count, cause: record.cause, request: record.request)
+        open.append(OpenAttempt(transfer: transfer, attempt: attempt))
+        return endStep() + [.attemptStarted(attempt)]
     }
 
-    mutating func endAttempt(_ record: Attempt) -> [MonitoredEvent] {
-        guard let attempt = open?.attempt else { return [] }
-        open = nil
-        return [.attemptEnded(attempt, record)]
+    mutating func respond(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [MonitoredEvent] {
+        guard !hasEnded, let index = open.firstIndex(where: { $0.transfer == transfer }), open[index].head == nil else {
+            return []
+        }
+        open[index].head = head
+        return [.responseStarted(head, open[index].attempt)]
+    }
+
+    mutating func endAttempt(_ record: Attempt, as transfer: ObjectIdentifier) -> [MonitoredEvent] {
+        guard let index = open.firstIndex(where: { $0.transfer == transfer }) else { return [] }
+        return [.attemptEnded(open.remove(at: index).attempt, record)]
     }
 
     private mutating func close(error: RequestError?) -> [MonitoredEvent] {
-        guard let (attempt, head) = open else { return [] }
-        let record = Attempt(cause: attempt.cause, request: attempt.request, response: head, error: error)
-        return endAttempt(record)
+        defer { open = [] }
+        return open.map { open in
+            let (attempt, head) = (open.attempt, open.head)
+            let record = Attempt(cause: attempt.cause, request: attempt.request, response: head, error: error)
+            return .attemptEnded(attempt, record)
+        }
     }
 }
 

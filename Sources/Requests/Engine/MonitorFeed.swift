@@ -27,9 +27,9 @@ final class MonitorFeed: Sendable {
     }
 
     /// Says what is known of the request, once there is one.
-    func identify(as identifier: String, tag: String?) {
+    func identify(by identifier: @escaping @Sendable () -> String, tag: String?) {
         state.withLock { state in
-            state.operation.identifier = identifier
+            state.operation.identify(by: identifier)
             state.operation.tag = tag
         }
     }
@@ -46,14 +46,19 @@ final class MonitorFeed: Sendable {
         change { $0.handle(report) }
     }
 
-    /// Reports the beginning of a response to the attempt that is open.
-    func report(_ head: HTTPResponseHead) {
-        change { $0.respond(head) }
+    /// Reports that a transfer begins.
+    func reportBegin(of record: Attempt, as transfer: ObjectIdentifier) {
+        change { $0.beginAttempt(record, as: transfer) }
     }
 
-    /// Reports the end of the attempt that is open.
-    func reportEnd(of record: Attempt) {
-        change { $0.endAttempt(record) }
+    /// Reports the beginning of the response to a transfer.
+    func report(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) {
+        change { $0.respond(head, to: transfer) }
+    }
+
+    /// Reports the end of a transfer.
+    func reportEnd(of record: Attempt, as transfer: ObjectIdentifier) {
+        change { $0.endAttempt(record, as: transfer) }
     }
 
     private func change(_ handle: @Sendable (inout MonitorLedger) -> [MonitoredEvent]) {

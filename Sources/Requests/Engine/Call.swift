@@ -1,0 +1,167 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One request on its way, from the start of its operation to its result.
+///
+/// Read ``run(for:_:)`` first: it is everything that happens to every request, in its order. An operation runs one call;
+/// whatever depends on the type of the request, the call asks its operation for.
+///
+/// A call is one task. It is cancelled when the operation has its result, by whatever: then nothing is sent any more, and
+/// what the task still does has no effect. A transfer that is under way at that moment keeps the operation from
+/// finishing until it has ended.
+final class Call: Sendable {
+    /// What is sent over.
+    let transport: any HTTPTransport
+    /// What the request inherits.
+    let environment: RequestEnvironment
+    /// The interceptors whose refreshes the call is a part of.
+    let refreshing: Set<ObjectIdentifier>
+    /// The work that the call is made for, if it is made on behalf of another.
+    let scope: CallScope?
+    /// What tells the monitors, if there are any.
+    let feed: MonitorFeed?
+    private let state = Locked(CallState())
+
+    init(
+        transport: any HTTPTransport,
+        environment: RequestEnvironment,
+        refreshing: Set<ObjectIdentifier>,
+        feed: MonitorFeed?
+    ) {
+        self.transport = transport
+        self.environment = environment
+        self.refreshing = refreshing
+        self.feed = feed
+        scope = CallScope.current
+    }
+
+    // MARK: The way of a request
+
+    /// Runs the request: conditions, then attempts until one of them succeeds or there is to be no other.
+    ///
+    /// The operation has its result when this returns, unless the consumer of a stream is still to make it.
+    func run(for operation: any CallOperation, _ plan: CallPlan) async {
+        var attempt = CallAttempt(1, of: self, for: operation, plan)
+        do throws(CallFailure) {
+            try await attempt.checkConditions()
+            while true {
+                var sent: HTTPRequest?
+                do throws(CallFailure) {
+                    let request = try await attempt.makeRequest()
+                    sent = request
+                    let answer = try await attempt.sendThroughChain(request)
+                    let response = try attempt.judge(answer, to: request)
+                    return try await operation.conclude(response, of: request, in: attempt)
+                } catch {
+                    // A call whose operation has its result decides nothing any more.
+                    guard !Task.isCancelled else { return }
+                    attempt = try await attempt.next(after: error, to: sent)
+                }
+            }
+        } catch {
+            operation.fail(error)
+        }
+    }
+
+    // MARK: The task
+
+    /// Keeps the task of the call, to be cancelled with it.
+    func keep(_ task: Task<Void, Never>) {
+        let isOver = state.withLock { state in
+            if !state.isOver { state.task = task }
+            return state.isOver
+        }
+        if isOver { task.cancel() }
+    }
+
+    /// Keeps what ends the operation after a while, in the place of what was kept before.
+    func keep(_ deadline: DelayedAction?) {
+        let former = state.withLock { state in
+            guard !state.isOver else { return deadline }
+            defer { state.deadline = deadline }
+            return state.deadline
+        }
+        former?.cancel()
+    }
+
+    /// Ends the call, since its operation has a result.
+    func end() {
+        let (task, deadline) = state.withLock { state in
+            state.isOver = true
+            state.record.forgetContent()
+            defer { (state.task, state.deadline) = (nil, nil) }
+            return (state.task, state.deadline)
+        }
+        deadline?.cancel()
+        task?.cancel()
+    }
+
+    // MARK: What has happened
+
+    /// What is known so far, for results and for errors.
+    var record: CallRecord { state.withLock { $0.record } }
+
+    /// Records what has happened. What that replaces is released outside of the lock.
+    func record(_ change: @Sendable (inout CallRecord) -> Void) {
+        let former = state.withLock { state in
+            let former = state.record
+            change(&state.record)
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    /// What the operation failed with, before the request made it an error of its own.
+    var failure: (any Error)? { state.withLock { $0.failure } }
+
+    /// Records what the operation fails with; the first failure stays.
+    func record(failure: any Error) {
+        state.withLock { if $0.failure == nil { $0.failure = failure } }
+    }
+
+    /// Makes the next transfer.
+    func transmission(
+        of request: HTTPRequest,
+        cause: Attempt.Cause,
+        heads: HeadObserver?,
+        for attempt: CallAttempt
+    ) -> Transmission {
+        let transmission = Transmission(request, cause: cause, heads: heads, for: attempt)
+        let isPaused = state.withLock { state in
+            state.record.add(transmission)
+            return state.isPaused
+        }
+        if isPaused { transmission.flow.set(.user, true) }
+        return transmission
+    }
+
+    // MARK: Pausing
+
+    /// Holds back all transfers of the call, also those to come, or lets them continue.
+    func setPaused(_ isPaused: Bool) {
+        let transmissions = state.withLock { state in
+            state.isPaused = isPaused
+            return state.record.transmissions
+        }
+        for transmission in transmissions { transmission.flow.set(.user, isPaused) }
+    }
+
+    // MARK: Progress
+
+    /// What tells the progress, if anybody has asked for it.
+    var progress: ProgressFeeds? { state.withLock { $0.progress } }
+
+    /// Sets what tells the progress, unless it is set, and returns what is.
+    func setProgress(_ new: ProgressFeeds) -> ProgressFeeds {
+        let (feeds, transmission) = state.withLock { state in
+            let feeds = state.progress ?? new
+            state.progress = feeds
+            return (feeds, state.record.transmissions.last)
+        }
+        // What has happened before anybody asked.
+        if feeds === new { transmission?.catchUp(feeds) }
+        return feeds
+    }
+}

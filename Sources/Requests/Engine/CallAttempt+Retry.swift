@@ -1,0 +1,119 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Whether there is another attempt, who decides that, and how long it waits.
+extension CallAttempt {
+    /// Returns the next attempt, when its time has come.
+    ///
+    /// What decides is the request that would be sent again, whatever redirects it went through.
+    ///
+    /// - Throws: The failure, if there is to be no other attempt.
+    func next(after failure: CallFailure, to request: HTTPRequest?) async throws(CallFailure) -> CallAttempt {
+        guard let request else { throw failure }
+        switch failure.recourse {
+        case .none:
+            throw failure
+        case .continuation:
+            guard request.body.isReplayable else { throw notReplayable(failure) }
+            try await wait(.zero, because: failure)
+            return CallAttempt(number, isFirst: false, of: call, for: operation, plan)
+        case .strategy(let strategy):
+            try await wait(for: strategy, after: failure, to: request)
+        case .policies:
+            guard let error = failure.error as? RequestError, !error.code.isLasting, operation.mayTryAgain,
+                !plan.interceptors.isEmpty || policy.limit > 0
+            else { throw failure }
+            try await consider(failure, error, to: request)
+        }
+        return CallAttempt(number + 1, isFirst: false, of: call, for: operation, plan)
+    }
+
+    private var policy: RetryPolicy { options.retry ?? environment.retry }
+
+    /// Lets the interceptors and the retry policy decide, and waits as long as they say.
+    private func consider(
+        _ failure: CallFailure,
+        _ error: RequestError,
+        to request: HTTPRequest
+    ) async throws(CallFailure) {
+        let error = complete(error, failure)
+        let failure = CallFailure(error, in: failure.phase, response: failure.response)
+        let context = InterceptorContext(self, request: request)
+        for interceptor in plan.interceptors {
+            let decision = await CallScope.run(interceptor, within: call.scope) {
+                await interceptor.retry(error, context: context)
+            }
+            switch decision {
+            case .pass: continue
+            case .fail(let other): throw other.map { CallFailure($0, in: failure.phase) } ?? failure
+            case .retry(let delay):
+                guard request.body.isReplayable else { throw notReplayable(failure) }
+                return try await wait(delay, because: failure)
+            }
+        }
+        let delay = policy.delay(
+            after: error,
+            of: request,
+            attempt: number,
+            now: environment.now(),
+            random: environment.random
+        )
+        guard let delay else { throw failure }
+        guard request.body.isReplayable else { throw notReplayable(failure) }
+        try await wait(delay, because: failure)
+    }
+
+    private func wait(
+        for strategy: RetryStrategy,
+        after failure: CallFailure,
+        to request: HTTPRequest
+    ) async throws(CallFailure) {
+        guard number <= strategy.limit else { throw failure }
+        guard request.body.isReplayable else { throw notReplayable(failure) }
+        let delay = strategy.backoff.delay(before: number, random: environment.random)
+        if let prepare = strategy.prepare {
+            let context = InterceptorContext(self, request: request)
+            do {
+                try await CallScope.run(strategy, within: call.scope) { try await prepare(context) }
+            } catch {
+                throw CallFailure(error, in: .validating, response: failure.response)
+            }
+        }
+        try await wait(delay, because: failure)
+    }
+
+    private func wait(_ delay: Duration, because failure: CallFailure) async throws(CallFailure) {
+        if let feed = call.feed, let error = failure.error as? RequestError {
+            feed.report(.retryScheduled(after: delay, because: complete(error, failure)))
+        }
+        guard delay > .zero else { return }
+        do {
+            try await environment.clock.wait(delay)
+        } catch {
+            throw CallFailure(error, in: failure.phase)
+        }
+    }
+
+    private func complete(_ error: RequestError, _ failure: CallFailure) -> RequestError {
+        error.completed(
+            with: call.record,
+            judged: failure.response,
+            limit: environment.maximumErrorBodySize,
+            phase: failure.phase
+        )
+    }
+
+    /// Returns the failure, with the reason why there is no other attempt as its cause.
+    private func notReplayable(_ failure: CallFailure) -> CallFailure {
+        guard let error = failure.error as? RequestError else { return failure }
+        let cause = RequestError(
+            .bodyNotReplayable,
+            phase: failure.phase,
+            reason: "cannot retry: the body is a stream that was already sent",
+            underlying: error.underlying
+        )
+        return CallFailure(error.caused(by: cause), in: failure.phase, response: failure.response)
+    }
+}

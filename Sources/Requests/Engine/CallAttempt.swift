@@ -1,0 +1,232 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One attempt of a call: makes the request, sends it through the chain, and judges the answer.
+///
+/// It is what interceptors see as their context, and what carries requests from one link of the chain to the next.
+final class CallAttempt: Sendable {
+    /// The number of the attempt, from 1. Redirects and further parts of a download are none of their own.
+    let number: Int
+    /// Whether it is the first time that the request is sent.
+    let isFirst: Bool
+    let call: Call
+    let operation: any CallOperation
+    let plan: CallPlan
+
+    init(
+        _ number: Int,
+        isFirst: Bool = true,
+        of call: Call,
+        for operation: any CallOperation,
+        _ plan: CallPlan
+    ) {
+        self.number = number
+        self.isFirst = isFirst
+        self.call = call
+        self.operation = operation
+        self.plan = plan
+    }
+
+    var environment: RequestEnvironment { call.environment }
+    var options: RequestOptions { plan.options }
+
+    // MARK: Before the request
+
+    /// Checks what must hold before the operation does anything.
+    func checkConditions() async throws(CallFailure) {
+        do {
+            try call.scope?.checkDepth()
+        } catch {
+            throw CallFailure(error, in: .building)
+        }
+        do {
+            for condition in plan.conditions {
+                try await CallScope.run(condition, within: call.scope) {
+                    try await condition.check(InterceptorContext(self))
+                }
+            }
+        } catch {
+            throw CallFailure(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
+        }
+    }
+
+    // MARK: Build
+
+    /// Makes the request: builds it, gives it what it inherits, authenticates it, and lets the interceptors adapt it.
+    func makeRequest() async throws(CallFailure) -> HTTPRequest {
+        do {
+            var request = try await operation.makeRequest()
+            let secrets = environment.secretHeaders.union(options.secretHeaders)
+            var own = OwnFields(described: request.headers, inherited: environment.headers)
+            let implied = try request.inherit(environment)
+            request.headers.markSecrets(secrets)
+            let inheriting = request
+            try operation.prepare(&request)
+            // What a signature is over is what is sent.
+            request.body = request.body.encodedOnce(using: environment.makeEncoder)
+            try request.authentication.authenticate(&request)
+            request.headers.markSecrets(secrets)
+            request.keepSecrets(of: inheriting, own: own, baseURL: environment.baseURL)
+            own.authenticated = request.headers
+
+            for interceptor in plan.interceptors {
+                let former = request
+                request = try await CallScope.run(interceptor, within: call.scope) {
+                    var changed = former
+                    try await interceptor.adapt(&changed, context: InterceptorContext(self))
+                    return changed
+                }
+                request.keepSecrets(of: former, own: own, baseURL: environment.baseURL)
+            }
+
+            // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
+            try request.resolve(baseURL: environment.baseURL, inheriting: [])
+            request.headers.markSecrets(secrets)
+            do { try request.resolveBody(implied: implied, using: environment.makeEncoder) } catch {
+                throw RequestError(encoding: error)
+            }
+            try request.validate()
+            guard operation.allowsSending(request) else { throw RequestError(.cancelled, phase: .building) }
+            return request
+        } catch {
+            throw CallFailure(error, in: .building)
+        }
+    }
+
+    // MARK: Send
+
+    /// Sends a request through the chain.
+    func sendThroughChain(_ request: HTTPRequest) async throws(CallFailure) -> HTTPResponse<ResponseContent> {
+        do {
+            return try await send(request, from: ChainPlace(cause: isFirst ? .initial : .retry))
+        } catch let part as AnotherPart {
+            throw CallFailure(part.reason, in: .receiving, recourse: .continuation)
+        } catch let error as RequestError {
+            throw CallFailure(error, in: error.phase, recourse: .policies)
+        } catch {
+            throw CallFailure(error, in: .sending)
+        }
+    }
+
+    // MARK: Judge
+
+    /// Lets the interceptors transform an answer, and the validators judge it.
+    ///
+    /// What was delivered elsewhere isn't there to be judged. Its head was, before any of it was delivered.
+    func judge(
+        _ answer: HTTPResponse<ResponseContent>,
+        to request: HTTPRequest
+    ) throws(CallFailure) -> HTTPResponse<ResponseContent> {
+        var answer = answer
+        answer.makeDecoder = environment.makeDecoder
+        guard case .data(let content) = answer.body else { return answer }
+        var response = answer.map { _ in content }
+        let asked = answer.asked?.value ?? request
+        let context = validationContext(asked)
+        let verdict: Verdict
+        do {
+            try transform(&response, to: asked)
+            verdict = try self.verdict(on: &response, in: context)
+        } catch {
+            throw refusal(error, of: response, in: context)
+        }
+        switch verdict {
+        case .accept: break
+        case .fail(let error): throw refusal(error, of: response, in: context)
+        case .retry(let strategy):
+            let code: RequestError.Code =
+                context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
+            let error = RequestError(code, phase: .validating, reason: "a validator requests another attempt")
+            throw CallFailure(error, in: .validating, response: response, recourse: .strategy(strategy))
+        }
+        // What was refused by its head isn't where it was to go, whatever the rest of it is like.
+        if !operation.keepsContentInMemory, operation.claims(response.head),
+            let error = headRefusal(of: response.head, to: asked)
+        {
+            throw refusal(error, of: response, in: context)
+        }
+        if hasJudges || answer.asked == nil { call.record { [response] in $0.judge(response) } }
+        return response.map { .data($0) }
+    }
+
+    private var hasJudges: Bool { !plan.validators.isEmpty || !plan.interceptors.isEmpty }
+
+    private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
+        guard !plan.interceptors.isEmpty else { return }
+        let original = response
+        let context = InterceptorContext(self, request: asked)
+        for interceptor in plan.interceptors {
+            try interceptor.transform(&response, context: context)
+            response.inherit(original)
+        }
+    }
+
+    /// Returns what the validators say; the response becomes what they put in its place. The statuses of the request come
+    /// last.
+    private func verdict(on response: inout HTTPResponse<Data>, in context: ValidationContext) throws -> Verdict {
+        for validator in plan.validators {
+            switch try validator.validate(response, context: context) {
+            case .accept(nil): continue
+            case .accept(var replacement?):
+                replacement.inherit(response)
+                response = replacement
+            case let verdict: return verdict
+            }
+        }
+        guard context.accepts(response.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
+        return .accept
+    }
+
+    /// Returns why a validator refuses the content of a response because of its head; nil if none does.
+    func headRefusal(of head: HTTPResponseHead, to asked: HTTPRequest) -> RequestError? {
+        guard !plan.validators.isEmpty else { return nil }
+        let context = validationContext(asked)
+        do {
+            for validator in plan.validators { try validator.validate(head: head, context: context) }
+            return nil
+        } catch {
+            return error as? RequestError ?? RequestError(.rejected, phase: .validating, underlying: error)
+        }
+    }
+
+    /// Returns a failure that tells of the response, whatever a validator threw.
+    private func refusal(
+        _ error: any Error,
+        of response: HTTPResponse<Data>,
+        in context: ValidationContext
+    ) -> CallFailure {
+        let code: RequestError.Code = context.accepts(response.status) ? .rejected : .unacceptableStatus
+        let wrapped = error as? RequestError ?? RequestError(code, phase: .validating, underlying: error)
+        return CallFailure(wrapped, in: .validating, response: response, recourse: .policies)
+    }
+
+    private func validationContext(_ asked: HTTPRequest) -> ValidationContext {
+        ValidationContext(
+            request: asked,
+            attempt: number,
+            validStatusCodes: options.validatesStatus ? operation.validStatusCodes : nil
+        ) { [operation] in operation.requestIdentifier }
+    }
+}
+
+// MARK: - The context of interceptors
+
+extension CallAttempt: ContextSource {
+    var identifier: String { operation.requestIdentifier }
+    var attempt: Int { number }
+    var baseURL: URL? { environment.baseURL }
+    var refreshing: Set<ObjectIdentifier> { call.refreshing }
+    var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
+    var notes: InterceptorNotes { plan.notes }
+    var urgency: Int { operation.urgency }
+
+    func report(_ report: AuthenticationReport) { call.feed?.report(report) }
+
+    func recordAnswer(to request: HTTPRequest) { call.record { $0.answer(request) } }
+
+    func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        try await operation.sendOnBehalf(request)
+    }
+}

@@ -1,0 +1,88 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What a call asks its operation for: all that depends on the type of the request.
+protocol CallOperation: Operation, Sendable {
+    /// The identifier of the request, computed now.
+    var requestIdentifier: String { get }
+    /// The statuses that the request accepts.
+    var validStatusCodes: [Int] { get }
+    /// Whether the content is collected in memory, where a cache may provide it and validators see it.
+    var keepsContentInMemory: Bool { get }
+    /// Whether a failed request may be sent again.
+    var mayTryAgain: Bool { get }
+    /// The urgency of the request: its own, or that of the most urgent one that it works for.
+    var urgency: Int { get }
+
+    /// Has the request made, by its completion handler.
+    func makeRequest() async throws -> HTTPRequest
+    /// Lets the class of the operation change the request.
+    func prepare(_ request: inout HTTPRequest) throws
+    /// Returns false for a request that may not be sent on behalf of several operations, each of which then sends its own.
+    func allowsSending(_ request: HTTPRequest) -> Bool
+
+    /// Records that a transfer begins, or returns false if none may, since the operation has its result.
+    func beginTransfer() -> Bool
+    /// Records that a transfer has ended.
+    func endTransfer()
+
+    /// Whether something else than memory takes the content of a response with this head.
+    func claims(_ head: HTTPResponseHead) -> Bool
+    /// Makes what takes the content of a response; nil for memory.
+    func makeReceiver(for head: HTTPResponseHead, to sent: HTTPRequest, flow: FlowControl) throws
+        -> (any ContentReceiver)?
+    /// Judges the end of a transfer whose content went elsewhere, before anything else does.
+    func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview
+
+    /// Makes the value of a good response that is complete, and finishes.
+    func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of request: HTTPRequest,
+        in attempt: CallAttempt
+    ) async throws(CallFailure)
+    /// Finishes with a failure.
+    func fail(_ failure: CallFailure)
+    /// Sends a request on behalf of this one.
+    func sendOnBehalf(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
+}
+
+/// What the end of a transfer means whose content went elsewhere.
+enum TransferReview: Sendable {
+    /// What it means for every transfer.
+    case usual
+    /// The request is to be sent again at once.
+    case again(RequestError)
+    /// It is a failure, whatever the transport says.
+    case failure(RequestError)
+}
+
+/// What the request and its environment say about a call, read once.
+final class CallPlan: Sendable {
+    let options: RequestOptions
+    let conditions: [any RequestCondition]
+    let interceptors: [any Interceptor]
+    let validators: [any ResponseValidator]
+    let notes = InterceptorNotes()
+
+    /// - Parameter scope: The work that the call is made for: no interceptor is applied to work on its own behalf.
+    init(_ options: RequestOptions, in environment: RequestEnvironment, scope: CallScope?) {
+        self.options = options
+        conditions = environment.conditions.followed(by: options.conditions)
+        validators = environment.validators.followed(by: options.validators)
+        let interceptors = environment.interceptors.followed(by: options.interceptors)
+        if let scope, !interceptors.isEmpty {
+            self.interceptors = interceptors.filter { !scope.serves($0) }
+        } else {
+            self.interceptors = interceptors
+        }
+    }
+}
+
+extension Array {
+    // Most requests bring none of their own: then nothing is copied.
+    fileprivate func followed(by others: [Element]) -> [Element] {
+        others.isEmpty ? self : isEmpty ? others : self + others
+    }
+}

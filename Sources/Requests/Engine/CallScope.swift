@@ -1,0 +1,92 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// Work on behalf of a call: what an interceptor, a condition or a retry strategy sends while the call waits for it.
+///
+/// Requests that are added meanwhile don't wait for a place of their client's bound, since the call that waits for them
+/// holds one: with all places taken, none would ever be free. The privilege is that of the work and ends with it, also for
+/// tasks that were born in it. Completion handlers of operations that are made in the scope run in it as well.
+final class CallScope: Sendable {
+    /// The scope that the present task was born in.
+    @TaskLocal private static var innermost: CallScope?
+
+    /// How deep such work may be nested.
+    static let limit = 8
+
+    private let outer: CallScope?
+    private let author: Author
+    private let isOver = Locked(false)
+    /// How many calls wait for what is sent here.
+    let depth: Int
+
+    /// What sends on behalf of a call, as far as it can be told from others of its kind.
+    struct Author: Sendable, Hashable {
+        fileprivate let type: String
+        private let object: ObjectIdentifier?
+
+        init(_ author: any Sendable) {
+            let type = Swift.type(of: author)
+            self.type = String(describing: type)
+            object = type is AnyClass ? ObjectIdentifier(author as AnyObject) : nil
+        }
+
+        /// Whether both are one object. Values can't be told apart, and count as different.
+        func isSame(as other: Author) -> Bool { object != nil && object == other.object }
+    }
+
+    private init(_ author: Author, within outer: CallScope?) {
+        self.author = author
+        self.outer = outer
+        depth = (outer?.depth ?? 0) + 1
+    }
+
+    /// The scope of the present task, unless the work that it serves is done.
+    static var current: CallScope? {
+        guard let scope = innermost, !scope.isOver.withLock({ $0 }) else { return nil }
+        return scope
+    }
+
+    /// Does work on behalf of a call that was made in a scope.
+    static func run<Value>(
+        _ author: any Sendable,
+        within outer: CallScope?,
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        let scope = CallScope(Author(author), within: outer)
+        defer { scope.isOver.withLock { $0 = true } }
+        return try await $innermost.withValue(scope, operation: work)
+    }
+
+    /// Whether a call waits for what the present task sends.
+    static var isOnBehalfOfAnother: Bool { current != nil || !RefreshScope.interceptors.isEmpty }
+
+    /// Returns a closure that is called as a part of the work that the present scope serves, if there is one.
+    static func carried<Value>(by body: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void {
+        guard let scope = current else { return body }
+        return { value in $innermost.withValue(scope) { body(value) } }
+    }
+
+    /// Whether the work is done on behalf of an interceptor: then that isn't applied to it.
+    func serves(_ interceptor: any Interceptor) -> Bool {
+        let other = Author(interceptor)
+        var scope: CallScope? = self
+        while let next = scope {
+            if next.author.isSame(as: other) { return true }
+            scope = next.outer
+        }
+        return false
+    }
+
+    /// Refuses work that is nested too deep.
+    func checkDepth() throws {
+        guard depth > Self.limit else { return }
+        var names: [String] = []
+        var scope: CallScope? = self
+        while let next = scope {
+            names.insert(next.author.type, at: 0)
+            scope = next.outer
+        }
+        let reason = "requests on behalf of requests, more than \(Self.limit) deep: \(names.joined(separator: " → "))"
+        throw RequestError(.nestingLimitReached, phase: .building, reason: reason)
+    }
+}

@@ -1,0 +1,60 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// Answers from a cache what that may answer, and stores what comes of the rest.
+struct CacheLink: Interceptor {
+    let cache: ResponseCache
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        switch cache.answer(to: request, isRetry: next.cause == .retry) {
+        case .fresh(let response):
+            context.source.recordAnswer(to: request)
+            return response.map { .data($0) }
+        case .unavailable:
+            throw RequestError(.notCached, phase: .sending, request: request)
+        case .miss(let outgoing):
+            return try await send(outgoing, for: request, stored: nil, next: next)
+        case .revalidate(let outgoing, let stored):
+            do {
+                return try await send(outgoing, for: request, stored: stored, next: next)
+            } catch let error as RequestError where error.code != .cancelled {
+                guard let stale = cache.answer(insteadOfError: stored, for: request) else { throw error }
+                return stale.map { .data($0) }
+            }
+        }
+    }
+
+    /// Sends a request, and returns what the caller gets to see: after a 304 that only the cache asked for, what it has.
+    private func send(
+        _ outgoing: HTTPRequest,
+        for request: HTTPRequest,
+        stored: CachedResponse?,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        let answer = try await next(outgoing)
+        // By the clock of the cache, from when the transfer began: what was waited for a limit before makes nothing old.
+        let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
+        guard case .data(let content) = answer.body else { return answer }
+        let response = answer.map { _ in content }
+        cache.invalidate(after: request, answeredWith: response.head)
+        if let stored {
+            if response.status == .notModified {
+                let refreshed = cache.refresh(stored, with: response.head, for: request, requestedAt: requestedAt)
+                return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), attempts: response.attempts)
+            }
+            if response.status.category == .serverError,
+                let stale = cache.answer(insteadOfError: stored, for: request)
+            {
+                return HTTPResponse(head: stale.head, body: .data(stale.body), attempts: response.attempts)
+            }
+        }
+        cache.store(response, for: request, requestedAt: requestedAt)
+        return answer
+    }
+}
