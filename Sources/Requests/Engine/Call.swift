@@ -103,7 +103,7 @@ final class Call: Sendable {
     /// What is known so far, for results and for errors.
     var record: CallRecord { state.withLock { $0.record } }
 
-    /// Records what has happened. What that replaces is released outside of the lock.
+    /// Records what has happened, and releases what that replaces outside of the lock.
     func record(_ change: @Sendable (inout CallRecord) -> Void) {
         let former = state.withLock { state in
             let former = state.record

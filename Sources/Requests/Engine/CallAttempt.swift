@@ -7,7 +7,7 @@ import Foundation
 ///
 /// It is what interceptors see as their context, and what carries requests from one link of the chain to the next.
 final class CallAttempt: Sendable {
-    /// The number of the attempt, from 1. Redirects and further parts of a download are none of their own.
+    /// The number of the attempt, from 1; redirects and further parts of a download don't count.
     let number: Int
     /// Whether it is the first time that the request is sent.
     let isFirst: Bool
@@ -163,8 +163,9 @@ final class CallAttempt: Sendable {
         }
     }
 
-    /// Returns what the validators say; the response becomes what they put in its place. The statuses of the request come
-    /// last.
+    /// Returns what the validators say, and lets the response become what they put in its place.
+    ///
+    /// The statuses of the request come last.
     private func verdict(on response: inout HTTPResponse<Data>, in context: ValidationContext) throws -> Verdict {
         for validator in plan.validators {
             switch try validator.validate(response, context: context) {

@@ -31,7 +31,11 @@ protocol CallOperation: Operation, Sendable {
     /// Whether something else than memory takes the content of a response with this head.
     func claims(_ head: HTTPResponseHead) -> Bool
     /// Makes what takes the content of a response; nil for memory.
-    func makeReceiver(for head: HTTPResponseHead, to sent: HTTPRequest, flow: FlowControl) throws
+    func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws
         -> (any ContentReceiver)?
     /// Judges the end of a transfer whose content went elsewhere, before anything else does.
     func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview
@@ -66,7 +70,7 @@ final class CallPlan: Sendable {
     let validators: [any ResponseValidator]
     let notes = InterceptorNotes()
 
-    /// - Parameter scope: The work that the call is made for: no interceptor is applied to work on its own behalf.
+    /// Reads what there is to know; no interceptor is applied to work on its own behalf, which the scope names.
     init(_ options: RequestOptions, in environment: RequestEnvironment, scope: CallScope?) {
         self.options = options
         conditions = environment.conditions.followed(by: options.conditions)

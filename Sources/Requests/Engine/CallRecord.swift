@@ -5,7 +5,7 @@ import Foundation
 
 /// What has happened to a call so far: the story that its response and its errors tell.
 struct CallRecord: Sendable {
-    /// The number of transfers that are remembered. Of more, the first one and the last ones are.
+    /// The number of transfers that are remembered: of more, the first one and the last ones.
     static let limit = 100
 
     /// The transfers, in their order.
@@ -54,9 +54,7 @@ struct CallRecord: Sendable {
 }
 
 extension RequestError {
-    /// Adds what is known about the request and its response.
-    ///
-    /// - Parameter judged: The response as it was judged, if the error is about that.
+    /// Adds what is known about the request and its response; `judged` is that response if the error is about it.
     func completed(
         with record: CallRecord,
         judged: HTTPResponse<Data>? = nil,

@@ -30,7 +30,7 @@ final class CallScope: Sendable {
             object = type is AnyClass ? ObjectIdentifier(author as AnyObject) : nil
         }
 
-        /// Whether both are one object. Values can't be told apart, and count as different.
+        /// Whether both are one object; values can't be told apart, and count as different.
         func isSame(as other: Author) -> Bool { object != nil && object == other.object }
     }
 

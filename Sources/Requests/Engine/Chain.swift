@@ -91,7 +91,8 @@ extension CallAttempt: ChainRunner {
     }
 
     /// Sends a request over the transport.
-    private func transmit(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
+    private func transmit(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent>
+    {
         let transmission = call.transmission(of: request, cause: place.cause, heads: place.heads, for: self)
         guard !operation.keepsContentInMemory else { return try await transmission.answer() }
         let answer: Result<HTTPResponse<ResponseContent>, any Error>

@@ -69,7 +69,7 @@ public struct RequestEnvironment: Sendable {
     public var monitors: [any EventMonitor] = []
     /// When failed requests are tried again; by default never.
     public var retry = RetryPolicy.never
-    /// The clock of every wait: deadlines and back-off.
+    /// The clock of every wait: deadlines, back-off, and limiters that have no clock of their own.
     public var clock: any Clock<Duration> = ContinuousClock()
     /// Where chance comes from: the jitter of back-off.
     public var random = RandomSource.system

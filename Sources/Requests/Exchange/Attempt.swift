@@ -3,7 +3,8 @@
 
 /// One request that went to the transport on behalf of an operation, and what came of it.
 ///
-/// An operation has one attempt for its first try, one for every redirect that it follows, and one for every retry.
+/// An operation has one for its first try, one for every redirect that it follows, one for every retry, and one for every
+/// further request that an interceptor sends by ``Next``.
 public struct Attempt: Sendable {
     /// Why the attempt was made.
     public enum Cause: Sendable, Hashable {

@@ -10,6 +10,8 @@ public struct HTTPResponse<Body> {
     /// The content.
     public var body: Body
     /// What was sent on the way to this response: the first try, redirects and retries, in their order.
+    ///
+    /// Of more than 100, the first and the last 99.
     public private(set) var attempts: [Attempt]
     /// Makes the decoder of JSON where the caller brings none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?

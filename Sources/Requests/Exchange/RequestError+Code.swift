@@ -71,6 +71,9 @@ extension RequestError {
         /// A redirect asks for more than the policy gives away.
         public static let redirectRefused = Code("redirectRefused")
         /// The body would have to be sent again, and can't be.
+        ///
+        /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its underlying
+        /// error.
         public static let bodyNotReplayable = Code("bodyNotReplayable")
         /// The request couldn't be made, or can't go on the wire as it is.
         public static let invalidRequest = Code("invalidRequest")
@@ -84,8 +87,9 @@ extension RequestError {
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.
         public static let dependencyCycle = Code("dependencyCycle")
-        /// Requests were sent on behalf of requests more than eight deep: an interceptor or a condition whose own request
-        /// meets it again, for example. The reason names them.
+        /// Requests were sent on behalf of requests more than eight deep.
+        ///
+        /// An interceptor or a condition whose own request meets it again does that. The reason names them.
         public static let nestingLimitReached = Code("nestingLimitReached")
         /// A condition that the request has to meet before it starts isn't met; the underlying error tells which.
         public static let conditionFailed = Code("conditionFailed")

@@ -125,11 +125,12 @@ public struct RequestError: Error, Sendable {
     /// The content of the response, up to the environment's limit for error bodies; empty where none came.
     public var body: Data { details.body }
     /// What had been sent until then: the first try, redirects and retries.
+    ///
+    /// Of more than 100, the first and the last 99.
     public var attempts: [Attempt] { details.attempts }
     /// The error behind this one, such as a `URLError` or a `DecodingError`.
     public var underlying: (any Error)? { details.underlying }
 
-    /// The same error with what a transport can't know: the request, the response and the attempts.
     /// Returns the same error, with another cause.
     func caused(by underlying: any Error) -> RequestError {
         RequestError(
@@ -144,6 +145,7 @@ public struct RequestError: Error, Sendable {
         )
     }
 
+    /// The same error with what a transport can't know: the request, the response and the attempts.
     func completed(
         phase: Phase? = nil,
         request: HTTPRequest?,

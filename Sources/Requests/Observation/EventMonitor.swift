@@ -31,8 +31,8 @@
 /// - `operationMade` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
 ///   never starts.
 /// - `operationStarted` comes at most once.
-/// - Every attempt that started ends exactly once, before the next one starts and before the operation ends. A redirect
-///   that is followed is an attempt, and so is a retry.
+/// - Every attempt that started ends exactly once, before the operation ends, and before the next one starts unless an
+///   interceptor sends several requests at once. A redirect that is followed is an attempt, and so is a retry.
 /// - `responseStarted` comes at most once an attempt.
 /// - Every wait for a credential that started ends exactly once, before anything else comes. Requests that a refresh
 ///   consists of are operations of their own.

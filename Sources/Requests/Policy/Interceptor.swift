@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Changes requests on their way out and responses on their way in, and decides whether a failed one is tried again.
+/// Changes requests on their way out and responses on their way in, sends them, and decides about retries.
 ///
 /// ```swift
 /// struct Signature: Interceptor {
@@ -15,9 +15,9 @@ import Foundation
 /// environment.interceptors.append(Signature(key: key))
 /// ```
 ///
-/// Interceptors run in their order, once for every attempt that isn't a redirect. They may be called from several
-/// operations at once. When an operation is cancelled, the task that an interceptor runs in is cancelled too; what it
-/// returns after that isn't used.
+/// Interceptors run in their order, once for the first try and once for every retry; redirects are followed behind them.
+/// They may be called from several operations at once. When an operation is cancelled, the task that an interceptor runs
+/// in is cancelled too; what it returns after that isn't used.
 public protocol Interceptor: Sendable {
     /// Changes a request before it is sent; leaves it as it is by default.
     ///

@@ -54,8 +54,9 @@ public struct InterceptorContext: Sendable {
     ///
     /// For what an interceptor has to ask a server for before it can go on: a token, a nonce, a configuration. The request
     /// runs in the operation's environment, over its transport, and beside its queue: it waits for no place there, since
-    /// the operation that waits for it holds one. The interceptor that sends it isn't applied to it. Requests that are
-    /// added to a client or a queue meanwhile are treated likewise.
+    /// the operation that waits for it holds one. The interceptor that sends it isn't applied to it if it is a class or an
+    /// actor; a structure is, and has to leave its own requests alone. Requests that are added to a client or an
+    /// `OperationQueue` meanwhile are treated likewise.
     ///
     /// Work of this kind may be nested eight deep. Cancelling the operation cancels it.
     ///

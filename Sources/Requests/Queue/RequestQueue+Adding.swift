@@ -11,8 +11,9 @@ extension RequestQueue {
     /// ```
     ///
     /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here,
-    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. One that the
-    /// refresh of a credential consists of runs beside an `OperationQueue`: those that wait for it may have all places.
+    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. One that an
+    /// interceptor, a condition or the refresh of a credential adds runs beside an `OperationQueue`: the operations that
+    /// wait for it may have all places.
     ///
     /// - Parameters:
     ///   - request: What to run.
@@ -111,10 +112,9 @@ extension RequestQueue {
         place(operation)
     }
 
-    /// Adds an operation. One that a running operation waits for takes no place in an operation queue, where the waiting
-    /// ones may have all of them.
+    /// Adds an operation, which takes no place in an operation queue if a running operation waits for it.
     ///
-    /// A client sees to that itself, and so must a queue of another kind that has a bound.
+    /// The operations that wait may have all the places. A client sees to that itself, and so must a queue of another kind that has a bound.
     func place(_ operation: Operation) {
         if CallScope.isOnBehalfOfAnother, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)

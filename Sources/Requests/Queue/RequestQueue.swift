@@ -6,7 +6,8 @@ import Foundation
 /// Something that runs requests: an `OperationQueue`, or a stand-in for one.
 ///
 /// All that can be done with requests is done by extensions of this protocol, on whatever adopts it. A queue for tests
-/// needs two members, and may finish the operations that it is given with ``RequestOperation/finish(with:)``:
+/// needs two members, and may finish the operations that it is given with ``RequestOperation/finish(with:)``, or with a
+/// whole response, ``NetworkOperation/finish(with:)``:
 ///
 /// ```swift
 /// final class CannedQueue: RequestQueue {

@@ -32,10 +32,13 @@ extension NetworkOperation {
         return Coalescer.shared.join(key, or: SharedTransfer(key: key, queue: queue, configuration: configuration))
     }
 
-    /// Takes the transfer to join, if there is one. It is left with the result, or when the operations part.
+    /// Returns the transfer to join, if there is one, which is left with the result or when the operations part.
     func takeSharedTransfer(for request: R) -> SharedTransfer<R>? {
         let part = changeRole { role in
-            if case .joining = role.part { defer { role.part = .alone }; return role.part }
+            if case .joining = role.part {
+                defer { role.part = .alone }
+                return role.part
+            }
             return role.part
         }
         switch part {
@@ -51,7 +54,7 @@ extension NetworkOperation {
         }
     }
 
-    /// Leaves a transfer that was joined. A leader lets go of the transfer, which holds on to it.
+    /// Leaves a transfer that was joined, or, as its leader, releases it.
     func leaveSharedTransfer() {
         let (part, joined) = changeRole { role in
             defer { (role.part, role.joined) = (.alone, nil) }

@@ -53,8 +53,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The head of the response that came last; nil before one came.
     public final var response: HTTPResponseHead? { call.record.head }
 
-    /// What was sent so far: the first try, redirects and retries, in their order. Of more than 100, the first and the
-    /// last 99.
+    /// What was sent so far: the first attempt, redirects and retries, in their order.
+    ///
+    /// Of more than 100, these are the first one and the last 99.
     public final var attempts: [Attempt] { call.record.attempts }
 
     /// What the last attempt took, as far as it has come; those before it are among the ``attempts``.
@@ -110,8 +111,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         call.keep(CallExecutor.task(qualityOfService.taskPriority) { await self.run() })
     }
 
-    /// Makes the task of the call now, as a part of the present task, whose task-locals it inherits. It waits for the
-    /// start.
+    /// Makes the task of the call now, with the task-locals of the present task; it waits for the start.
     final func prepareTask() {
         role.withLock { $0.awaitStart() }
         // As far as the gate at once: the thread that starts the operation then runs it.

@@ -19,7 +19,9 @@ extension Clock where Duration == Swift.Duration {
     }
 }
 
-/// The time since an instant, by any clock. For the system's, which is the usual one, nothing is allocated.
+/// The time since an instant, by any clock.
+///
+/// For the system's, which is the usual one, nothing is allocated.
 struct Stopwatch: Sendable {
     private enum Start: Sendable {
         case system(ContinuousClock.Instant)

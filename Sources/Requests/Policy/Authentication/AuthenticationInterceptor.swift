@@ -17,7 +17,7 @@
 ///
 /// One request is worth one refresh: where a server rejects what was fetched for it, the rejection is its failure. A
 /// request whose body can't be sent again has the credential refreshed for those that follow, and fails itself, with the
-/// code `bodyNotReplayable`.
+/// rejection. The underlying error has the code `bodyNotReplayable`.
 ///
 /// A request that waits ends at once when it is cancelled or its deadline passes; the refresh goes on for the others.
 ///

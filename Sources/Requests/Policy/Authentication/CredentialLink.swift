@@ -49,7 +49,7 @@ protocol ChallengeAnswering: Interceptor {
 }
 
 extension RequestError {
-    /// Whether the rejection came of a request that a redirect had asked for. It was answered there.
+    /// Whether a request was rejected that a redirect had asked for, so that the rejection was answered there.
     var followsRedirect: Bool {
         guard let last = attempts.last else { return false }
         return last.cause == .redirect || attempts.dropLast().last?.cause == .redirect && last.cause == .retry

@@ -20,8 +20,7 @@
 public final class BandwidthLimiter: Sendable {
     /// How many bytes go through in a second.
     public let bytesPerSecond: Int
-    /// What the pauses are timed by.
-    /// What the time is measured by.
+    /// The clock of the pauses.
     let timing: LimiterClock
     private let bucket: Locked<TokenBucket>
 
@@ -30,7 +29,7 @@ public final class BandwidthLimiter: Sendable {
     /// - Parameters:
     ///   - bytesPerSecond: How many bytes go through in a second; from 1 to 10⁹, which is more than most lines carry.
     ///   - burst: How many may go at once after a rest; by default what goes through in a quarter of a second.
-    ///   - clock: What time is told by.
+    ///   - clock: The clock of the limit; nil, the default, is that of the environment that first uses it.
     public init(
         bytesPerSecond: Int,
         burst: Int? = nil,

@@ -56,7 +56,7 @@ public final class RateLimiter: Sendable {
     ///   - count: How many requests go through in an interval, once the burst is used up; at least 1.
     ///   - interval: The length of the interval. Without one, zero, there is no limit; ``pause(for:)`` still counts.
     ///   - burst: How many may go at once after a rest, at least 1; by default as many as in an interval.
-    ///   - clock: What time is told by.
+    ///   - clock: The clock of the limit; nil, the default, is that of the environment that first uses it.
     public init(
         _ count: Int,
         per interval: Duration,
@@ -81,6 +81,7 @@ public final class RateLimiter: Sendable {
     /// Waits for a token.
     ///
     /// - Parameters:
+    ///   - clock: The clock of the environment, for a limiter without one of its own.
     ///   - priority: Tells how urgent it is, whenever the limiter wants to know; higher goes first.
     ///   - granted: Called once, now or later, on any thread, when there is a token for this wish.
     /// - Returns: What takes the wish back. It never takes back a token: where both come at once, `granted` may be

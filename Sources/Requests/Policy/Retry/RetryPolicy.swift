@@ -32,16 +32,17 @@ import Foundation
 /// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is at fault |
 ///
-/// Only methods that are idempotent are retried, since a POST that got no answer may have been carried out, and requests
-/// with an `Idempotency-Key`, by which the server knows them again: ``IdempotencyKeys`` gives them one. Only bodies that
-/// can be sent again are. An interceptor's own decision comes first.
+/// Methods that are idempotent are retried, and requests with an `Idempotency-Key`, by which the server knows them again:
+/// ``IdempotencyKeys`` gives them one. Any other request is retried only if it wasn't sent, because no connection could be
+/// made: ``RequestError/wasNotSent``. A POST that got no answer may have been carried out. Only bodies that can be sent
+/// again are. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
     /// How many retries there are at most, those of interceptors and validators included: tries in all are one more.
     public var limit: Int
     /// How long to wait before each.
     public var backoff: Backoff
-    /// The methods that are retried, besides all requests with an `Idempotency-Key`; nil for every method, which only a
-    /// caller that knows the server can want.
+    /// The methods that are retried, besides all requests with an `Idempotency-Key` and all that weren't sent; nil for
+    /// every method, which only a caller that knows the server can want.
     public var methods: Set<HTTPMethod>?
     /// The statuses that are retried, those with which the request is content excepted.
     public var statuses: Set<HTTPStatus> = transientStatuses
@@ -91,8 +92,9 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Decides about a failure.
     ///
     /// - Parameters:
-    ///   - error: What happened; with the request that was sent, and the response, if one came.
-    ///   - attempt: Which try failed; 1 is the first.
+    ///   - error: What happened; with the request that was sent last, and the response, if one came.
+    ///   - request: The request that would be sent again, whatever redirects it went through; nil is the error's.
+    ///   - attempt: The number of the attempt that failed; 1 is the first.
     ///   - now: The present, for a `Retry-After` that names a time.
     ///   - random: What the jitter is taken from.
     /// - Returns: A retry after a wait, or `pass`.

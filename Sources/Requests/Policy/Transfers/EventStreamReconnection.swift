@@ -154,7 +154,7 @@ struct EventStreamReconnection: Sendable {
     private static let lasting: Set<RequestError.Code> = [
         .cancelled, .deadlineExceeded, .untrusted, .invalidRequest, .encoding, .tooManyRedirects, .badRedirect,
         .redirectRefused, .bodyNotReplayable, .authenticationFailed, .excessiveRefresh, .bodyTooLarge, .closed,
-        .unsupported,
+        .unsupported, .unacceptableContentType, .rejected, .nestingLimitReached,
     ]
 
     private static let longestEventID = 4096

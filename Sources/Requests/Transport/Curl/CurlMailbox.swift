@@ -18,6 +18,8 @@ struct CurlMailbox: Sendable {
     private var waiting = 0
     private var isScheduled = false
     private var isFull = false
+    private var isHeld = false
+    private var hasEnd = false
 
     /// Puts events in; says whether the receiver has to be called, and whether the transfer has to pause.
     ///
@@ -27,13 +29,28 @@ struct CurlMailbox: Sendable {
         for case .data(let data) in new { waiting += data.count + Self.overhead }
         let pauses = !isFull && waiting > Self.highWater && !new.hasEnd
         isFull = isFull || pauses
-        defer { isScheduled = true }
-        return (!isScheduled, pauses)
+        if new.hasEnd { (isHeld, hasEnd) = (false, true) }
+        return (wake(), pauses)
+    }
+
+    /// Holds back what waits, or no longer.
+    ///
+    /// A receiver that has paused its transfer gets nothing more from here, and the transfer pauses when the mailbox is
+    /// full. The end of a transfer is never held back.
+    mutating func hold(_ isHeld: Bool) {
+        self.isHeld = isHeld && !hasEnd
+    }
+
+    /// Returns whether the receiver has to be called for what waits.
+    mutating func wake() -> Bool {
+        guard !isScheduled, !isHeld, !events.isEmpty else { return false }
+        isScheduled = true
+        return true
     }
 
     /// Takes all that is there; nil where there is nothing, and the receiver isn't called until there is.
     mutating func take() -> [TransferEvent]? {
-        guard !events.isEmpty else {
+        guard !events.isEmpty, !isHeld else {
             isScheduled = false
             return nil
         }

@@ -80,10 +80,12 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     }
 
     func pause() {
+        mailbox.withLock { $0.hold(true) }
         loop.submit(.pause(self))
     }
 
     func resume() {
+        mailbox.withLock { $0.hold(false) }
         loop.submit(.resume(self))
     }
 
@@ -120,7 +122,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Puts what has happened into the mailbox; says whether the receiver has to be called.
     func publish() -> Bool {
-        guard !events.isEmpty else { return false }
+        guard !events.isEmpty else { return mailbox.withLock { $0.wake() } }
         let new = events
         events = []
         unpublished = 0
