@@ -52,11 +52,12 @@ final class Call: Sendable {
                     let request = try await attempt.makeRequest()
                     sent = request
                     let answer = try await attempt.sendThroughChain(request)
+                    guard !isOver else { return }
                     let response = try attempt.judge(answer, to: request)
                     return try await operation.conclude(response, of: request, in: attempt)
                 } catch {
                     // A call whose operation has its result decides nothing any more.
-                    guard !Task.isCancelled else { return }
+                    guard !isOver else { return }
                     attempt = try await attempt.next(after: error, to: sent)
                 }
             }
@@ -87,16 +88,20 @@ final class Call: Sendable {
     }
 
     /// Ends the call, since its operation has a result.
-    func end() {
+    func end(cancellingTransfers: Bool = false) {
         let (task, deadline) = state.withLock { state in
             state.isOver = true
-            state.record.forgetContent()
             defer { (state.task, state.deadline) = (nil, nil) }
             return (state.task, state.deadline)
         }
         deadline?.cancel()
         task?.cancel()
+        // Those of tasks that an interceptor has left behind are no part of this one.
+        if cancellingTransfers { for transmission in record.transmissions { transmission.cancel() } }
     }
+
+    /// Whether the operation has a result.
+    private var isOver: Bool { state.withLock { $0.isOver } }
 
     // MARK: What has happened
 
@@ -121,20 +126,14 @@ final class Call: Sendable {
         state.withLock { if $0.failure == nil { $0.failure = failure } }
     }
 
-    /// Makes the next transfer.
-    func transmission(
-        of request: HTTPRequest,
-        cause: Attempt.Cause,
-        heads: HeadObserver?,
-        for attempt: CallAttempt
-    ) -> Transmission {
-        let transmission = Transmission(request, cause: cause, heads: heads, for: attempt)
-        let isPaused = state.withLock { state in
+    /// Adds a transfer that begins, and returns whether it is to be held back.
+    func add(_ transmission: Transmission) -> Bool {
+        let (isPaused, former) = state.withLock { state in
+            let former = state.record
             state.record.add(transmission)
-            return state.isPaused
+            return (state.isPaused, former)
         }
-        if isPaused { transmission.flow.set(.user, true) }
-        return transmission
+        return withExtendedLifetime(former) { isPaused }
     }
 
     // MARK: Pausing

@@ -19,7 +19,11 @@ extension CallAttempt {
             guard request.body.isReplayable else { throw notReplayable(failure) }
             try await wait(.zero, because: failure)
             return CallAttempt(number, isFirst: false, of: call, for: operation, plan)
-        case .strategy(let strategy):
+        case .strategy(let strategy, let limit):
+            // A stream whose consumer has begun is not judged, and has no strategy.
+            guard number <= strategy.limit else {
+                throw CallFailure(RequestError(limit, phase: .validating), in: .validating, response: failure.response)
+            }
             try await wait(for: strategy, after: failure, to: request)
         case .policies:
             guard let error = failure.error as? RequestError, !error.code.isLasting, operation.mayTryAgain,
@@ -41,8 +45,8 @@ extension CallAttempt {
         let error = complete(error, failure)
         let failure = CallFailure(error, in: failure.phase, response: failure.response)
         let context = InterceptorContext(self, request: request)
-        for interceptor in plan.interceptors {
-            let decision = await CallScope.run(interceptor, within: call.scope) {
+        for (position, interceptor) in zip(plan.positions, plan.interceptors) {
+            let decision = await CallScope.run(interceptor, at: position, within: call.scope) {
                 await interceptor.retry(error, context: context)
             }
             switch decision {
@@ -70,7 +74,6 @@ extension CallAttempt {
         after failure: CallFailure,
         to request: HTTPRequest
     ) async throws(CallFailure) {
-        guard number <= strategy.limit else { throw failure }
         guard request.body.isReplayable else { throw notReplayable(failure) }
         let delay = strategy.backoff.delay(before: number, random: environment.random)
         if let prepare = strategy.prepare {

@@ -71,9 +71,9 @@ final class CallAttempt: Sendable {
             request.keepSecrets(of: inheriting, own: own, baseURL: environment.baseURL)
             own.authenticated = request.headers
 
-            for interceptor in plan.interceptors {
+            for (position, interceptor) in zip(plan.positions, plan.interceptors) {
                 let former = request
-                request = try await CallScope.run(interceptor, within: call.scope) {
+                request = try await CallScope.run(interceptor, at: position, within: call.scope) {
                     var changed = former
                     try await interceptor.adapt(&changed, context: InterceptorContext(self))
                     return changed
@@ -99,8 +99,17 @@ final class CallAttempt: Sendable {
 
     /// Sends a request through the chain.
     func sendThroughChain(_ request: HTTPRequest) async throws(CallFailure) -> HTTPResponse<ResponseContent> {
+        call.record { $0.beginAttempt() }
         do {
-            return try await send(request, from: ChainPlace(cause: isFirst ? .initial : .retry))
+            let answer = try await send(request, from: ChainPlace(cause: isFirst ? .initial : .retry))
+            // Only a transfer can have delivered its content.
+            if case .delivered = answer.body, !call.record.transmissions.contains(where: \.isDelivered) {
+                let reason = "an interceptor returned content as delivered that no transfer has delivered"
+                throw CallFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
+            }
+            return answer
+        } catch let failure as CallFailure {
+            throw failure
         } catch let part as AnotherPart {
             throw CallFailure(part.reason, in: .receiving, recourse: .continuation)
         } catch let error as RequestError {
@@ -136,10 +145,10 @@ final class CallAttempt: Sendable {
         case .accept: break
         case .fail(let error): throw refusal(error, of: response, in: context)
         case .retry(let strategy):
-            let code: RequestError.Code =
+            let error = RequestError(.rejected, phase: .validating, reason: "a validator requests another attempt")
+            let limit: RequestError.Code =
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
-            let error = RequestError(code, phase: .validating, reason: "a validator requests another attempt")
-            throw CallFailure(error, in: .validating, response: response, recourse: .strategy(strategy))
+            throw CallFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
         }
         // What was refused by its head isn't where it was to go, whatever the rest of it is like.
         if !operation.keepsContentInMemory, operation.claims(response.head),
@@ -147,11 +156,10 @@ final class CallAttempt: Sendable {
         {
             throw refusal(error, of: response, in: context)
         }
-        if hasJudges || answer.asked == nil { call.record { [response] in $0.judge(response) } }
+        let head = response.head
+        call.record { $0.judge(head) }
         return response.map { .data($0) }
     }
-
-    private var hasJudges: Bool { !plan.validators.isEmpty || !plan.interceptors.isEmpty }
 
     private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
         guard !plan.interceptors.isEmpty else { return }

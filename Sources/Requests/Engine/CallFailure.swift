@@ -10,8 +10,8 @@ struct CallFailure: Error {
         case none
         /// The interceptors, and behind them the retry policy.
         case policies
-        /// The strategy that a validator has named.
-        case strategy(RetryStrategy)
+        /// The strategy that a validator has named, and the code of the error if its limit is reached.
+        case strategy(RetryStrategy, limit: RequestError.Code)
         /// The request is sent again at once: what came was good, and not the whole.
         case continuation
     }

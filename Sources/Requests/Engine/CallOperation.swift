@@ -67,19 +67,24 @@ final class CallPlan: Sendable {
     let options: RequestOptions
     let conditions: [any RequestCondition]
     let interceptors: [any Interceptor]
+    /// Where each of the interceptors stands among all.
+    let positions: [Int]
     let validators: [any ResponseValidator]
     let notes = InterceptorNotes()
 
     /// Reads what there is to know; no interceptor is applied to work on its own behalf, which the scope names.
-    init(_ options: RequestOptions, in environment: RequestEnvironment, scope: CallScope?) {
+    init(_ options: RequestOptions, in environment: RequestEnvironment, scope: CallScope?, isOnBehalf: Bool) {
         self.options = options
         conditions = environment.conditions.followed(by: options.conditions)
         validators = environment.validators.followed(by: options.validators)
         let interceptors = environment.interceptors.followed(by: options.interceptors)
         if let scope, !interceptors.isEmpty {
-            self.interceptors = interceptors.filter { !scope.serves($0) }
+            let applied = interceptors.indices.filter {
+                !scope.serves(interceptors[$0], at: $0, inOneEnvironment: isOnBehalf)
+            }
+            (self.interceptors, positions) = (applied.map { interceptors[$0] }, applied)
         } else {
-            self.interceptors = interceptors
+            (self.interceptors, positions) = (interceptors, Array(interceptors.indices))
         }
     }
 }

@@ -12,8 +12,10 @@ struct CallRecord: Sendable {
     private(set) var transmissions: [Transmission] = []
     /// The number of transfers, those that are forgotten included.
     private(set) var count = 0
-    /// The response as it was judged, if that isn't the one of the last transfer.
-    private(set) var judged: HTTPResponse<Data>?
+    /// The number of transfers before the present attempt.
+    private var countBefore = 0
+    /// The head of the response as it was judged.
+    private(set) var judged: HTTPResponseHead?
     /// The request that a cache has answered, if that came last.
     private(set) var answered: Box<HTTPRequest>?
 
@@ -25,29 +27,38 @@ struct CallRecord: Sendable {
         (judged, answered) = (nil, nil)
     }
 
+    /// Records that an attempt begins.
+    mutating func beginAttempt() {
+        countBefore = count
+    }
+
+    /// Whether no transfer of the present attempt has reached a server.
+    var wasNotSent: Bool {
+        let present = transmissions.suffix(count - countBefore).map(\.attempt)
+        return !present.isEmpty && present.count == count - countBefore
+            && present.allSatisfy { attempt in
+                attempt.response == nil && (attempt.error?.code == .cannotConnect || attempt.error?.code == .offline)
+            }
+    }
+
     /// Records that a request was answered without a transfer.
     mutating func answer(_ request: HTTPRequest) {
         answered = Box(request)
     }
 
-    /// Records a response that isn't, or is no longer, the one of the last transfer.
-    mutating func judge(_ response: HTTPResponse<Data>) {
-        judged = response
-    }
-
-    /// Forgets the content, which is a value or in an error by now.
-    mutating func forgetContent() {
-        judged?.body = Data()
+    /// Records the head of the response as it was judged, which need not be the one of the last transfer.
+    mutating func judge(_ head: HTTPResponseHead) {
+        judged = head
     }
 
     /// The request that was sent last, or answered by a cache.
     var request: HTTPRequest? { answered?.value ?? transmissions.last?.attempt.request }
 
     /// The head of the response that came last.
-    var head: HTTPResponseHead? { judged?.head ?? transmissions.last?.attempt.response }
+    var head: HTTPResponseHead? { judged ?? transmissions.last?.attempt.response }
 
     /// The content that came last, as far as it is in memory.
-    var content: Data { judged?.body ?? transmissions.last?.content ?? Data() }
+    var content: Data { transmissions.last?.content ?? Data() }
 
     /// The transfers, as values.
     var attempts: [Attempt] { transmissions.map(\.attempt) }
@@ -66,7 +77,8 @@ extension RequestError {
             request: record.request,
             response: judged?.head ?? record.head,
             body: Data((judged?.body ?? record.content).prefix(max(0, limit))),
-            attempts: record.attempts
+            attempts: record.attempts,
+            wasNotSent: record.wasNotSent
         )
     }
 }

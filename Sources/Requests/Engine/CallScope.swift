@@ -7,7 +7,7 @@
 /// holds one: with all places taken, none would ever be free. The privilege is that of the work and ends with it, also for
 /// tasks that were born in it. Completion handlers of operations that are made in the scope run in it as well.
 final class CallScope: Sendable {
-    /// The scope that the present task was born in.
+    /// The scope that the present task runs in.
     @TaskLocal private static var innermost: CallScope?
 
     /// How deep such work may be nested.
@@ -23,15 +23,21 @@ final class CallScope: Sendable {
     struct Author: Sendable, Hashable {
         fileprivate let type: String
         private let object: ObjectIdentifier?
+        private let position: Int?
 
-        init(_ author: any Sendable) {
+        /// Describes an author; its position among the interceptors of its environment tells values apart.
+        init(_ author: any Sendable, at position: Int? = nil) {
             let type = Swift.type(of: author)
             self.type = String(describing: type)
+            self.position = position
             object = type is AnyClass ? ObjectIdentifier(author as AnyObject) : nil
         }
 
-        /// Whether both are one object; values can't be told apart, and count as different.
-        func isSame(as other: Author) -> Bool { object != nil && object == other.object }
+        /// Whether both are one object, or, in one environment, one value.
+        func isSame(as other: Author, inOneEnvironment: Bool) -> Bool {
+            if object != nil || other.object != nil { return object == other.object }
+            return inOneEnvironment && position != nil && position == other.position && type == other.type
+        }
     }
 
     private init(_ author: Author, within outer: CallScope?) {
@@ -49,12 +55,18 @@ final class CallScope: Sendable {
     /// Does work on behalf of a call that was made in a scope.
     static func run<Value>(
         _ author: any Sendable,
+        at position: Int? = nil,
         within outer: CallScope?,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        let scope = CallScope(Author(author), within: outer)
+        let scope = CallScope(Author(author, at: position), within: outer)
         defer { scope.isOver.withLock { $0 = true } }
         return try await $innermost.withValue(scope, operation: work)
+    }
+
+    /// Does what isn't the work of an interceptor any more, behind the last one of a chain.
+    static func leave<Value>(to outer: CallScope?, _ work: () async throws -> Value) async rethrows -> Value {
+        try await $innermost.withValue(outer, operation: work)
     }
 
     /// Whether a call waits for what the present task sends.
@@ -67,11 +79,11 @@ final class CallScope: Sendable {
     }
 
     /// Whether the work is done on behalf of an interceptor: then that isn't applied to it.
-    func serves(_ interceptor: any Interceptor) -> Bool {
-        let other = Author(interceptor)
+    func serves(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
+        let other = Author(interceptor, at: position)
         var scope: CallScope? = self
         while let next = scope {
-            if next.author.isSame(as: other) { return true }
+            if next.author.isSame(as: other, inOneEnvironment: inOneEnvironment) { return true }
             scope = next.outer
         }
         return false

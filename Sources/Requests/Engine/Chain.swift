@@ -51,7 +51,8 @@ extension CallAttempt: ChainRunner {
         try changed.resolve(baseURL: environment.baseURL, inheriting: [])
         changed.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
         try changed.validate()
-        var answer = try await forward(changed, from: place)
+        let next = (request: changed, place: place)
+        var answer = try await CallScope.leave(to: call.scope) { try await forward(next.request, from: next.place) }
         if answer.asked == nil { answer.asked = Box(changed) }
         return answer
     }
@@ -60,9 +61,9 @@ extension CallAttempt: ChainRunner {
     private func forward(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
         var place = place
         if place.index < plan.interceptors.count {
-            let interceptor = plan.interceptors[place.index]
+            let (interceptor, position) = (plan.interceptors[place.index], plan.positions[place.index])
             place.index += 1
-            return try await intercept(request, by: interceptor, place)
+            return try await intercept(request, by: interceptor, at: position, place)
         }
         var number = place.index - plan.interceptors.count
         while number < Chain.links.count {
@@ -78,6 +79,7 @@ extension CallAttempt: ChainRunner {
     private func intercept(
         _ request: HTTPRequest,
         by interceptor: any Interceptor,
+        at position: Int,
         _ place: ChainPlace
     ) async throws -> HTTPResponse<ResponseContent> {
         let permit = SendingPermit(for: request)
@@ -85,7 +87,7 @@ extension CallAttempt: ChainRunner {
         var place = place
         place.permit = permit
         let next = Next(self, place)
-        return try await CallScope.run(interceptor, within: call.scope) {
+        return try await CallScope.run(interceptor, at: position, within: call.scope) {
             try await interceptor.intercept(request, context: InterceptorContext(self, request: request), next: next)
         }
     }
@@ -93,7 +95,7 @@ extension CallAttempt: ChainRunner {
     /// Sends a request over the transport.
     private func transmit(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent>
     {
-        let transmission = call.transmission(of: request, cause: place.cause, heads: place.heads, for: self)
+        let transmission = Transmission(request, cause: place.cause, heads: place.heads, for: self)
         guard !operation.keepsContentInMemory else { return try await transmission.answer() }
         let answer: Result<HTTPResponse<ResponseContent>, any Error>
         do { answer = .success(try await transmission.answer()) } catch { answer = .failure(error) }

@@ -82,17 +82,20 @@ final class Transmission: Sendable {
     // MARK: Send
 
     private func start(_ waiter: UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>) {
-        let owner = state.withLock { state in
-            state.waiter = waiter
-            return state.owner
+        let (owner, isCancelled) = state.withLock { ($0.owner, $0.isCancelled) }
+        guard let owner, !isCancelled, owner.operation.beginTransfer() else {
+            // The operation has its result, or the task is cancelled: then nothing is sent.
+            let owner = state.withLock { state in
+                defer { state.owner = nil }
+                return state.owner
+            }
+            waiter.resume(throwing: RequestError(.cancelled, phase: .sending))
+            return withExtendedLifetime(owner) {}
         }
-        guard let owner, owner.operation.beginTransfer() else {
-            // The operation has its result: then nothing is sent.
-            state.withLock { ($0.waiter, $0.owner) = (nil, nil) }
-            return waiter.resume(throwing: CancellationError())
-        }
+        state.withLock { $0.waiter = waiter }
         let request = attempt.request
         let call = owner.call
+        if call.add(self) { flow.set(.user, true) }
         call.feed?.reportBegin(of: attempt, as: id)
         call.progress?.sent.begin(total: request.body.length)
         let throttle = call.environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
@@ -121,9 +124,13 @@ final class Transmission: Sendable {
         return outgoing
     }
 
-    private func cancel() {
-        state.withLock { $0.isCancelled = true }
-        flow.cancel()
+    /// Cancels the transfer, also one that is yet to begin; only the first call has an effect.
+    func cancel() {
+        let isFirst = state.withLock { state in
+            defer { state.isCancelled = true }
+            return !state.isCancelled
+        }
+        if isFirst { flow.cancel() }
     }
 
     // MARK: Receive
@@ -223,21 +230,22 @@ final class Transmission: Sendable {
     /// Fails at once, and cancels the rest of the transfer.
     private func stop(_ error: any Error) {
         let error = RequestError(error)
-        let waiter = state.withLock { state in
+        let (waiter, content) = state.withLock { state in
             state.failure = error
-            state.content = Data()
-            defer { state.waiter = nil }
-            return state.waiter
+            defer { (state.waiter, state.content) = (nil, Data()) }
+            return (state.waiter, state.content)
         }
         flow.cancel()
-        waiter?.resume(throwing: error)
+        withExtendedLifetime(content) { waiter?.resume(throwing: error) }
     }
 
     // MARK: End
 
     private func end(_ error: RequestError?, isConcurrent: Bool) {
         let (ended, owner) = state.withLock { state in
-            let error = state.isCut ? nil : state.failure ?? error
+            // What came behind a cancel was left out: then the rest is no answer.
+            let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
+            let error = state.isCut ? nil : state.failure ?? error ?? cancelled
             state.attempt.end(error, after: state.time.elapsed)
             let ended = state
             // The content is the answer's now, or else that of the error.
@@ -259,7 +267,8 @@ final class Transmission: Sendable {
         } else {
             answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }
-        if isConcurrent {
+        // A transport may end a transfer within its cancel, which comes from within the task: that isn't to run here.
+        if isConcurrent, !ended.isCancelled {
             CallExecutor.resuming { waiter.resume(with: answer) }
         } else {
             waiter.resume(with: answer)

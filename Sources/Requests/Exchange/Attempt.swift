@@ -14,6 +14,8 @@ public struct Attempt: Sendable {
         case redirect
         /// The one before failed.
         case retry
+        /// A redirect led to a challenge, which is answered without another attempt of the operation.
+        case answer
     }
 
     /// Why the attempt was made.

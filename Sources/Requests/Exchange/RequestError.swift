@@ -41,6 +41,7 @@ public struct RequestError: Error, Sendable {
         let body: Data
         let attempts: [Attempt]
         let underlying: (any Error)?
+        let wasNotSent: Bool
 
         init(
             reason: String?,
@@ -48,7 +49,8 @@ public struct RequestError: Error, Sendable {
             response: HTTPResponseHead?,
             body: Data,
             attempts: [Attempt],
-            underlying: (any Error)?
+            underlying: (any Error)?,
+            wasNotSent: Bool
         ) {
             self.reason = reason
             self.request = request
@@ -56,6 +58,7 @@ public struct RequestError: Error, Sendable {
             self.body = body
             self.attempts = attempts
             self.underlying = underlying
+            self.wasNotSent = wasNotSent
         }
     }
 
@@ -88,7 +91,8 @@ public struct RequestError: Error, Sendable {
             response: response,
             body: body,
             attempts: attempts,
-            underlying: underlying
+            underlying: underlying,
+            wasNotSent: false
         )
     }
 
@@ -116,6 +120,19 @@ public struct RequestError: Error, Sendable {
         self = wrapped.code == .other ? RequestError(.encoding, phase: .building, underlying: error) : wrapped
     }
 
+    private init(_ code: Code, phase: Phase, _ details: Details) {
+        self.code = code
+        self.phase = phase
+        self.details = details
+    }
+
+    /// Whether nothing of the operation's request has reached a server in the last attempt, so that it can be sent again
+    /// without harm, whatever its method.
+    ///
+    /// True if no connection could be made for any of the attempt's transfers. False for an error that isn't the failure
+    /// of an operation.
+    public var wasNotSent: Bool { details.wasNotSent }
+
     /// What the code alone doesn't say, in a sentence.
     public var reason: String? { details.reason }
     /// What was sent; nil where the failure came before there was a request.
@@ -133,16 +150,16 @@ public struct RequestError: Error, Sendable {
 
     /// Returns the same error, with another cause.
     func caused(by underlying: any Error) -> RequestError {
-        RequestError(
-            code,
-            phase: phase,
+        let details = Details(
             reason: reason,
             request: request,
             response: response,
             body: body,
             attempts: attempts,
-            underlying: underlying
+            underlying: underlying,
+            wasNotSent: wasNotSent
         )
+        return RequestError(code, phase: phase, details)
     }
 
     /// The same error with what a transport can't know: the request, the response and the attempts.
@@ -151,18 +168,19 @@ public struct RequestError: Error, Sendable {
         request: HTTPRequest?,
         response: HTTPResponseHead?,
         body: Data,
-        attempts: [Attempt]
+        attempts: [Attempt],
+        wasNotSent: Bool = false
     ) -> RequestError {
-        RequestError(
-            code,
-            phase: phase ?? self.phase,
+        let details = Details(
             reason: reason,
             request: self.request ?? request,
             response: self.response ?? response,
             body: self.body.isEmpty ? body : self.body,
             attempts: attempts,
-            underlying: underlying
+            underlying: underlying,
+            wasNotSent: wasNotSent
         )
+        return RequestError(code, phase: phase ?? self.phase, details)
     }
 }
 

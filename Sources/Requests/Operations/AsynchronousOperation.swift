@@ -103,6 +103,9 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         state.withLock { $0.lifecycle.handle(input) }
     }
 
+    /// Whether transfers are under way that have to end before the operation may finish.
+    final var hasOpenTransfers: Bool { state.withLock { $0.lifecycle.hasOpenTransfers } }
+
     /// Keeps the result of a cancelled operation; there is none in the base class.
     func storeCancellation() {}
 

@@ -134,6 +134,15 @@ struct OperationLifecycle: Sendable, Hashable {
         }
     }
 
+    /// Whether transfers are under way.
+    var hasOpenTransfers: Bool {
+        switch state {
+        case .running(let count): count > 0
+        case .delivering(then: .transfers), .settled(.transfers): true
+        default: false
+        }
+    }
+
     /// Whether the end is announced.
     var isFinished: Bool { state == .finished }
 }

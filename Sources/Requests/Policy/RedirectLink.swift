@@ -17,6 +17,7 @@ struct RedirectLink: Interceptor {
         var next = next
         while true {
             var answer = try await next(request)
+            if let asked = answer.asked { request = asked.value }
             switch machine.handle(answer.head, to: request) {
             case .follow(let target):
                 request = target

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 /// The way back from a request that is being made: what the request's completion handler is called with, once.
-///
-/// A completion handler that is never called would be an operation that never ends. One that was released without a call
-/// is noticed here, since only the handler holds on to the reply.
 final class BuildReply: Sendable {
     typealias Reply = Result<HTTPRequest, any Error>
 
@@ -14,48 +11,45 @@ final class BuildReply: Sendable {
         case over
     }
 
+    /// The reference that only the completion handler holds.
+    ///
+    /// A handler that was released without a call would otherwise be an operation that never ends.
+    private final class Handler: Sendable {
+        let reply: BuildReply
+
+        init(_ reply: BuildReply) {
+            self.reply = reply
+        }
+
+        deinit {
+            let reason = "`makeURLRequest` released its completion handler without calling it"
+            reply.end(with: .failure(RequestError(.invalidRequest, phase: .building, reason: reason)))
+        }
+    }
+
     private let state = Locked(State.waiting(nil))
 
-    deinit {
-        let reason = "`makeURLRequest` released its completion handler without calling it"
-        reply(.failure(RequestError(.invalidRequest, phase: .building, reason: reason)))
-    }
+    private init() {}
 
     /// Has a request made, and waits for it.
     ///
     /// - Throws: The error that the handler was called with, or `CancellationError` if the task is cancelled before.
     static func wait(for make: (@escaping @Sendable (Reply) -> Void) -> Void) async throws -> HTTPRequest {
-        // A reply that has come already, as most have, needs no wait. One that has not is held by the handler alone.
-        let (reply, reference) = begin(make)
-        if let reply { return try reply.get() }
+        let reply = BuildReply()
+        begin(make, reply)
+        // A reply that has come already, as most have, needs no wait.
+        if let reply = reply.take() { return try reply.get() }
         return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { waiter in
-                if let reply = reference.reply {
-                    reply.attach(waiter)
-                } else {
-                    let reason = "`makeURLRequest` released its completion handler without calling it"
-                    waiter.resume(
-                        returning: .failure(RequestError(.invalidRequest, phase: .building, reason: reason))
-                    )
-                }
-            }
+            await withUnsafeContinuation { reply.attach($0) }
         } onCancel: {
-            reference.reply?.reply(.failure(CancellationError()))
+            reply.end(with: .failure(CancellationError()))
         }.get()
     }
 
-    private static func begin(_ make: (@escaping @Sendable (Reply) -> Void) -> Void) -> (Reply?, Reference) {
-        let reply = BuildReply()
-        make { reply.reply($0) }
-        return (reply.take(), Reference(reply))
-    }
-
-    private struct Reference: Sendable {
-        private(set) weak var reply: BuildReply?
-
-        init(_ reply: BuildReply) {
-            self.reply = reply
-        }
+    // A function of its own, so that nothing here holds on to the handler while it is waited for.
+    private static func begin(_ make: (@escaping @Sendable (Reply) -> Void) -> Void, _ reply: BuildReply) {
+        let handler = Handler(reply)
+        make { handler.reply.end(with: $0) }
     }
 
     private func take() -> Reply? {
@@ -78,7 +72,7 @@ final class BuildReply: Sendable {
         if let reply { waiter.resume(returning: reply) }
     }
 
-    private func reply(_ reply: Reply) {
+    private func end(with reply: Reply) {
         let waiter = state.withLock { state -> UnsafeContinuation<Reply, Never>? in
             guard case .waiting(let waiter) = state else { return nil }
             state = waiter == nil ? .replied(reply) : .over

@@ -71,7 +71,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         guard let request else { return }
         do {
             try deliver(response, of: sent)
-            guard let download = download.withLock({ $0 }) else { return }
+            guard let download = download.withLock({ $0 }) else {
+                throw RequestError(.emptyResponse, phase: .receiving)
+            }
             let (url, length) = try download.complete(expecting: request.expectedSHA256) { result == nil }
             let file = DownloadedFile(url: url, length: length, response: response.head)
             finish(with: .success(try request.process(file)))

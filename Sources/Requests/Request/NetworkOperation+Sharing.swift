@@ -8,7 +8,7 @@ extension NetworkOperation {
     /// Joins the unfinished transfer of an equal request, now: the operation takes what comes of it, even if that comes
     /// before its own turn.
     func joinSharedTransfer(of queue: Coalescer.Queue) {
-        guard let request, keepsContentInMemory else { return }
+        guard let request, keepsContentInMemory, call.scope == nil else { return }
         let shared = sharedTransfer(for: request, of: queue)
         changeRole { $0.part = .follower(shared) }
     }
@@ -45,7 +45,7 @@ extension NetworkOperation {
         case .follower(let shared):
             return shared as? SharedTransfer<R>
         case .joining(let queue, let isAsked):
-            guard keepsContentInMemory, isAsked || plan?.options.coalesce == true else { return nil }
+            guard keepsContentInMemory, call.scope == nil, isAsked || plan?.options.coalesce == true else { return nil }
             let shared = sharedTransfer(for: request, of: queue)
             changeRole { $0.part = .follower(shared) }
             return shared
@@ -68,8 +68,9 @@ extension NetworkOperation {
     func join(_ shared: SharedTransfer<R>) async -> Bool {
         await withUnsafeContinuation { continuation in
             changeRole { $0.joined = continuation }
-            shared.attach(self)
             // A result that came before is seen by nobody else.
+            guard result == nil else { return leaveSharedTransfer() }
+            shared.attach(self)
             if result != nil { leaveSharedTransfer() }
         }
     }

@@ -27,9 +27,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             feed: feed
         )
         super.init(source: configuration.source)
-        if let request = configuration.source.value { noteRequest(request) }
+        if let request = configuration.source.value { readRequest(request, isOnBehalf: configuration.isOnBehalf) }
         feed?.report(.operationMade)
-        if plan == nil { setDeadline(environment.deadline) }
+        setDeadline(plan?.options.deadline ?? environment.deadline)
     }
 
     deinit {
@@ -90,7 +90,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public final func finish(with response: HTTPResponse<R.Success>) -> Bool {
         let head = response.head
         return finish(with: .success(response.body)) {
-            self.call.record { $0.judge(HTTPResponse(head: head, body: Data())) }
+            self.call.record { $0.judge(head) }
         }
     }
 
@@ -198,11 +198,17 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     // MARK: The request
 
     override func noteRequest(_ request: R) {
+        readRequest(request, isOnBehalf: false)
+        // The deadline of the environment counts from the making of the operation, and is running.
+        if let deadline = plan?.options.deadline { setDeadline(deadline) }
+    }
+
+    /// Reads what the request says about its call, once.
+    private func readRequest(_ request: R, isOnBehalf: Bool) {
         let options = request.options
-        let plan = CallPlan(options, in: environment, scope: call.scope)
+        let plan = CallPlan(options, in: environment, scope: call.scope, isOnBehalf: isOnBehalf)
         role.withLock { $0.plan = plan }
         call.feed?.identify(by: { request.identifier }, tag: options.tag)
-        setDeadline(options.deadline ?? environment.deadline)
     }
 
     // MARK: The end
@@ -236,8 +242,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         if let feed = call.feed { reportEnd(to: feed) }
         super.deliver()
         let gate = role.withLock { $0.open() }
+        call.end(cancellingTransfers: hasOpenTransfers)
         if case .failure? = result { call.record.transmissions.last?.forgetContent() }
-        call.end()
         leaveSharedTransfer()
         gate.resume()
     }

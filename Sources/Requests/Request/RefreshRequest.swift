@@ -36,9 +36,9 @@ struct RefreshRequest: DataRequest {
         in environment: RequestEnvironment
     ) async throws(RequestError) -> HTTPResponse<Data> {
         let source = RequestSource.value(RefreshRequest(http: request))
-        let operation = makeOperation(
-            OperationConfiguration(source: source, transport: transport, environment: environment)
-        )
+        var configuration = OperationConfiguration(source: source, transport: transport, environment: environment)
+        configuration.isOnBehalf = true
+        let operation = makeOperation(configuration)
         let result = await withTaskCancellationHandler {
             operation.start()
             return await operation.outcome()

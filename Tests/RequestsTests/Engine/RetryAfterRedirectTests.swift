@@ -117,6 +117,24 @@ import Testing
         #expect((try? operation.result?.get()) != nil)
     }
 
+    @Test func paymentIsNotMadeAgainWhereTheAnswerToAChallengeCannotConnect() async {
+        let sent = Recorder<String>()
+        let transport = InMemoryTransport { request in
+            sent.record("\(request.method) \(request.url.path)")
+            if request.url.path == "/pay" { return .status(.seeOther, headers: [.location: "/receipt"]) }
+            return request.headers[.authorization] == "Bearer new"
+                ? .failure(RequestError(.cannotConnect, phase: .sending)) : .status(.unauthorized)
+        }
+        let queue = TestQueue(transport) {
+            $0.baseURL = URL(string: "https://example.com")
+            $0.interceptors = [AuthenticationInterceptor(TokenAuthenticator { _ in "new" }, credential: "old")]
+            $0.retry = RetryPolicy(limit: 3, backoff: .none)
+        }
+        await queue.addRequest(HTTPRequest("pay").method(.post).body(.text("100 €"))).end()
+
+        #expect(sent.elements == ["POST /pay", "GET /receipt", "GET /receipt"])
+    }
+
     @Test func postThatCouldNotConnectIsSentAgain() async {
         let sent = Recorder<String>()
         let transport = InMemoryTransport { request in

@@ -85,8 +85,7 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
 
     /// Sends a rejected request again as soon as there is another credential.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        // A rejection that a redirect has led to was answered there, by the same method.
-        error.followsRedirect ? .pass : await answer(error, context: context)
+        error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
     }
 
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {

@@ -43,8 +43,7 @@ public final class CredentialInterceptor: ChallengeAnswering {
 
     /// Answers a challenge, and has the request sent again with the answer.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        // A rejection that a redirect has led to was answered there, by the same method.
-        error.followsRedirect ? .pass : await answer(error, context: context)
+        error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
     }
 
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {

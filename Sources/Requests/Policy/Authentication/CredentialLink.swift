@@ -35,7 +35,11 @@ struct CredentialLink: Interceptor {
             case .retry:
                 var again = request
                 try await interceptor.adapt(&again, context: context)
-                return try await next.because(.retry)(again)
+                try again.validate()
+                var answer = try await next.because(.answer)(again)
+                // The next redirect is made from what was sent last, with its credential.
+                answer.asked = Box(again)
+                return answer
             }
         }
         return answer
@@ -49,9 +53,13 @@ protocol ChallengeAnswering: Interceptor {
 }
 
 extension RequestError {
-    /// Whether a request was rejected that a redirect had asked for, so that the rejection was answered there.
-    var followsRedirect: Bool {
-        guard let last = attempts.last else { return false }
-        return last.cause == .redirect || attempts.dropLast().last?.cause == .redirect && last.cause == .retry
+    /// Whether the failed attempt has followed a redirect from a request that isn't to be sent again for that.
+    ///
+    /// Then a challenge was answered where it was met, and a retry for its sake would make a payment twice.
+    func followsRedirect(from request: HTTPRequest?) -> Bool {
+        guard let request, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
+            let start = attempts.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })
+        else { return false }
+        return attempts[start...].contains { $0.cause == .redirect }
     }
 }

@@ -62,8 +62,7 @@ public final class RecoveryInterceptor: ChallengeAnswering {
 
     /// Sends the request again when something was done about its failure.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        // A rejection that a redirect has led to was answered there, by the same method.
-        error.followsRedirect ? .pass : await answer(error, context: context)
+        error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
     }
 
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {

@@ -43,8 +43,9 @@ public struct OfflineRetry: Interceptor {
     }
 
     private func mayTryAgain(after error: RequestError, _ context: InterceptorContext) -> Bool {
-        guard error.code != .offline else { return true }
-        guard [.connectionLost, .cannotConnect, .timedOut].contains(error.code), !connectivity.isConnected,
+        guard
+            error.code == .offline
+                || [.connectionLost, .cannotConnect, .timedOut].contains(error.code) && !connectivity.isConnected,
             let request = context.request ?? error.request
         else { return false }
         return error.wasNotSent || request.method.isIdempotent || request.headers.contains(.idempotencyKey)

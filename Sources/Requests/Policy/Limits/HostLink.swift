@@ -15,7 +15,7 @@ struct HostLink: Interceptor {
         let origin = Origin(request.url)
         let source = context.source
         try await Suspension.wait { resume in
-            limiter.enter(origin, priority: { source.urgency }, granted: { CallExecutor.resuming { resume() } })
+            limiter.enter(origin, priority: { source.urgency }, granted: resume)
         } late: { [limiter] in
             limiter.leave(origin)
         }

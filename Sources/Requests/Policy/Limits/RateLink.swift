@@ -15,7 +15,7 @@ struct RateLink: Interceptor {
     ) async throws -> HTTPResponse<ResponseContent> {
         let source = context.source
         try await Suspension.wait { resume in
-            limiter.wait(on: clock, priority: { source.urgency }, granted: { CallExecutor.resuming { resume() } })
+            limiter.wait(on: clock, priority: { source.urgency }, granted: resume)
         }
         return try await next(request)
     }

@@ -134,14 +134,6 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension RequestError {
-    /// Whether nothing of the operation's request has reached a server, so that it can be sent again without harm.
-    ///
-    /// True if the connection couldn't be made in the last attempt, unless a redirect had been followed before.
-    public var wasNotSent: Bool {
-        guard code == .cannotConnect || code == .offline else { return false }
-        return attempts.last.map { $0.cause != .redirect } ?? true
-    }
-
     /// How long the server asks to wait before the next try (RFC 9110, 10.2.3); nil where it doesn't.
     public func retryAfter(from now: Date = Date()) -> Duration? {
         response?[.retryAfter].flatMap { RetryAfter(parsing: $0, now: now) }?.delay(from: now)

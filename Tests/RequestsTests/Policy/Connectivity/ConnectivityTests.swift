@@ -147,8 +147,17 @@ import Testing
         }
     }
 
-    @Test func whatWasNotSentIsTriedAgainWhateverItsMethod() async {
-        #expect(await decision(after: .offline, method: .post))
+    @Test func requestThatWasNotSentIsRetriedWhateverItsMethod() async {
+        let transport = InMemoryTransport.answering([
+            .failure(RequestError(.offline, phase: .sending)), .status(.ok),
+        ])
+        let queue = TestQueue(transport) { $0.interceptors = [OfflineRetry(Connectivity(isConnected: true))] }
+        await Probe(adding: WireRequest(http: HTTPRequest(url: home, method: .post)), to: queue).operation.end()
+
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test func offlineRequestIsRetriedTwiceWhereThereIsANetwork() async {
         #expect(await decision(after: .offline, attempt: 2))
         #expect(await !decision(after: .offline, attempt: 3))
         #expect(await !decision(after: .offline, isConnected: false))
