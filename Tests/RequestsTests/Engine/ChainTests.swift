@@ -365,6 +365,6 @@ import Testing
 extension Gate {
     /// Waits for the gate also in a task that is cancelled.
     fileprivate func waitIgnoringCancel() async {
-        await Task.detached { await self.wait() }.value
+        _ = await Task.detached { await self.wait() }.value
     }
 }
