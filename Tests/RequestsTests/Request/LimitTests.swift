@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func aRateHoldsRequestsBackAndTheMostUrgentGoesFirst() async {
-        let (clock, sent, started) = (TestClock(), Recorder<String>(), Recorder<Void>())
+        let (clock, sent) = (TestClock(), Recorder<String>())
         let transport = InMemoryTransport { request in
             sent.record(request.url.path)
             return .status(.ok)
