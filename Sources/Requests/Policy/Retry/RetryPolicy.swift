@@ -37,7 +37,10 @@ import Foundation
 /// made: ``RequestError/wasNotSent``. A POST that got no answer may have been carried out. Only bodies that can be sent
 /// again are. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How many retries there are at most, those of interceptors and validators included: tries in all are one more.
+    /// The maximum number of retries, where those that interceptors and validators requested count.
+    ///
+    /// It limits this policy alone. Interceptors and the strategies of validators have limits of their own, which may be
+    /// higher.
     public var limit: Int
     /// How long to wait before each.
     public var backoff: Backoff
