@@ -126,14 +126,17 @@ final class Call: Sendable {
         state.withLock { if $0.failure == nil { $0.failure = failure } }
     }
 
-    /// Adds a transfer that begins, and returns whether it is to be held back.
-    func add(_ transmission: Transmission) -> Bool {
-        let (isPaused, former) = state.withLock { state in
+    /// Adds a transfer that begins, and holds it back or cancels it if the call is paused or over.
+    func add(_ transmission: Transmission) {
+        let (isPaused, isOver, former) = state.withLock { state in
             let former = state.record
             state.record.add(transmission)
-            return (state.isPaused, former)
+            return (state.isPaused, state.isOver, former)
         }
-        return withExtendedLifetime(former) { isPaused }
+        withExtendedLifetime(former) {}
+        if isPaused { transmission.flow.set(.user, true) }
+        // A result that came after the transfer had its permission didn't find it in the record.
+        if isOver { transmission.cancel() }
     }
 
     // MARK: Pausing

@@ -95,7 +95,7 @@ final class Transmission: Sendable {
         state.withLock { $0.waiter = waiter }
         let request = attempt.request
         let call = owner.call
-        if call.add(self) { flow.set(.user, true) }
+        call.add(self)
         call.feed?.reportBegin(of: attempt, as: id)
         call.progress?.sent.begin(total: request.body.length)
         let throttle = call.environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
