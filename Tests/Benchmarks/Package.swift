@@ -15,7 +15,7 @@ let package = Package(
         .executableTarget(
             name: "Benchmarks",
             dependencies: [
-                "CAllocations",
+                "CCounting",
                 "CLoop",
                 .product(name: "Requests", package: "Requests"),
                 .product(name: "RequestsTesting", package: "Requests"),
@@ -25,8 +25,8 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
-        // Counts what is asked of the allocator.
-        .target(name: "CAllocations"),
+        // Counts what is asked of the allocator, and the locks that the program takes.
+        .target(name: "CCounting"),
         // libcurl's multi interface without anything around it: the limit.
         .target(name: "CLoop"),
     ],

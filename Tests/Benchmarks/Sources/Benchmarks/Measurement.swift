@@ -13,7 +13,7 @@ struct Measurement: Sendable {
     let run: @Sendable () throws -> Usage
 
     static let all: [Measurement] =
-        storms + memory + graphs + loopback + vocabulary + growth + client + transfers + multitude
+        storms + memory + graphs + loopback + engine + vocabulary + growth + client + transfers + multitude
 
     // MARK: Many requests on one queue
 
@@ -143,9 +143,6 @@ struct Measurement: Sendable {
                         }
                     }
                 }
-            },
-            Measurement(name: "async-http-client-\(width)") {
-                try BareAsyncHTTPClient.measure(width: width, count: 20_000)
             },
             Measurement(name: "recipe-requests-\(width)") {
                 try Load(width: width, count: 20_000).measure(requests(width, AsyncHTTPClientTransport()))

@@ -69,6 +69,9 @@ struct Report {
                 try rate("width \(width): a C loop, through an OperationQueue", queued, "c-loop-\(width)")
             }
         }
+        try section("engine", "JSON answers over a socket, awaited and decoded: what it costs to be an operation") {
+            for width in [1, 8, 64] { try engine(width) }
+        }
         try section(
             "recipe",
             "JSON answers over a socket, through an OperationQueue: the transport over AsyncHTTPClient"
@@ -246,6 +249,47 @@ struct Report {
             String(format: "%.2f× of at least %g×", y / x, budget),
             isGood: y / x >= budget && held <= mebibytes
         )
+    }
+
+    /// What a fetch costs over the transport alone, and how fast it is beside a rival.
+    private func engine(_ width: Int) throws {
+        let names = ["transport", "queue", "client"].map { "engine-\($0)-\(width)" } + ["async-http-client-\(width)"]
+        var runs: [String: [Usage]] = [:]
+        for _ in 0..<rounds {
+            for name in names { runs[name, default: []].append(try run(name)) }
+        }
+        func figure(_ name: Int, _ value: (Usage) -> Double) -> Double {
+            median(runs[names[name], default: []].map(value))
+        }
+        let titles = ["the transport alone", "queue.fetch", "HTTPClient.fetch", "AsyncHTTPClient"]
+        for (index, title) in titles.enumerated() {
+            let figures = String(
+                format: "%6.0f/s, %5.1f µs CPU, %5.1f allocations, %5.1f locks",
+                1 / figure(index) { $0.secondsEach },
+                figure(index) { $0.cpuSecondsEach } * 1e6,
+                figure(index) { $0.allocationsEach },
+                figure(index) { $0.locksEach }
+            )
+            Swift.print("  width \(width): \(title.padding(toLength: 20, withPad: " ", startingAt: 0)) \(figures)")
+        }
+        func over(_ title: String, _ unit: String, atMost budget: Double, _ value: (Usage) -> Double) {
+            let cost = figure(1, value) - figure(0, value)
+            let isGood = width != 8 || cost <= budget
+            let verdict = String(format: "%.1f", cost) + (width == 8 ? " of at most \(budget)" : "")
+            Swift.print("  width \(width): \(title) of the engine: \(verdict)\(unit)\(isGood ? "" : "   MISSED")")
+        }
+        over("processor time", " µs", atMost: 18) { $0.cpuSecondsEach * 1e6 }
+        over("allocations", "", atMost: 15) { $0.allocationsEach }
+        over("locks", "", atMost: 20) { $0.locksEach }
+        for (title, first, second, budget) in [
+            ("HTTPClient.fetch against queue.fetch", 2, 1, 0.95),
+            ("queue.fetch against AsyncHTTPClient", 1, 3, width == 1 ? 1.1 : 1.35),
+        ] {
+            let ratio = figure(second) { $0.secondsEach } / figure(first) { $0.secondsEach }
+            let verdict = String(format: "%.2f× of at least %g×", ratio, budget)
+            Swift.print("  width \(width): \(title): \(verdict)\(ratio >= budget ? "" : "   MISSED")")
+        }
+        fflush(nil)
     }
 
     private func row(_ title: String, _ ours: String, _ theirs: String, _ verdict: String, isGood: Bool) {

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import CAllocations
+import CCounting
 import Foundation
 
 /// What a piece of work cost: wall time, processor time of this process, memory that it holds, and how often memory was
@@ -12,12 +12,15 @@ struct Usage: Codable, Sendable {
     var bytes = 0
     /// How many blocks were allocated; negative where nobody counted.
     var allocations = -1
+    /// How many locks the program took; negative where nobody counted.
+    var locks = -1
     /// How many pieces of work that was.
     var count = 1
 
     var secondsEach: Double { seconds / Double(count) }
     var cpuSecondsEach: Double { cpuSeconds / Double(count) }
     var allocationsEach: Double { Double(allocations) / Double(count) }
+    var locksEach: Double { Double(locks) / Double(count) }
 
     static func measure(count: Int = 1, _ work: () throws -> Void) rethrows -> Usage {
         let cpu = processorTime()
@@ -34,11 +37,23 @@ struct Usage: Codable, Sendable {
         while try measure({ for _ in 0..<count { try work() } }).seconds < 0.1, count < 1 << 24 { count *= 2 }
         var usage = try measure(count: count) { for _ in 0..<count { try work() } }
         let few = min(count, 64)
-        callocations_start()
-        for _ in 0..<few { try work() }
-        let allocations = callocations_stop()
+        let allocations = try allocations { for _ in 0..<few { try work() } }
         if allocations >= 0 { usage.allocations = allocations * count / few }
         return usage
+    }
+
+    /// How often the work asks for memory; negative where that can't be counted.
+    static func allocations(_ work: () throws -> Void) rethrows -> Int {
+        ccounting_start_allocations()
+        try work()
+        return ccounting_stop_allocations()
+    }
+
+    /// How often the program locks a mutex meanwhile; negative where that can't be counted.
+    static func locks(_ work: () throws -> Void) rethrows -> Int {
+        ccounting_start_locks()
+        try work()
+        return ccounting_stop_locks()
     }
 
     /// User and system time of the process, in seconds.

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-#include "CAllocations.h"
+#include "CCounting.h"
 
 // It is this header that says whose library it is.
 #ifdef __linux__
@@ -65,20 +65,20 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
     return 0;
 }
 
-void callocations_start(void) {
+void ccounting_start_allocations(void) {
     atomic_store(&count, 0);
     atomic_store(&is_counting, 1);
 }
 
-long callocations_stop(void) {
+long ccounting_stop_allocations(void) {
     atomic_store(&is_counting, 0);
     return atomic_load(&count);
 }
 
 #else
 
-void callocations_start(void) {}
+void ccounting_start_allocations(void) {}
 
-long callocations_stop(void) { return -1; }
+long ccounting_stop_allocations(void) { return -1; }
 
 #endif

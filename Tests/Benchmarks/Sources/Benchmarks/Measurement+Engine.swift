@@ -1,0 +1,94 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOFoundationCompat
+import Requests
+
+// What it costs to be an operation: the same JSON answer awaited over the transport alone, through a queue, through a
+// client, and by a rival.
+extension Measurement {
+    static let engine: [Measurement] = [1, 8, 64].flatMap { width in
+        [
+            Measurement(name: "engine-transport-\(width)") {
+                try FetchLoad(width: width, count: 40_000).measure { url in
+                    let data = await withCheckedContinuation { continuation in
+                        collect(url) { continuation.resume(returning: $0) }
+                    }
+                    _ = try JSONDecoder().decode(Todo.self, from: data)
+                }
+            },
+            Measurement(name: "engine-queue-\(width)") {
+                let queue = OperationQueue()
+                queue.maxConcurrentOperationCount = width
+                return try FetchLoad(width: width, count: 40_000).measure { url in
+                    _ = try await queue.fetch(TodoRequest(url: url))
+                }
+            },
+            Measurement(name: "engine-client-\(width)") {
+                let client = HTTPClient()
+                client.maxConcurrentRequests = width
+                return try FetchLoad(width: width, count: 40_000).measure { url in
+                    _ = try await client.fetch(TodoRequest(url: url))
+                }
+            },
+            Measurement(name: "async-http-client-\(width)") {
+                let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton)
+                defer { try? client.syncShutdown() }
+                return try FetchLoad(width: width, count: 20_000).measure { url in
+                    // As its documentation shows it.
+                    let request = HTTPClientRequest(url: url.absoluteString)
+                    let response = try await client.execute(request, timeout: .seconds(30))
+                    let body = try await response.body.collect(upTo: 1 << 20)
+                    _ = try JSONDecoder().decode(Todo.self, from: body)
+                }
+            },
+        ]
+    }
+}
+
+/// Keeps a number of tasks busy, each of which awaits one answer after the other, until a count is reached.
+struct FetchLoad: Sendable {
+    let width: Int
+    let count: Int
+
+    /// Warms up, then measures the time, and then, since counting takes time, the allocations and the locks.
+    func measure(_ fetch: @escaping @Sendable (URL) async throws -> Void) throws -> Usage {
+        let server = try LoopbackServer()
+        defer { server.stop() }
+        let url = server.url
+        wait(width * 20, url, fetch)
+        var usage = Usage.measure(count: count) { wait(count, url, fetch) }
+        let few = count / 10
+        usage.allocations = Usage.allocations { wait(few, url, fetch) } * 10
+        usage.locks = Usage.locks { wait(few, url, fetch) } * 10
+        return usage
+    }
+
+    private func wait(_ count: Int, _ url: URL, _ fetch: @escaping @Sendable (URL) async throws -> Void) {
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await run(count, url, fetch)
+            done.signal()
+        }
+        done.wait()
+    }
+
+    private func run(_ count: Int, _ url: URL, _ fetch: @escaping @Sendable (URL) async throws -> Void) async {
+        let rest = Guarded(count)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<width {
+                group.addTask {
+                    while rest.withLock({ rest in
+                        rest -= 1
+                        return rest >= 0
+                    }) {
+                        do { try await fetch(url) } catch { fatalError("a request failed: \(error)") }
+                    }
+                }
+            }
+        }
+    }
+}
