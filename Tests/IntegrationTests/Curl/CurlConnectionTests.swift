@@ -197,6 +197,32 @@ extension OverLoopback {
             #expect(server.connectionCount == 1)
         }
 
+        /// libcurl leaves a buffer in a handle whose transfer it hasn't ended, and then takes no other size for it.
+        @Test func downloadIsNotRefusedBehindOneThatWasCancelledWhileItWaited() async throws {
+            let server = try MockServer { $0.path == "/film" ? .text("film") : .stalled }
+            let folder = try DownloadFolder()
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
+            let (running, waiting) = (Transcript(), Transcript())
+            let first = transport.send(server.url, to: running)
+            try await server.awaitRequest()
+            let second = transport.send(server.url, to: waiting)
+            // Behind an answer from elsewhere, the second one is known to wait.
+            let other = try MockServer { _ in .text("other") }
+            #expect(await transport.run(other.url).result == "success")
+            second.cancel()
+            first.cancel()
+            await waiting.ended.wait()
+            await running.ended.wait()
+
+            let queue = OperationQueue()
+            let films = (0..<4).map { number in
+                let film = DownloadTests.Fetch(url: server.url("/film"), destination: folder.file("\(number)"))
+                return queue.addRequest(film, session: transport)
+            }
+
+            for film in films { #expect(try await film.value().length == 4) }
+        }
+
         @Test func transferThatWaitsForAConnectionCanBeCancelled() async throws {
             let server = try MockServer { _ in .stalled }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }

@@ -113,7 +113,7 @@ final class CurlLoop: @unchecked Sendable {
                 }
                 return transfer
             } catch {
-                pool.put(easy)
+                ccurl_easy_free(easy)
                 throw error
             }
         } catch {
@@ -373,7 +373,8 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         sockets.transferEnded(on: transfer.socket, for: transfer.easy)
         limitIdleConnections()
-        pool.put(transfer.easy)
+        // One that was taken from libcurl before its end may keep a buffer, and then refuses the options of the next.
+        if transfer.isComplete { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
     }
 
     /// Releases some of those that were stopped; the others go on in between.

@@ -34,16 +34,27 @@ final class CurlOptions {
         errorText.deallocate()
     }
 
-    /// Sets everything; false where this libcurl doesn't know an option that can't be done without.
+    /// Sets everything.
+    ///
+    /// - Throws: An error that names the first option that this libcurl refuses, and why.
     func apply(
         to easy: OpaquePointer,
         context: UnsafeMutableRawPointer,
         body: CurlBody?,
         callbacks: UnsafePointer<CCurlCallbacks>
-    ) -> Bool {
-        var failure = ccurl_easy_prepare(easy, callbacks, context, errorText)
-        func set(_ option: CCurlLongOption, _ value: Int) { failure |= ccurl_easy_set_long(easy, option, value) }
-        func set(_ option: CCurlTextOption, _ value: String) { failure |= ccurl_easy_set_text(easy, option, value) }
+    ) throws(RequestError) {
+        var refusal: String?
+        func check(_ code: Int32, _ option: @autoclosure () -> String) {
+            guard code != 0, refusal == nil else { return }
+            refusal = "\(option()): \(String(cString: ccurl_error_text(code)))"
+        }
+        func set(_ option: CCurlLongOption, _ value: Int) {
+            check(ccurl_easy_set_long(easy, option, value), "option \(option.rawValue)")
+        }
+        func set(_ option: CCurlTextOption, _ value: String) {
+            check(ccurl_easy_set_text(easy, option, value), "option \(option.rawValue)")
+        }
+        check(ccurl_easy_prepare(easy, callbacks, context, errorText), "the options of every request")
 
         set(CCURL_URL, request.url.absoluteString)
         set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min((request.timeout ?? .seconds(60)) / .milliseconds(1), 1e9))))
@@ -51,7 +62,9 @@ final class CurlOptions {
         if request.isStreamed { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if request.url.scheme?.lowercased() == "https" { set(CCURL_PIPEWAIT, 1) }
         setMethod(body, set, set)
-        if let body, let length = body.length { failure |= ccurl_easy_set_body_length(easy, length) }
+        if let body, let length = body.length {
+            check(ccurl_easy_set_body_length(easy, length), "the length of the body")
+        }
         if configuration.decodesContent {
             // An empty list is all that this libcurl can decode. The caller's own is sent instead, and decoded
             // likewise.
@@ -68,9 +81,11 @@ final class CurlOptions {
         }
         if let path = configuration.unixSocketPath { set(CCURL_UNIX_SOCKET_PATH, path) }
         set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
-        if let trust { failure |= trust.apply(to: easy) }
-        failure |= ccurl_easy_set_headers(easy, headers)
-        return failure == 0
+        if let trust { check(trust.apply(to: easy), "the trust policy") }
+        check(ccurl_easy_set_headers(easy, headers), "the header fields")
+        if let refusal {
+            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(refusal)")
+        }
     }
 
     // HTTPGET is what a handle does anyway. POST and PUT say their length even when it is 0 (RFC 9110, 8.6).

@@ -28,6 +28,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     /// How much content is among the events.
     private var unpublished = 0
     private var paused: Pauses = []
+    /// Whether libcurl has ended the transfer, and well.
+    private(set) var isComplete = false
 
     /// Why a transfer doesn't go on.
     private struct Pauses: OptionSet {
@@ -64,9 +66,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         options = CurlOptions(request, configuration, trust: try CurlTrustCache.shared.trust(for: request))
         body = try CurlBody(request.body, whenReadable: resumesSending)
         let context = Unmanaged.passUnretained(self).toOpaque()
-        guard options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) else {
-            throw RequestError(.unsupported, phase: .sending, reason: "this libcurl lacks an option that is needed")
-        }
+        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks)
     }
 
     deinit {
@@ -114,6 +114,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
 
     /// Takes the result; what it means is told with the next ``publish()``.
     func end(_ code: Int32) {
+        isComplete = code == 0
         guard let event = state.end(options.result(code, of: easy)) else { return }
         let stop = state.stopped == nil ? nil : loop.now
         events.append(.metrics(stopwatch.metrics(ccurl_easy_metrics(easy), stoppedAt: stop)))
