@@ -16,8 +16,6 @@ final class Call: Sendable {
     let transport: any HTTPTransport
     /// What the request inherits.
     let environment: RequestEnvironment
-    /// The interceptors whose refreshes the call is a part of.
-    let refreshing: Set<ObjectIdentifier>
     /// The work that the call is made for, if it is made on behalf of another.
     let scope: CallScope?
     /// What tells the monitors, if there are any.
@@ -27,14 +25,13 @@ final class Call: Sendable {
     init(
         transport: any HTTPTransport,
         environment: RequestEnvironment,
-        refreshing: Set<ObjectIdentifier>,
+        scope: CallScope?,
         feed: MonitorFeed?
     ) {
         self.transport = transport
         self.environment = environment
-        self.refreshing = refreshing
+        self.scope = scope
         self.feed = feed
-        scope = CallScope.current
     }
 
     // MARK: The way of a request
@@ -42,14 +39,19 @@ final class Call: Sendable {
     /// Runs the request: conditions, then attempts until one of them succeeds or there is to be no other.
     ///
     /// The operation has its result when this returns, unless the consumer of a stream is still to make it.
-    func run(for operation: any CallOperation, _ plan: CallPlan) async {
-        var attempt = CallAttempt(1, of: self, for: operation, plan)
+    ///
+    /// - Parameters:
+    ///   - operation: What knows the type of the request.
+    ///   - plan: What the request and its environment say.
+    ///   - seat: What lets the call share the transfers of equal ones; nil if it has its own.
+    func run(for operation: any CallOperation, _ plan: CallPlan, seat: CoalescingSeat?) async {
+        var attempt = CallAttempt(1, of: self, for: operation, plan, seat: seat)
         do throws(CallFailure) {
             try await attempt.checkConditions()
             while true {
                 var sent: HTTPRequest?
                 do throws(CallFailure) {
-                    let request = try await attempt.makeRequest()
+                    let request = try await attempt.makeRequest(of: operation)
                     sent = request
                     let answer = try await attempt.sendThroughChain(request)
                     guard !isOver else { return }
@@ -58,7 +60,7 @@ final class Call: Sendable {
                 } catch {
                     // A call whose operation has its result decides nothing any more.
                     guard !isOver else { return }
-                    attempt = try await attempt.next(after: error, to: sent)
+                    attempt = try await attempt.next(after: error, to: sent, mayTryAgain: operation.mayTryAgain)
                 }
             }
         } catch {
@@ -156,14 +158,14 @@ final class Call: Sendable {
     var progress: ProgressFeeds? { state.withLock { $0.progress } }
 
     /// Sets what tells the progress, unless it is set, and returns what is.
-    func setProgress(_ new: ProgressFeeds) -> ProgressFeeds {
+    func setProgress(_ new: ProgressFeeds, of operation: any TransferOwner) -> ProgressFeeds {
         let (feeds, transmission) = state.withLock { state in
             let feeds = state.progress ?? new
             state.progress = feeds
             return (feeds, state.record.transmissions.last)
         }
         // What has happened before anybody asked.
-        if feeds === new { transmission?.catchUp(feeds) }
+        if feeds === new { transmission?.catchUp(feeds, of: operation) }
         return feeds
     }
 }

@@ -10,7 +10,11 @@ extension CallAttempt {
     /// What decides is the request that would be sent again, whatever redirects it went through.
     ///
     /// - Throws: The failure, if there is to be no other attempt.
-    func next(after failure: CallFailure, to request: HTTPRequest?) async throws(CallFailure) -> CallAttempt {
+    func next(
+        after failure: CallFailure,
+        to request: HTTPRequest?,
+        mayTryAgain: Bool
+    ) async throws(CallFailure) -> CallAttempt {
         guard let request else { throw failure }
         switch failure.recourse {
         case .none:
@@ -18,23 +22,27 @@ extension CallAttempt {
         case .continuation:
             guard request.body.isReplayable else { throw notReplayable(failure) }
             try await wait(.zero, because: failure)
-            return CallAttempt(number, isFirst: false, of: call, for: operation, plan)
+            return CallAttempt(number, isFirst: false, of: call, for: operation, plan, seat: seat)
         case .strategy(let strategy, let limit):
             // A stream whose consumer has begun is not judged, and has no strategy.
-            guard number <= strategy.limit else {
+            guard spent <= strategy.limit else {
                 throw CallFailure(RequestError(limit, phase: .validating), in: .validating, response: failure.response)
             }
             try await wait(for: strategy, after: failure, to: request)
         case .policies:
-            guard let error = failure.error as? RequestError, !error.code.isLasting, operation.mayTryAgain,
+            guard let error = failure.error as? RequestError, !error.code.isLasting, mayTryAgain,
                 !plan.interceptors.isEmpty || policy.limit > 0
             else { throw failure }
             try await consider(failure, error, to: request)
         }
-        return CallAttempt(number + 1, isFirst: false, of: call, for: operation, plan)
+        return CallAttempt(spent + 1, isFirst: false, of: call, for: operation, plan, seat: seat)
     }
 
-    private var policy: RetryPolicy { options.retry ?? environment.retry }
+    /// When the retry policy sends the request again.
+    var policy: RetryPolicy { options.retry ?? environment.retry }
+
+    /// How many attempts have been made, those included that others have made for this call as well.
+    var spent: Int { max(number, call.record.spent) }
 
     /// Lets the interceptors and the retry policy decide, and waits as long as they say.
     private func consider(
@@ -60,7 +68,7 @@ extension CallAttempt {
         let delay = policy.delay(
             after: error,
             of: request,
-            attempt: number,
+            attempt: spent,
             now: environment.now(),
             random: environment.random
         )
@@ -75,7 +83,7 @@ extension CallAttempt {
         to request: HTTPRequest
     ) async throws(CallFailure) {
         guard request.body.isReplayable else { throw notReplayable(failure) }
-        let delay = strategy.backoff.delay(before: number, random: environment.random)
+        let delay = strategy.backoff.delay(before: spent, random: environment.random)
         if let prepare = strategy.prepare {
             let context = InterceptorContext(self, request: request)
             do {

@@ -12,21 +12,25 @@ final class CallAttempt: Sendable {
     /// Whether it is the first time that the request is sent.
     let isFirst: Bool
     let call: Call
-    let operation: any CallOperation
+    let operation: any TransferOwner
     let plan: CallPlan
+    /// What lets the call share the transfers of equal ones.
+    let seat: CoalescingSeat?
 
     init(
         _ number: Int,
         isFirst: Bool = true,
         of call: Call,
-        for operation: any CallOperation,
-        _ plan: CallPlan
+        for operation: any TransferOwner,
+        _ plan: CallPlan,
+        seat: CoalescingSeat? = nil
     ) {
         self.number = number
         self.isFirst = isFirst
         self.call = call
         self.operation = operation
         self.plan = plan
+        self.seat = seat
     }
 
     var environment: RequestEnvironment { call.environment }
@@ -55,7 +59,7 @@ final class CallAttempt: Sendable {
     // MARK: Build
 
     /// Makes the request: builds it, gives it what it inherits, authenticates it, and lets the interceptors adapt it.
-    func makeRequest() async throws(CallFailure) -> HTTPRequest {
+    func makeRequest(of operation: any CallOperation) async throws(CallFailure) -> HTTPRequest {
         do {
             var request = try await operation.makeRequest()
             let secrets = environment.secretHeaders.union(options.secretHeaders)
@@ -72,13 +76,7 @@ final class CallAttempt: Sendable {
             own.authenticated = request.headers
 
             for (position, interceptor) in zip(plan.positions, plan.interceptors) {
-                let former = request
-                request = try await CallScope.run(interceptor, at: position, within: call.scope) {
-                    var changed = former
-                    try await interceptor.adapt(&changed, context: InterceptorContext(self))
-                    return changed
-                }
-                request.keepSecrets(of: former, own: own, baseURL: environment.baseURL)
+                request = try await adapt(request, by: interceptor, at: position, own, InterceptorContext(self))
             }
 
             // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
@@ -88,11 +86,27 @@ final class CallAttempt: Sendable {
                 throw RequestError(encoding: error)
             }
             try request.validate()
-            guard operation.allowsSending(request) else { throw RequestError(.cancelled, phase: .building) }
             return request
         } catch {
             throw CallFailure(error, in: .building)
         }
+    }
+
+    /// Lets an interceptor adapt a request; secrets that it found don't follow to another origin.
+    private func adapt(
+        _ request: HTTPRequest,
+        by interceptor: any Interceptor,
+        at position: Int,
+        _ own: OwnFields,
+        _ context: InterceptorContext
+    ) async throws -> HTTPRequest {
+        var adapted = try await CallScope.run(interceptor, at: position, within: call.scope) {
+            var changed = request
+            try await interceptor.adapt(&changed, context: context)
+            return changed
+        }
+        adapted.keepSecrets(of: request, own: own, baseURL: environment.baseURL)
+        return adapted
     }
 
     // MARK: Send
@@ -226,7 +240,7 @@ extension CallAttempt: ContextSource {
     var identifier: String { operation.requestIdentifier }
     var attempt: Int { number }
     var baseURL: URL? { environment.baseURL }
-    var refreshing: Set<ObjectIdentifier> { call.refreshing }
+    var scope: CallScope? { call.scope }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
     var notes: InterceptorNotes { plan.notes }
     var urgency: Int { operation.urgency }
@@ -236,6 +250,29 @@ extension CallAttempt: ContextSource {
     func recordAnswer(to request: HTTPRequest) { call.record { $0.answer(request) } }
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        try await operation.sendOnBehalf(request)
+        try await operation.sender(request)
+    }
+
+    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {
+        let author = CallScope.current?.author
+        let key = DetachedWork.Key(method: request.method, url: request.url, author: author)
+        let work = environment.detachedWork ?? .shared
+        return work.begin(key, completion) { [sender = operation.sender] in
+            guard let author else { return try await sender(request) }
+            return try await CallScope.run(author, within: nil) { try await sender(request) }
+        }
+    }
+
+    func adapt(
+        _ request: HTTPRequest,
+        again interceptor: any Interceptor,
+        at position: Int
+    ) async throws -> HTTPRequest {
+        let own = OwnFields(described: [], inherited: environment.headers)
+        let context = InterceptorContext(self, request: request)
+        var adapted = try await adapt(request, by: interceptor, at: position, own, context)
+        adapted.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
+        try adapted.validate()
+        return adapted
     }
 }

@@ -3,27 +3,23 @@
 
 import Foundation
 
-/// What a call asks its operation for: all that depends on the type of the request.
-protocol CallOperation: Operation, Sendable {
+/// Sends a request on behalf of another, over the same transport and in the same environment.
+typealias Sender = @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>
+
+/// What the transfers of a call are for: an operation, or several that share a transfer.
+protocol TransferOwner: AnyObject, Sendable {
     /// The identifier of the request, computed now.
     var requestIdentifier: String { get }
     /// The statuses that the request accepts.
     var validStatusCodes: [Int] { get }
     /// Whether the content is collected in memory, where a cache may provide it and validators see it.
     var keepsContentInMemory: Bool { get }
-    /// Whether a failed request may be sent again.
-    var mayTryAgain: Bool { get }
     /// The urgency of the request: its own, or that of the most urgent one that it works for.
     var urgency: Int { get }
+    /// What sends requests on behalf of this one; it doesn't hold on to the operation.
+    var sender: Sender { get }
 
-    /// Has the request made, by its completion handler.
-    func makeRequest() async throws -> HTTPRequest
-    /// Lets the class of the operation change the request.
-    func prepare(_ request: inout HTTPRequest) throws
-    /// Returns false for a request that may not be sent on behalf of several operations, each of which then sends its own.
-    func allowsSending(_ request: HTTPRequest) -> Bool
-
-    /// Records that a transfer begins, or returns false if none may, since the operation has its result.
+    /// Records that a transfer begins, or returns false if none may, since there is a result.
     func beginTransfer() -> Bool
     /// Records that a transfer has ended.
     func endTransfer()
@@ -39,6 +35,17 @@ protocol CallOperation: Operation, Sendable {
         -> (any ContentReceiver)?
     /// Judges the end of a transfer whose content went elsewhere, before anything else does.
     func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview
+}
+
+/// What a call asks its operation for: all that depends on the type of the request.
+protocol CallOperation: TransferOwner {
+    /// Whether a failed request may be sent again.
+    var mayTryAgain: Bool { get }
+
+    /// Has the request made, by its completion handler.
+    func makeRequest() async throws -> HTTPRequest
+    /// Lets the class of the operation change the request.
+    func prepare(_ request: inout HTTPRequest) throws
 
     /// Makes the value of a good response that is complete, and finishes.
     func conclude(
@@ -48,8 +55,6 @@ protocol CallOperation: Operation, Sendable {
     ) async throws(CallFailure)
     /// Finishes with a failure.
     func fail(_ failure: CallFailure)
-    /// Sends a request on behalf of this one.
-    func sendOnBehalf(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
 }
 
 /// What the end of a transfer means whose content went elsewhere.
@@ -86,6 +91,16 @@ final class CallPlan: Sendable {
         } else {
             (self.interceptors, positions) = (interceptors, Array(interceptors.indices))
         }
+    }
+
+    /// The plan of a transfer for several calls that want different amounts of it.
+    init(_ plan: CallPlan, _ limits: CoalescingLimits) {
+        var options = plan.options
+        (options.maximumHeaderSize, options.maximumBodySize) = (limits.head, limits.content)
+        self.options = options
+        (conditions, validators) = ([], [])
+        // Its place in the chain is behind the interceptors, and is counted with them.
+        (interceptors, positions) = (plan.interceptors, plan.positions)
     }
 }
 

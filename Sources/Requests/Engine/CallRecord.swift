@@ -19,6 +19,14 @@ struct CallRecord: Sendable {
     /// The request that a cache has answered, if that came last.
     private(set) var answered: Box<HTTPRequest>?
 
+    /// How many attempts others have made that were for this call as well.
+    private(set) var spent = 0
+
+    /// Records that an attempt of this number was made for several calls.
+    mutating func spend(_ attempt: Int) {
+        spent = max(spent, attempt)
+    }
+
     /// Adds a transfer.
     mutating func add(_ transmission: Transmission) {
         count += 1

@@ -16,15 +16,14 @@ enum Chain {
         // Redirects come first, since everything behind them belongs to one address.
         { RedirectLink(policy: $0.options.redirect ?? $0.environment.redirect) },
         // Credentials answer the hop that met a challenge; whatever is stored or counted below is that of the answer.
-        { attempt in
-            let answering = attempt.plan.interceptors.compactMap { $0 as? any ChallengeAnswering }
-            return answering.isEmpty ? nil : CredentialLink(answering: answering)
-        },
+        { CredentialLink($0.plan.interceptors, at: $0.plan.positions) },
         // Cookies are outside of the cache: what a cached response set was stored when it came, and what it varies by is
         // what is sent.
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
         // The cache is outside of all limits: an answer that is there already has no need to wait.
         { $0.operation.keepsContentInMemory ? $0.environment.cache.map { CacheLink(cache: $0) } : nil },
+        // Equal requests share what comes from here on; what a cache has, nobody needs to wait for.
+        { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },
         // The rate is counted before a place is taken: a place that waits for its time would keep others from theirs.
         { attempt in
             attempt.environment.rateLimiter.map { RateLink(limiter: $0, clock: attempt.environment.clock) }

@@ -14,6 +14,8 @@ final class Transmission: Sendable {
         var content = Data()
         /// The number of bytes of the body that were sent.
         var sent: Int64 = 0
+        /// The number of bytes of the content that came, once the transfer has ended.
+        var received: Int64?
         /// Why the call doesn't want the rest.
         var failure: RequestError?
         /// Whether the rest of the content is left out: it belongs to an error, which keeps only the beginning.
@@ -29,19 +31,30 @@ final class Transmission: Sendable {
 
     /// What holds the transfer back.
     let flow = FlowControl()
+    private let shared: CoalescedTransfer?
     private let heads: HeadObserver?
     private let limits: (head: Int, content: Int)
     private let state: Locked<State>
 
+    /// Makes a transfer.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - cause: Why.
+    ///   - heads: What is called with the head of the response.
+    ///   - owner: The attempt that it is a part of.
+    ///   - shared: What takes the place of the transport. Bandwidth and monitors are its own concern.
     init(
         _ request: HTTPRequest,
         cause: Attempt.Cause,
         heads: HeadObserver?,
-        for owner: CallAttempt
+        for owner: CallAttempt,
+        over shared: CoalescedTransfer? = nil
     ) {
         let (options, environment) = (owner.options, owner.environment)
         let attempt = Attempt(cause: cause, request: request, metrics: Metrics())
         self.heads = heads
+        self.shared = shared
         limits = (
             head: options.maximumHeaderSize ?? environment.maximumHeaderSize,
             content: owner.operation.keepsContentInMemory
@@ -96,14 +109,16 @@ final class Transmission: Sendable {
         let request = attempt.request
         let call = owner.call
         call.add(self)
-        call.feed?.reportBegin(of: attempt, as: id)
+        if shared == nil { call.feed?.reportBegin(of: attempt, as: id) }
         call.progress?.sent.begin(total: request.body.length)
-        let throttle = call.environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) }
+        let limiter = shared == nil ? call.environment.bandwidthLimiter : nil
+        let throttle = limiter.map { BandwidthThrottle($0, flow) }
+        let transport: any HTTPTransport = shared ?? call.transport
         let sink = EventSink(flow) { [self] event in
             throttle?.note(event)
-            receive(event, isConcurrent: call.transport.capabilities.contains(.concurrentDelivery))
+            receive(event, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
         }
-        let transfer = call.transport.send(outgoing(request, for: owner)) { sink.report($0) }
+        let transfer = transport.send(outgoing(request, for: owner)) { sink.report($0) }
         flow.attach(transfer)
     }
 
@@ -167,7 +182,7 @@ final class Transmission: Sendable {
         heads?.report(head)
         owner.call.feed?.report(head, to: id)
         if !owner.operation.keepsContentInMemory { direct(head, to: request, of: owner) }
-        if let progress = owner.call.progress { reportBegin(of: head, to: progress, of: owner) }
+        if let progress = owner.call.progress { reportBegin(of: head, to: progress, of: owner.operation) }
     }
 
     /// Has something else than memory take the content, if the response is one that the request wants.
@@ -227,16 +242,18 @@ final class Transmission: Sendable {
         }
     }
 
-    /// Fails at once, and cancels the rest of the transfer.
+    /// Cancels the rest of the transfer, which then fails with the error.
+    ///
+    /// Whoever waits does so until the transfer has ended: its place at the host is free only then.
     private func stop(_ error: any Error) {
         let error = RequestError(error)
-        let (waiter, content) = state.withLock { state in
+        let content = state.withLock { state in
             state.failure = error
-            defer { (state.waiter, state.content) = (nil, Data()) }
-            return (state.waiter, state.content)
+            defer { state.content = Data() }
+            return state.content
         }
+        withExtendedLifetime(content) {}
         flow.cancel()
-        withExtendedLifetime(content) { waiter?.resume(throwing: error) }
     }
 
     // MARK: End
@@ -248,6 +265,7 @@ final class Transmission: Sendable {
             let error = state.isCut ? nil : state.failure ?? error ?? cancelled
             state.attempt.end(error, after: state.time.elapsed)
             let ended = state
+            state.received = state.receiver.map { $0.count } ?? Int64(state.content.count)
             // The content is the answer's now, or else that of the error.
             if error == nil { state.content = Data() }
             (state.owner, state.waiter, state.receiver) = (nil, nil, nil)
@@ -278,20 +296,20 @@ final class Transmission: Sendable {
     // MARK: Progress
 
     /// Reports what has happened before anybody asked for the progress.
-    func catchUp(_ progress: ProgressFeeds) {
-        let (attempt, owner, sent) = state.withLock { ($0.attempt, $0.owner, $0.sent) }
+    func catchUp(_ progress: ProgressFeeds, of operation: any TransferOwner) {
+        let (attempt, sent) = state.withLock { ($0.attempt, $0.sent) }
         let total = attempt.request.body.length
         progress.sent.begin(total: total)
         if sent > 0 { progress.sent.reach(sent, of: total) }
-        if let owner, let head = attempt.response { reportBegin(of: head, to: progress, of: owner) }
+        if let head = attempt.response { reportBegin(of: head, to: progress, of: operation) }
     }
 
     /// Reports that the content of a response begins.
-    private func reportBegin(of head: HTTPResponseHead, to progress: ProgressFeeds, of owner: CallAttempt) {
+    private func reportBegin(of head: HTTPResponseHead, to progress: ProgressFeeds, of operation: any TransferOwner) {
         let (receiver, method, count) = state.withLock {
-            ($0.receiver, $0.attempt.request.method, $0.content.count)
+            ($0.receiver, $0.attempt.request.method, $0.received ?? Int64($0.content.count))
         }
-        guard owner.operation.claims(head), let offset = receiver.map(\.count) ?? Int64(count) else {
+        guard operation.claims(head), let offset = receiver.map(\.count) ?? count else {
             return progress.received.rest()
         }
         let start = receiver == nil ? 0 : offset

@@ -78,6 +78,8 @@ public struct RequestEnvironment: Sendable {
 
     /// Which state of which client's environment this is; nil for one that belongs to no client.
     var revision: EnvironmentRevision?
+    /// What has outlived the operations of that client.
+    var detachedWork: DetachedWork?
 
     /// Makes an environment with the defaults.
     public init() {}

@@ -17,6 +17,8 @@ public struct HTTPResponse<Body> {
     var makeDecoder: (@Sendable () -> JSONDecoder)?
     /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
     var asked: Box<HTTPRequest>?
+    /// Whether another request that shares the answer has it stored by the cache.
+    var isStoredElsewhere = false
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, attempts: [Attempt] = []) {

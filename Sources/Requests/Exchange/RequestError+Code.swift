@@ -83,6 +83,8 @@ extension RequestError {
         public static let authenticationFailed = Code("authenticationFailed")
         /// Credentials were refreshed so often that it must be a fault.
         public static let excessiveRefresh = Code("excessiveRefresh")
+        /// The refresh of a credential took longer than it may.
+        public static let refreshTimedOut = Code("refreshTimedOut")
         /// The operation whose result this request was to be made from failed.
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.

@@ -51,6 +51,13 @@ public struct MonitoredOperation: Sendable, Identifiable {
 
     private static let lastID = Locked<UInt64>(0)
 
+    /// Another operation, of the same request.
+    func another() -> MonitoredOperation {
+        var other = MonitoredOperation(tag: tag, requestType: requestType)
+        other.lazyIdentifier = lazyIdentifier
+        return other
+    }
+
     /// Says what makes the identifier, once there is a request.
     mutating func identify(by make: @escaping @Sendable () -> String) {
         lazyIdentifier = LazyText(make)

@@ -43,8 +43,8 @@ public struct InterceptorContext: Sendable {
     /// this request. For a response to be transformed, it is the one that the redirects have led to.
     public var request: HTTPRequest? { asked?.value }
 
-    /// The interceptors whose refreshes the operation is a part of: they wait for it, so it must not wait for them.
-    var refreshing: Set<ObjectIdentifier> { source.refreshing }
+    /// The refreshes that wait for the operation, which must not wait for them.
+    var refreshing: Set<ObjectIdentifier> { source.scope?.refreshes ?? [] }
     /// Makes the encoder of JSON for bodies that bring none; nil takes a plain one.
     var makeEncoder: (@Sendable () -> JSONEncoder)? { source.makeEncoder }
     /// What interceptors remember about the operation.
@@ -67,6 +67,26 @@ public struct InterceptorContext: Sendable {
         try await source.send(request)
     }
 
+    /// Sends a request that outlives the operation, one at a time for a resource.
+    ///
+    /// For what is useful beyond this one request: a stored answer that is validated while a stale one is used, a
+    /// configuration that is read ahead. It runs as with ``send(_:)``, but nobody waits for it, and cancelling the
+    /// operation doesn't cancel it. It ends with the client that the operation belongs to, and all those derived from
+    /// that.
+    ///
+    /// - Parameters:
+    ///   - request: The request; a relative address is resolved against the operation's base URL.
+    ///   - completion: Called with what came of it, once, on no thread in particular; not if false is returned.
+    /// - Returns: False, and nothing is sent, while a request of the same interceptor with the same method and address
+    ///   is under way, or if the client is gone.
+    @discardableResult
+    public func detached(
+        _ request: HTTPRequest,
+        completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void = { _ in }
+    ) -> Bool {
+        source.detach(request, completion: completion)
+    }
+
     /// Reports to monitors that the operation waits for a credential, or no longer.
     func report(_ report: AuthenticationReport) { source.report(report) }
 }
@@ -76,7 +96,8 @@ protocol ContextSource: AnyObject, Sendable {
     var identifier: String { get }
     var attempt: Int { get }
     var baseURL: URL? { get }
-    var refreshing: Set<ObjectIdentifier> { get }
+    /// What the operation is made on behalf of; nil if it isn't.
+    var scope: CallScope? { get }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { get }
     var notes: InterceptorNotes { get }
     /// The urgency of the operation, for those that let one go before another.
@@ -87,6 +108,14 @@ protocol ContextSource: AnyObject, Sendable {
     func recordAnswer(to request: HTTPRequest)
     /// Sends a request on behalf of the operation.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
+    /// Sends a request that outlives the operation.
+    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool
+    /// Lets an interceptor adapt a request once more, which it has answered a challenge for.
+    func adapt(
+        _ request: HTTPRequest,
+        again interceptor: any Interceptor,
+        at position: Int
+    ) async throws -> HTTPRequest
 }
 
 /// The context of a test, behind which there is no operation.
@@ -102,7 +131,7 @@ private final class TestContext: ContextSource {
         self.baseURL = baseURL
     }
 
-    var refreshing: Set<ObjectIdentifier> { [] }
+    var scope: CallScope? { nil }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { nil }
     var urgency: Int { 0 }
 
@@ -111,5 +140,17 @@ private final class TestContext: ContextSource {
 
     func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
+    }
+
+    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool { false }
+
+    func adapt(
+        _ request: HTTPRequest,
+        again interceptor: any Interceptor,
+        at position: Int
+    ) async throws -> HTTPRequest {
+        var adapted = request
+        try await interceptor.adapt(&adapted, context: InterceptorContext(self, request: request))
+        return adapted
     }
 }

@@ -59,9 +59,21 @@ public struct Next: Sendable {
         return Next(runner, place)
     }
 
+    /// The same place in a chain, for another call: what the one before observes, it doesn't.
+    func carried(by runner: any ChainRunner) -> Next {
+        guard case .chain(_, var place) = kind else { return self }
+        place.heads = nil
+        return Next(runner, place)
+    }
+
     /// Why requests are sent from here.
     var cause: Attempt.Cause {
         if case .chain(_, let place) = kind { place.cause } else { .initial }
+    }
+
+    /// What is called with the heads of responses.
+    var heads: HeadObserver? {
+        if case .chain(_, let place) = kind { place.heads } else { nil }
     }
 }
 

@@ -48,10 +48,11 @@ public final class HTTPClient: RequestQueue {
         environment.baseURL = baseURL
         environment.cookies = CookieJar()
         try configure(&environment)
+        lanes = Lanes(maxConcurrentRequests)
         environment.revision = EnvironmentRevision()
+        environment.detachedWork = lanes.detachedWork
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
-        lanes = Lanes(maxConcurrentRequests)
     }
 
     /// Makes a client whose requests run over a `URLSession` of its own, made from a configuration.
@@ -140,6 +141,7 @@ public final class HTTPClient: RequestQueue {
         var environment = environment
         try configure(&environment)
         environment.revision = EnvironmentRevision()
+        environment.detachedWork = lanes.detachedWork
         return HTTPClient(environment, besides: self)
     }
 
@@ -184,6 +186,7 @@ public final class HTTPClient: RequestQueue {
     ) -> Bool {
         var environment = environment
         environment.revision = EnvironmentRevision()
+        environment.detachedWork = lanes.detachedWork
         return shared.withLock { present in
             guard isExpected(present) else { return false }
             swap(&present, &environment)
@@ -226,7 +229,7 @@ public final class HTTPClient: RequestQueue {
     public func progressUpdates() -> AsyncStream<QueueProgress> { lanes.follower.updates { operations } }
 
     /// What tells the requests of this client, and of those derived from it, from all others.
-    var sharingIdentity: Coalescer.Queue { lanes.bounded }
+    var sharingIdentity: any AnyObject & Sendable { lanes.bounded }
 
     // MARK: Running
 
@@ -251,14 +254,16 @@ public final class HTTPClient: RequestQueue {
         let bounded = OperationQueue()
         let unbounded = OperationQueue()
         let follower = QueueFollower()
+        let detachedWork = DetachedWork()
 
         init(_ width: Int) {
             bounded.name = "Requests.HTTPClient"
             bounded.maxConcurrentOperationCount = Self.width(width)
         }
 
-        // Nobody can let the operations of a suspended queue start any more.
         deinit {
+            detachedWork.end()
+            // Nobody can let the operations of a suspended queue start any more.
             guard bounded.isSuspended else { return }
             bounded.cancelAllOperations()
             bounded.isSuspended = false

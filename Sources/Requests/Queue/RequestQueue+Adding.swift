@@ -23,13 +23,12 @@ extension RequestQueue {
     ///   - dependencies: What has to be finished, well or not, before the request starts.
     ///   - priority: How soon it starts, among those that could; the request's own option counts where this is the
     ///     default.
-    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue and transport,
-    ///     instead of sending it again. It is joined here and now, or, where there are dependencies, when they are
-    ///     finished. Each request keeps an operation and a deadline of its own; the transfer is cancelled when the
-    ///     last one is. Requests with unsafe methods are sent in any case. Equal are requests of one type with one
-    ///     identifier, as long as nobody changes the environment of the client, or the credential of an
-    ///     ``AuthenticationInterceptor``. Whatever else changes the answer, such as who is logged in by a cookie, has to
-    ///     be in the identifier.
+    ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of sending
+    ///     it again: one that is unfinished when the request is added, or, where there are dependencies, when they are
+    ///     finished. Equal are requests of one identifier that are the same on the wire, credentials and cookies
+    ///     included, as the article about concurrency says in full. What is shared is the answer as it came: each request
+    ///     keeps its own operation, deadline, decoding and accepted statuses. The transfer is cancelled when nobody waits
+    ///     for it any more. Requests with unsafe methods are sent in any case.
     ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
     ///     cancelled while it waits. It is on its queue before any operation that depends on this one starts; one that
     ///     runs on the same serial queue runs behind it.
@@ -47,11 +46,7 @@ extension RequestQueue {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
         let options = operation.plan?.options
         if coalescing || options?.coalesce == true {
-            if dependencies.isEmpty {
-                operation.joinSharedTransfer(of: sharingIdentity)
-            } else {
-                operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true)
-            }
+            operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
         }
         let priority = priority == .normal ? options?.priority ?? .normal : priority
         enqueue(operation, dependencies: dependencies, priority: priority)
@@ -80,7 +75,7 @@ extension RequestQueue {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
         let options = operation.plan?.options
         if coalescing || options?.coalesce == true {
-            operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: true)
+            operation.share(on: sharingIdentity, atStart: true)
         }
         if let priority = options?.priority { operation.queuePriority = priority }
         return operation
@@ -96,15 +91,15 @@ extension RequestQueue {
             OperationConfiguration(source: source, transport: session ?? transport, environment: environment)
         )
         // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
-        if underlyingQueue != nil { operation.changeRole { $0.startsElsewhere = true } }
+        if underlyingQueue != nil { operation.startElsewhere() }
         if let completion {
             operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)
         }
         return operation
     }
 
-    /// What tells the requests of this queue from all others; clients that share a queue share transfers, too.
-    var sharingIdentity: Coalescer.Queue { (self as? HTTPClient)?.sharingIdentity ?? self }
+    /// What tells the requests of this queue from all others.
+    var sharingIdentity: any AnyObject & Sendable { (self as? HTTPClient)?.sharingIdentity ?? self }
 
     func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
         for dependency in dependencies { operation.addDependency(dependency) }

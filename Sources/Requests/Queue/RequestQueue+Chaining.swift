@@ -38,7 +38,7 @@ extension RequestQueue {
             try make(repeat (each operations).valueOfDependency())
         }
         let operation = makeOperation(from: source, session, completionQueue, completion)
-        operation.joinSharedTransferAtStart(of: sharingIdentity, isAsked: false)
+        operation.share(on: sharingIdentity, atStart: true, isAsked: false)
         var dependencies: [Operation] = []
         repeat dependencies.append(each operations)
         enqueue(operation, dependencies: dependencies, priority: priority)

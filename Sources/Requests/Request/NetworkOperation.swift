@@ -23,7 +23,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         call = Call(
             transport: configuration.transport,
             environment: configuration.environment,
-            refreshing: configuration.refreshing,
+            scope: CallScope.current,
             feed: feed
         )
         super.init(source: configuration.source)
@@ -35,7 +35,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     deinit {
         role.withLock { $0.open() }.resume()
         call.end()
-        leaveSharedTransfer()
+        leaveSeat()
         // One that was deallocated before it ran has ended too.
         call.feed?.report(.operationEnded(.cancelled))
     }
@@ -130,13 +130,13 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         guard result == nil else { return }
         call.feed?.report(.operationStarted)
         do {
-            guard let request = try resolveRequest() else { return }
-            if let shared = takeSharedTransfer(for: request), await join(shared) { return }
+            guard try resolveRequest() != nil else { return }
         } catch {
             return fail(CallFailure(error, in: .building))
         }
+        let (plan, sharing) = role.withLock { ($0.plan, $0.sharing) }
         guard let plan, result == nil else { return }
-        await call.run(for: self, plan)
+        await call.run(for: self, plan, seat: seat(for: sharing))
     }
 
     // MARK: Where the content goes
@@ -244,7 +244,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let gate = role.withLock { $0.open() }
         call.end(cancellingTransfers: hasOpenTransfers)
         if case .failure? = result { call.record.transmissions.last?.forgetContent() }
-        leaveSharedTransfer()
+        leaveSeat()
         gate.resume()
     }
 
@@ -269,15 +269,60 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         )
     }
 
+    /// Leaves the thread that starts the operation at once: it is a caller's.
+    final func startElsewhere() { role.withLock { $0.startsElsewhere = true } }
+
     // MARK: Sharing
 
-    /// Changes whether the operation does its own work.
-    final func changeRole<Value: Sendable>(_ change: @Sendable (inout OperationRole) -> Value) -> Value {
-        role.withLock { change(&$0) }
+    /// Lets the operation share the transfers of equal requests that were added to a queue.
+    ///
+    /// - Parameters:
+    ///   - queue: What tells the requests of one queue from all others.
+    ///   - atStart: Whether it shares only what hasn't ended when it starts: what came before a dependency was finished is
+    ///     too old.
+    ///   - isAsked: Whether it shares also if the request doesn't ask for it.
+    final func share(on queue: any AnyObject & Sendable, atStart: Bool, isAsked: Bool = true) {
+        let sharing = OperationRole.Sharing.atStart(queue, isAsked: isAsked)
+        if atStart { role.withLock { $0.sharing = sharing } } else { _ = seat(for: sharing) }
     }
 
-    /// Lets the operation take as long as it needs; for one that works for others, which have deadlines of their own.
-    final func dropDeadline() { setDeadline(nil) }
+    /// Returns the seat of the operation; takes it if it is to be taken now.
+    ///
+    /// What is sent on behalf of another shares nothing, nor does what goes through interceptors that aren't known to be
+    /// the same.
+    private func seat(for sharing: OperationRole.Sharing) -> CoalescingSeat? {
+        switch sharing {
+        case .none: return nil
+        case .seat(let seat): return seat
+        case .atStart(let queue, let isAsked):
+            guard let plan, isAsked || plan.options.coalesce, keepsContentInMemory, call.scope == nil,
+                plan.interceptors.isEmpty || environment.revision != nil
+            else { return nil }
+            let limits = CoalescingLimits(
+                head: plan.options.maximumHeaderSize ?? environment.maximumHeaderSize,
+                content: plan.options.maximumBodySize ?? environment.maximumBodySize
+            )
+            let seat = CoalescingSeat(
+                of: requestIdentifier,
+                on: queue,
+                over: transport,
+                revision: environment.revision,
+                limits
+            )
+            role.withLock { $0.sharing = .seat(seat) }
+            // A result that came in between has found no seat to leave.
+            if result != nil { leaveSeat() }
+            return seat
+        }
+    }
+
+    private func leaveSeat() {
+        let former = role.withLock { role in
+            defer { role.sharing = .none }
+            return role.sharing
+        }
+        if case .seat(let seat) = former { seat.leave() }
+    }
 }
 
 extension NetworkOperation: CallOperation {
@@ -292,8 +337,10 @@ extension NetworkOperation: CallOperation {
     final func beginTransfer() -> Bool { transition(.transferBegins) == .send }
     final func endTransfer() { advance(.transferEnded) }
 
-    final func sendOnBehalf(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        try await RefreshRequest.send(request, over: transport, in: environment)
+    final var urgency: Int { queuePriority.rawValue }
+
+    final var sender: Sender {
+        { [transport, environment] in try await RefreshRequest.send($0, over: transport, in: environment) }
     }
 }
 

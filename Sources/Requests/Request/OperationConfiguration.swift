@@ -9,8 +9,6 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     public var transport: any HTTPTransport
     /// What it inherits.
     public var environment: RequestEnvironment
-    /// Whose refreshes the operation is a part of: those that the configuration was made in.
-    var refreshing = RefreshScope.interceptors
     /// Whether it is sent on behalf of a call in the same environment.
     var isOnBehalf = false
 

@@ -3,18 +3,16 @@
 
 import Foundation
 
-/// How a ``NetworkOperation`` starts, and whether it does its own work.
+/// How a ``NetworkOperation`` starts, and what it shares.
 struct OperationRole: Sendable {
-    /// Whose work the operation does.
-    enum Part: Sendable {
-        /// Its own.
-        case alone
-        /// It joins a shared transfer of its queue when it starts, if it is asked to, or if the request asks for it.
-        case joining(Coalescer.Queue, isAsked: Bool)
-        /// It has joined, waits for the leader, and works alone if the request can't be shared.
-        case follower(any SharedWork)
-        /// It works for others, and only if the method is safe.
-        case leader(any SharedWork)
+    /// What lets the operation share transfers.
+    enum Sharing: Sendable {
+        /// Nothing.
+        case none
+        /// A seat that is taken when it starts, if it is asked to share, or if the request asks for it.
+        case atStart(any AnyObject & Sendable, isAsked: Bool)
+        /// A seat.
+        case seat(CoalescingSeat)
     }
 
     /// What waits for the start.
@@ -34,13 +32,11 @@ struct OperationRole: Sendable {
         }
     }
 
-    var part = Part.alone
+    var sharing = Sharing.none
     /// What the request and its environment say about the call.
     var plan: CallPlan?
     /// Whether the thread that starts the operation is a caller's, and is left at once.
     var startsElsewhere = false
-    /// What is resumed when the operation parts from the one that it has joined, or has its result.
-    var joined: UnsafeContinuation<Bool, Never>?
     private var gate = Gate.closed
 
     /// Records that a task is made before the start.

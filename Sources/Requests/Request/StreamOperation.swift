@@ -20,10 +20,10 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         for head: HTTPResponseHead,
         to sent: HTTPRequest,
         flow: FlowControl
-    ) -> (any ContentReceiver)? {
+    ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
         let core = StreamCore(limit: request.bufferSize) { flow.set(.buffer, $0) }
-        consume(ResponseStream(head, core), core, by: request)
+        try consume(ResponseStream(head, core), core, by: request)
         return StreamReceiver(core)
     }
 
@@ -34,11 +34,26 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     ) async throws(CallFailure) {
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, consumption.withLock({ $0 == nil }), let request else { return }
-        consume(ResponseStream([content], head: response.head), nil, by: request)
+        do {
+            try consume(ResponseStream([content], head: response.head), nil, by: request)
+        } catch {
+            throw CallFailure(error, in: .receiving)
+        }
     }
 
-    private func consume(_ stream: ResponseStream, _ core: StreamCore?, by request: R) {
-        consumption.withLock { $0 = Consumption(core: core) }
+    /// Lets the request consume a stream.
+    ///
+    /// - Throws: An error if it consumes one already: an interceptor has sent the request more than once.
+    private func consume(_ stream: ResponseStream, _ core: StreamCore?, by request: R) throws(RequestError) {
+        let isFirst = consumption.withLock { consumption in
+            guard consumption == nil else { return false }
+            consumption = Consumption(core: core)
+            return true
+        }
+        guard isFirst else {
+            let reason = "the request was sent again while its stream was being consumed"
+            throw RequestError(.unsupported, phase: .receiving, reason: reason)
+        }
         let task = CallExecutor.task { [self] in
             do {
                 let value = try await request.process(stream)

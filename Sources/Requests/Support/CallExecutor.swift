@@ -36,6 +36,18 @@ enum CallExecutor {
         }
     }
 
+    /// Starts a task that continues on this executor, and has nothing of the task that calls this.
+    static func detachedTask(
+        _ priority: TaskPriority? = nil,
+        _ body: @escaping @Sendable () async -> Void
+    ) -> Task<Void, Never> {
+        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
+        } else {
+            Task.detached(priority: priority, operation: body)
+        }
+    }
+
     /// Resumes a call, or starts one, and runs it on this thread as far as it goes without waiting.
     ///
     /// For a thread that is the library's to use at this moment, and on which no lock is held.

@@ -89,33 +89,6 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test func aCredentialIsAnotherOneWhenItWasRefreshedAndTheSameWhenThatFailed() async {
-        let renewals = Locked(0)
-        let interceptor = AuthenticationInterceptor(
-            TokenAuthenticator { _ in
-                let isSecond = renewals.withLock { renewals in
-                    renewals += 1
-                    return renewals == 2
-                }
-                guard isSecond else { throw SampleError() }
-                return "new"
-            },
-            credential: "old"
-        )
-        let transport = InMemoryTransport {
-            $0.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized)
-        }
-        let queue = TestQueue(transport) { $0.interceptors = [interceptor] }
-        var marks = [interceptor.credentialMark]
-
-        for _ in 0..<3 {
-            await queue.addRequest(HTTPRequest(url: home)).end()
-            marks.append(interceptor.credentialMark)
-        }
-
-        #expect(marks[0] == marks[1] && marks[1] != marks[2] && marks[2] == marks[3])
-    }
-
     @Test(.tags(.behaviour)) func aQueueThatHandsOutAChangedCopyIsToldApart() async throws {
         final class UserQueue: RequestQueue {
             let client: HTTPClient

@@ -36,19 +36,22 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///   - authenticator: Applies credentials, and refreshes them.
     ///   - credential: The first one; nil, the default, has the authenticator get it for the first request.
     ///   - window: How often it may be refreshed; one more is an error of code `excessiveRefresh`. Nil is no limit.
-    ///   - clock: The clock of the window.
+    ///   - timeout: How long one refresh may take; longer is an error of code `refreshTimedOut` for all that wait. Nil
+    ///     is as long as it needs.
+    ///   - clock: The clock of the window and the timeout.
     ///   - applies: Which requests are authenticated, among those that go to the origin of the base URL; by default all
     ///     of them. The login may be one that isn't.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
         window: RefreshWindow? = .default,
+        timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         applies: @escaping @Sendable (HTTPRequest) -> Bool = { _ in true }
     ) {
         self.authenticator = authenticator
         self.applies = applies
-        keeper = CredentialKeeper(credential, window: window, clock: clock)
+        keeper = CredentialKeeper(credential, window: window, timeout: timeout, clock: clock)
     }
 
     /// The credential that the next request is sent with; nil before the first one, and after a logout.

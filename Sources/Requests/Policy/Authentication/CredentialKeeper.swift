@@ -28,10 +28,14 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
+    private let clock: any Clock<Duration>
+    private let timeout: Duration?
     private let now: @Sendable () -> Duration
 
-    init(_ credential: Credential?, window: RefreshWindow?, clock: any Clock<Duration>) {
+    init(_ credential: Credential?, window: RefreshWindow?, timeout: Duration?, clock: any Clock<Duration>) {
         state = Locked(State(machine: Machine(credential, window: window)))
+        self.clock = clock
+        self.timeout = timeout
         now = Self.stopwatch(clock)
     }
 
@@ -43,10 +47,6 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
     var credential: Credential? { state.withLock { $0.machine.credential } }
-
-    var credentialMark: CredentialMark {
-        CredentialMark(keeper: id, generation: state.withLock { $0.machine.origin })
-    }
 
     func set(_ credential: Credential?) {
         if let release = state.withLock({ $0.machine.set(credential) }) { resume(release) }
@@ -188,26 +188,44 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         in context: InterceptorContext,
         _ refresh: @escaping Refresh
     ) {
-        let scope = context.refreshing.union([id])
-        let client = RefreshClient { request in
-            // Also where it is called from a task that isn't a part of this one.
-            return try await RefreshScope.$interceptors.withValue(scope) { try await context.send(request) }
+        let scope = CallScope(refreshBy: self, within: context.source.scope)
+        // Also where it is called from a task that isn't a part of this one.
+        let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
+        let work = Locked<(task: Task<Void, Never>?, timer: DelayedAction?)>((nil, nil))
+        let end: @Sendable (Result<Credential, any Error>) -> Void = { [self] result in
+            scope.end()
+            let (task, timer) = work.withLock { work in
+                defer { work = (nil, nil) }
+                return work
+            }
+            timer?.cancel()
+            task?.cancel()
+            self.end(generation, with: result)
         }
-        Task.detached { [self] in
-            let result: Result<Credential, any Error>
-            do {
-                result = .success(
-                    try await RefreshScope.$interceptors.withValue(scope) { try await refresh(credential, client) }
-                )
-            } catch {
-                result = .failure(error)
+        work.withLock { work in
+            work.task = CallExecutor.detachedTask {
+                do {
+                    end(.success(try await scope.run { try await refresh(credential, client) }))
+                } catch {
+                    end(.failure(error))
+                }
             }
-            let now = now()
-            switch state.withLock({ $0.machine.end(generation, with: result, now: now) }) {
-            case .none: break
-            case .release(let release): resume(release)
-            case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)
+            work.timer = timeout.map { timeout in
+                DelayedAction(after: timeout, on: clock) {
+                    let reason = "the credential was not refreshed within \(timeout)"
+                    end(.failure(RequestError(.refreshTimedOut, phase: .building, reason: reason)))
+                }
             }
+        }
+    }
+
+    /// Tells the outcome of a refresh to all who wait for it; only the first of one refresh has an effect.
+    private func end(_ generation: Int, with result: Result<Credential, any Error>) {
+        let now = now()
+        switch state.withLock({ $0.machine.end(generation, with: result, now: now) }) {
+        case .none: break
+        case .release(let release): resume(release)
+        case .refresh(let credential, let generation, for: let waiter): waiter.refresh(credential, generation)
         }
     }
 

@@ -8,7 +8,16 @@ import Foundation
 /// A challenge to the operation's own request is answered by a retry, which makes that anew. After a redirect a retry
 /// would send the operation's own request once more: a payment, whose answer was a redirect to its receipt, twice.
 struct CredentialLink: Interceptor {
-    let answering: [any ChallengeAnswering]
+    private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
+
+    /// Makes a link of those interceptors that answer challenges; nil if there are none.
+    init?(_ interceptors: [any Interceptor], at positions: [Int]) {
+        guard !interceptors.isEmpty else { return nil }
+        answering = zip(interceptors, positions).compactMap { interceptor, position in
+            (interceptor as? any ChallengeAnswering).map { ($0, position) }
+        }
+        if answering.isEmpty { return nil }
+    }
 
     func intercept(
         _ request: HTTPRequest,
@@ -28,14 +37,15 @@ struct CredentialLink: Interceptor {
             attempts: answer.attempts
         )
         let context = InterceptorContext(context.source, request: request)
-        for interceptor in answering {
-            switch await interceptor.answer(error, context: context) {
+        for (interceptor, position) in answering {
+            let decision = await CallScope.run(interceptor, at: position, within: context.source.scope) {
+                await interceptor.answer(error, context: context)
+            }
+            switch decision {
             case .pass: continue
             case .fail(let other): throw other ?? error
             case .retry:
-                var again = request
-                try await interceptor.adapt(&again, context: context)
-                try again.validate()
+                let again = try await context.source.adapt(request, again: interceptor, at: position)
                 var answer = try await next.because(.answer)(again)
                 // The next redirect is made from what was sent last, with its credential.
                 answer.asked = Box(again)

@@ -17,6 +17,8 @@ enum CredentialRefusal: Error, Sendable {
     /// The error to fail with.
     var error: any Error {
         switch self {
+        case .failed(let error as RequestError) where error.code == .refreshTimedOut:
+            error
         case .failed(let error):
             RequestError(.authenticationFailed, phase: .building, underlying: error)
         case .excessive(let window):

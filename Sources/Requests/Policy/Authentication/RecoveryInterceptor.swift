@@ -25,15 +25,20 @@ public final class RecoveryInterceptor: ChallengeAnswering {
     /// - Parameters:
     ///   - recovers: Whether something can be done about a failure.
     ///   - window: How often that may be; one more is an error of code `excessiveRefresh`. Nil is no limit.
-    ///   - clock: The clock of the window.
+    ///   - timeout: How long one run of the task may take; longer is an error of code `refreshTimedOut` for all that
+    ///     wait. Nil is as long as it needs.
+    ///   - clock: The clock of the window and the timeout.
     ///   - recover: Does it. It gets the first of the failures.
     public convenience init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
         window: RefreshWindow? = .default,
+        timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         _ recover: @escaping @Sendable (RequestError) async throws -> Void
     ) {
-        self.init(where: recovers, window: window, clock: clock) { error, _ in try await recover(error) }
+        self.init(where: recovers, window: window, timeout: timeout, clock: clock) { error, _ in
+            try await recover(error)
+        }
     }
 
     /// Makes an interceptor that is handed what it sends its requests with.
@@ -41,18 +46,21 @@ public final class RecoveryInterceptor: ChallengeAnswering {
     /// - Parameters:
     ///   - recovers: Whether something can be done about a failure.
     ///   - window: How often that may be; one more is an error of code `excessiveRefresh`. Nil is no limit.
-    ///   - clock: The clock of the window.
+    ///   - timeout: How long one run of the task may take; longer is an error of code `refreshTimedOut` for all that
+    ///     wait. Nil is as long as it needs.
+    ///   - clock: The clock of the window and the timeout.
     ///   - recover: Does it. It gets the first of the failures, and a client that sends past this interceptor and the
     ///     bound of the queue.
     public init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
         window: RefreshWindow? = .default,
+        timeout: Duration? = .seconds(30),
         clock: any Clock<Duration> = ContinuousClock(),
         _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void
     ) {
         self.recovers = recovers
         self.recover = recover
-        keeper = CredentialKeeper((), window: window, clock: clock)
+        keeper = CredentialKeeper((), window: window, timeout: timeout, clock: clock)
     }
 
     /// Notes whether the request is sent before a recovery or after it; changes nothing in it.

@@ -45,7 +45,13 @@ struct CacheLink: Interceptor {
         cache.invalidate(after: request, answeredWith: response.head)
         if let stored {
             if response.status == .notModified {
-                let refreshed = cache.refresh(stored, with: response.head, for: request, requestedAt: requestedAt)
+                let refreshed = cache.refresh(
+                    stored,
+                    with: response.head,
+                    for: request,
+                    requestedAt: requestedAt,
+                    isStoredElsewhere: answer.isStoredElsewhere
+                )
                 return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), attempts: response.attempts)
             }
             if response.status.category == .serverError,
@@ -54,7 +60,7 @@ struct CacheLink: Interceptor {
                 return HTTPResponse(head: stale.head, body: .data(stale.body), attempts: response.attempts)
             }
         }
-        cache.store(response, for: request, requestedAt: requestedAt)
+        if !answer.isStoredElsewhere { cache.store(response, for: request, requestedAt: requestedAt) }
         return answer
     }
 }

@@ -34,12 +34,14 @@ extension ResponseCache {
     ///   - head: The head of the 304.
     ///   - request: The request that ``answer(to:)`` was asked about, not the one that it gave.
     ///   - requestedAt: When that was sent.
+    ///   - isStoredElsewhere: Whether another request that shares the 304 has it stored.
     /// - Returns: The whole response, for the caller.
     func refresh(
         _ stored: CachedResponse,
         with head: HTTPResponseHead,
         for request: HTTPRequest,
-        requestedAt: Date
+        requestedAt: Date,
+        isStoredElsewhere: Bool = false
     ) -> HTTPResponse<Data> {
         guard stored.isMeant(by: head) else {
             let age = Freshness(of: stored, guessing: false, at: now()).age
@@ -53,7 +55,7 @@ extension ResponseCache {
             ),
             body: stored.body
         )
-        store(response, for: request, requestedAt: requestedAt)
+        if !isStoredElsewhere { store(response, for: request, requestedAt: requestedAt) }
         return response
     }
 

@@ -13,8 +13,11 @@ final class CallScope: Sendable {
     /// How deep such work may be nested.
     static let limit = 8
 
+    /// What sends on behalf of the call.
+    let author: Author
     private let outer: CallScope?
-    private let author: Author
+    /// The keeper of the credential, if the work is its refresh.
+    private let keeper: ObjectIdentifier?
     private let isOver = Locked(false)
     /// How many calls wait for what is sent here.
     let depth: Int
@@ -43,6 +46,15 @@ final class CallScope: Sendable {
     private init(_ author: Author, within outer: CallScope?) {
         self.author = author
         self.outer = outer
+        keeper = nil
+        depth = (outer?.depth ?? 0) + 1
+    }
+
+    /// Makes the scope of a refresh, which several calls wait for; it ends with ``end()``.
+    init(refreshBy keeper: some AnyObject & Sendable, within outer: CallScope?) {
+        author = Author(keeper)
+        self.outer = outer
+        self.keeper = ObjectIdentifier(keeper)
         depth = (outer?.depth ?? 0) + 1
     }
 
@@ -59,9 +71,28 @@ final class CallScope: Sendable {
         within outer: CallScope?,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        let scope = CallScope(Author(author, at: position), within: outer)
-        defer { scope.isOver.withLock { $0 = true } }
-        return try await $innermost.withValue(scope, operation: work)
+        try await run(Author(author, at: position), within: outer, work)
+    }
+
+    /// Does work on behalf of a call that was made in a scope, or of none.
+    static func run<Value>(
+        _ author: Author,
+        within outer: CallScope?,
+        _ work: () async throws -> Value
+    ) async rethrows -> Value {
+        let scope = CallScope(author, within: outer)
+        defer { scope.end() }
+        return try await scope.run(work)
+    }
+
+    /// Does work that the scope serves.
+    func run<Value>(_ work: () async throws -> Value) async rethrows -> Value {
+        try await Self.$innermost.withValue(self, operation: work)
+    }
+
+    /// Ends the privilege of the work.
+    func end() {
+        isOver.withLock { $0 = true }
     }
 
     /// Does what isn't the work of an interceptor any more, behind the last one of a chain.
@@ -70,7 +101,18 @@ final class CallScope: Sendable {
     }
 
     /// Whether a call waits for what the present task sends.
-    static var isOnBehalfOfAnother: Bool { current != nil || !RefreshScope.interceptors.isEmpty }
+    static var isOnBehalfOfAnother: Bool { current != nil }
+
+    /// The keepers of credentials whose refreshes wait for what is sent here.
+    var refreshes: Set<ObjectIdentifier> {
+        var keepers: Set<ObjectIdentifier> = []
+        var scope: CallScope? = self
+        while let next = scope {
+            if let keeper = next.keeper, !next.isOver.withLock({ $0 }) { keepers.insert(keeper) }
+            scope = next.outer
+        }
+        return keepers
+    }
 
     /// Returns a closure that is called as a part of the work that the present scope serves, if there is one.
     static func carried<Value>(by body: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void {

@@ -1,0 +1,95 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// The place of one call among equal ones that may share transfers; taken when the request is added.
+///
+/// All groups of the process are under one lock, since an `OperationQueue` has no room for one of its own. So taking a
+/// seat, joining, leaving and ending are one step each, and nobody joins what the last one has just left.
+final class CoalescingSeat: Sendable {
+    /// What equal requests have in common when they are added.
+    private struct Key: Sendable, Hashable {
+        let queue: ObjectIdentifier
+        let transport: ObjectIdentifier
+        let identifier: String
+        let revision: EnvironmentRevision?
+    }
+
+    private typealias Group = CoalescingGroup<CoalescedTransfer>
+
+    private static let groups = Locked<[Key: Group]>([:])
+
+    private let key: Key
+    // Held, so that no other object comes to bear one of their addresses while the seat is taken.
+    private let owners: [any AnyObject & Sendable]
+
+    /// Takes a seat.
+    ///
+    /// - Parameters:
+    ///   - identifier: The identifier of the request.
+    ///   - queue: What tells the requests of one queue from all others.
+    ///   - transport: What carries the request.
+    ///   - revision: The state of the client's environment; nil for a queue without a client.
+    ///   - limits: How much the call wants of an answer.
+    init(
+        of identifier: String,
+        on queue: any AnyObject & Sendable,
+        over transport: any HTTPTransport,
+        revision: EnvironmentRevision?,
+        _ limits: CoalescingLimits
+    ) {
+        key = Key(
+            queue: ObjectIdentifier(queue),
+            transport: ObjectIdentifier(transport),
+            identifier: identifier,
+            revision: revision
+        )
+        owners = [queue, transport]
+        let (key, id) = (key, ObjectIdentifier(self))
+        Self.groups.withLock { $0[key, default: Group()].take(id, limits) }
+    }
+
+    deinit {
+        leave()
+    }
+
+    /// Joins a transfer, which is a new one if there is none to join.
+    ///
+    /// - Parameters:
+    ///   - identity: What goes on the wire.
+    ///   - make: Makes a transfer with the limits that it has to have; called outside of the lock.
+    /// - Returns: The transfer, and whether it is new; nil if the seat has been given back.
+    func join(
+        _ identity: WireIdentity,
+        _ make: (CoalescingLimits) -> CoalescedTransfer
+    ) -> (transfer: CoalescedTransfer, isNew: Bool)? {
+        let id = ObjectIdentifier(self)
+        let (known, limits) = change { ($0.join(identity, id), $0.limits) }
+        if let known { return (known, false) }
+        let new = make(limits)
+        let joined = change { $0.join(identity, id, or: new, limits) }
+        return withExtendedLifetime(joined?.replaced) { joined.map { ($0.transfer, $0.transfer === new) } }
+    }
+
+    /// Records that a transfer has ended.
+    func end(_ transfer: CoalescedTransfer, _ identity: WireIdentity) {
+        change { $0.end(transfer, identity) }
+    }
+
+    /// Records that the call doesn't wait for a transfer any more.
+    func leave(_ transfer: CoalescedTransfer, _ identity: WireIdentity) {
+        for unwanted in change({ $0.leave(transfer, identity) }) { unwanted.cancel() }
+    }
+
+    /// Gives the seat back; a transfer that nobody else waits for is cancelled.
+    func leave() {
+        let id = ObjectIdentifier(self)
+        for unwanted in change({ $0.leave(id) }) { unwanted.cancel() }
+    }
+
+    private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value {
+        Self.groups.withLock { groups in
+            defer { if groups[key]?.isEmpty == true { groups[key] = nil } }
+            return change(&groups[key, default: Group()])
+        }
+    }
+}
