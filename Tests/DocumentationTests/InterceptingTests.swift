@@ -93,8 +93,40 @@ import Testing
         }
     }
 
+    final class Configuration: Sendable {
+        private let contents = Locked<[Data]>([])
+
+        var stored: [Data] { contents.withLock { $0 } }
+
+        func store(_ content: Data) { contents.withLock { $0.append(content) } }
+    }
+
+    struct ConfiguringInterceptor: Interceptor {
+        let configuration: Configuration
+
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            request.headers["X-Nonce"] = try await context.send(HTTPRequest("nonce")).text()
+            context.detached(HTTPRequest("configuration")) { result in
+                if case .success(let response) = result { configuration.store(response.body) }
+            }
+        }
+    }
+
     private let home = URL(string: "https://api.example.com")
     private let pancakes = InMemoryResponse.json(#"{"name": "Pancakes", "authorID": 7}"#)
+
+    @Test func whatIsSentOnTheWayIsAwaitedAndWhatIsDetachedIsNot() async throws {
+        let configuration = Configuration()
+        let transport = InMemoryTransport { .status(.ok, body: Data("\($0.url.lastPathComponent)".utf8)) }
+        let client = HTTPClient(baseURL: home, maxConcurrentRequests: 1, transport: transport) {
+            $0.interceptors = [ConfiguringInterceptor(configuration: configuration)]
+        }
+
+        _ = try await client.fetch(HTTPRequest("recipes"))
+
+        #expect(transport.requests.last { $0.url.path == "/recipes" }?.headers["X-Nonce"] == "nonce")
+        try await eventually { configuration.stored == [Data("configuration".utf8)] }
+    }
 
     @Test func timingCoversTheTransfer() async throws {
         let (clock, times) = (ManualClock(), Locked<[Duration]>([]))

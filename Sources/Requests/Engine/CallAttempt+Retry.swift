@@ -25,7 +25,7 @@ extension CallAttempt {
             return CallAttempt(number, isFirst: false, of: call, for: operation, plan, seat: seat)
         case .strategy(let strategy, let limit):
             // A stream whose consumer has begun is not judged, and has no strategy.
-            guard spent <= strategy.limit else {
+            guard number <= strategy.limit else {
                 throw CallFailure(RequestError(limit, phase: .validating), in: .validating, response: failure.response)
             }
             try await wait(for: strategy, after: failure, to: request)
@@ -35,13 +35,13 @@ extension CallAttempt {
             else { throw failure }
             try await consider(failure, error, to: request)
         }
-        return CallAttempt(spent + 1, isFirst: false, of: call, for: operation, plan, seat: seat)
+        return CallAttempt(number + 1, isFirst: false, of: call, for: operation, plan, seat: seat)
     }
 
     /// When the retry policy sends the request again.
     var policy: RetryPolicy { options.retry ?? environment.retry }
 
-    /// How many attempts have been made, those included that others have made for this call as well.
+    /// How many attempts the retry policy counts, those included that others have made for this call as well.
     var spent: Int { max(number, call.record.spent) }
 
     /// Lets the interceptors and the retry policy decide, and waits as long as they say.
@@ -75,6 +75,8 @@ extension CallAttempt {
         guard let delay else { throw failure }
         guard request.body.isReplayable else { throw notReplayable(failure) }
         try await wait(delay, because: failure)
+        let count = spent + 1
+        call.record { $0.spend(count) }
     }
 
     private func wait(
@@ -83,7 +85,7 @@ extension CallAttempt {
         to request: HTTPRequest
     ) async throws(CallFailure) {
         guard request.body.isReplayable else { throw notReplayable(failure) }
-        let delay = strategy.backoff.delay(before: spent, random: environment.random)
+        let delay = strategy.backoff.delay(before: number, random: environment.random)
         if let prepare = strategy.prepare {
             let context = InterceptorContext(self, request: request)
             do {
@@ -91,6 +93,7 @@ extension CallAttempt {
             } catch {
                 throw CallFailure(error, in: .validating, response: failure.response)
             }
+            seat?.renew()
         }
         try await wait(delay, because: failure)
     }

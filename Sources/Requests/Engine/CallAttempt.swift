@@ -254,12 +254,18 @@ extension CallAttempt: ContextSource {
     }
 
     func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {
-        let author = CallScope.current?.author
-        let key = DetachedWork.Key(method: request.method, url: request.url, author: author)
+        let scope = CallScope.current?.detached()
+        let key = DetachedWork.Key(
+            method: request.method,
+            url: request.url,
+            author: scope?.author,
+            revision: environment.revision
+        )
         let work = environment.detachedWork ?? .shared
         return work.begin(key, completion) { [sender = operation.sender] in
-            guard let author else { return try await sender(request) }
-            return try await CallScope.run(author, within: nil) { try await sender(request) }
+            guard let scope else { return try await sender(request) }
+            defer { scope.end() }
+            return try await scope.run { try await sender(request) }
         }
     }
 

@@ -22,7 +22,7 @@ enum Chain {
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
         // The cache is outside of all limits: an answer that is there already has no need to wait.
         { $0.operation.keepsContentInMemory ? $0.environment.cache.map { CacheLink(cache: $0) } : nil },
-        // Equal requests share what comes from here on; what a cache has, nobody needs to wait for.
+        // Equal requests share what comes from here on; no request has to wait for what a cache has.
         { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },
         // The rate is counted before a place is taken: a place that waits for its time would keep others from theirs.
         { attempt in

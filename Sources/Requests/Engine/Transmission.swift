@@ -113,12 +113,14 @@ final class Transmission: Sendable {
         call.progress?.sent.begin(total: request.body.length)
         let limiter = shared == nil ? call.environment.bandwidthLimiter : nil
         let throttle = limiter.map { BandwidthThrottle($0, flow) }
-        let transport: any HTTPTransport = shared ?? call.transport
+        // Those that share an answer are told one after the other, and continue beside each other.
+        let isConcurrent = shared == nil && call.transport.capabilities.contains(.concurrentDelivery)
         let sink = EventSink(flow) { [self] event in
             throttle?.note(event)
-            receive(event, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
+            receive(event, isConcurrent: isConcurrent)
         }
-        let transfer = transport.send(outgoing(request, for: owner)) { sink.report($0) }
+        if let shared { return flow.attach(shared.join(isPaused: flow.isHeld) { sink.report($0) }) }
+        let transfer = call.transport.send(outgoing(request, for: owner)) { sink.report($0) }
         flow.attach(transfer)
     }
 
@@ -244,7 +246,7 @@ final class Transmission: Sendable {
 
     /// Cancels the rest of the transfer, which then fails with the error.
     ///
-    /// Whoever waits does so until the transfer has ended: its place at the host is free only then.
+    /// Its failure is known when the transfer has ended: its place at the host is free only then.
     private func stop(_ error: any Error) {
         let error = RequestError(error)
         let content = state.withLock { state in

@@ -43,19 +43,26 @@ final class CallScope: Sendable {
         }
     }
 
-    private init(_ author: Author, within outer: CallScope?) {
+    private init(_ author: Author, within outer: CallScope?, depth: Int, keeper: ObjectIdentifier? = nil) {
         self.author = author
         self.outer = outer
-        keeper = nil
-        depth = (outer?.depth ?? 0) + 1
+        self.depth = depth
+        self.keeper = keeper
+    }
+
+    private convenience init(_ author: Author, within outer: CallScope?) {
+        self.init(author, within: outer, depth: (outer?.depth ?? 0) + 1)
     }
 
     /// Makes the scope of a refresh, which several calls wait for; it ends with ``end()``.
-    init(refreshBy keeper: some AnyObject & Sendable, within outer: CallScope?) {
-        author = Author(keeper)
-        self.outer = outer
-        self.keeper = ObjectIdentifier(keeper)
-        depth = (outer?.depth ?? 0) + 1
+    convenience init(refreshBy keeper: some AnyObject & Sendable, within outer: CallScope?) {
+        let depth = (outer?.depth ?? 0) + 1
+        self.init(Author(keeper), within: outer, depth: depth, keeper: ObjectIdentifier(keeper))
+    }
+
+    /// Makes a scope for work of the same author that no call waits for; as deep as what began it.
+    func detached() -> CallScope {
+        CallScope(author, within: nil, depth: depth)
     }
 
     /// The scope of the present task, unless the work that it serves is done.
@@ -71,16 +78,7 @@ final class CallScope: Sendable {
         within outer: CallScope?,
         _ work: () async throws -> Value
     ) async rethrows -> Value {
-        try await run(Author(author, at: position), within: outer, work)
-    }
-
-    /// Does work on behalf of a call that was made in a scope, or of none.
-    static func run<Value>(
-        _ author: Author,
-        within outer: CallScope?,
-        _ work: () async throws -> Value
-    ) async rethrows -> Value {
-        let scope = CallScope(author, within: outer)
+        let scope = CallScope(Author(author, at: position), within: outer)
         defer { scope.end() }
         return try await scope.run(work)
     }
@@ -95,7 +93,7 @@ final class CallScope: Sendable {
         isOver.withLock { $0 = true }
     }
 
-    /// Does what isn't the work of an interceptor any more, behind the last one of a chain.
+    /// Does work that belongs to no interceptor any more: it is behind the last one of a chain.
     static func leave<Value>(to outer: CallScope?, _ work: () async throws -> Value) async rethrows -> Value {
         try await $innermost.withValue(outer, operation: work)
     }

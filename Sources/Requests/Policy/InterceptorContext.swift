@@ -54,9 +54,9 @@ public struct InterceptorContext: Sendable {
     ///
     /// For what an interceptor has to ask a server for before it can go on: a token, a nonce, a configuration. The request
     /// runs in the operation's environment, over its transport, and beside its queue: it waits for no place there, since
-    /// the operation that waits for it holds one. The interceptor that sends it isn't applied to it if it is a class or an
-    /// actor; a structure is, and has to leave its own requests alone. Requests that are added to a client or an
-    /// `OperationQueue` meanwhile are treated likewise.
+    /// the operation that waits for it holds one. The interceptor that sends it isn't applied to it. Requests that are
+    /// added to a client or an `OperationQueue` meanwhile are treated likewise, but that an interceptor that is a structure
+    /// can't be told from another there, and has to leave its own requests alone.
     ///
     /// Work of this kind may be nested eight deep. Cancelling the operation cancels it.
     ///
@@ -70,13 +70,13 @@ public struct InterceptorContext: Sendable {
     /// Sends a request that outlives the operation, one at a time for a resource.
     ///
     /// For what is useful beyond this one request: a stored answer that is validated while a stale one is used, a
-    /// configuration that is read ahead. It runs as with ``send(_:)``, but nobody waits for it, and cancelling the
-    /// operation doesn't cancel it. It ends with the client that the operation belongs to, and all those derived from
-    /// that.
+    /// configuration that is read ahead. It runs as with ``send(_:)``, but the operation doesn't wait for it, and
+    /// cancelling the operation doesn't cancel it. It ends with the client that the operation belongs to, and all
+    /// clients derived from that.
     ///
     /// - Parameters:
     ///   - request: The request; a relative address is resolved against the operation's base URL.
-    ///   - completion: Called with what came of it, once, on no thread in particular; not if false is returned.
+    ///   - completion: Called with the outcome, once, on no thread in particular; not if false is returned.
     /// - Returns: False, and nothing is sent, while a request of the same interceptor with the same method and address
     ///   is under way, or if the client is gone.
     @discardableResult
@@ -109,7 +109,10 @@ protocol ContextSource: AnyObject, Sendable {
     /// Sends a request on behalf of the operation.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
     /// Sends a request that outlives the operation.
-    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool
+    func detach(
+        _ request: HTTPRequest,
+        completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
+    ) -> Bool
     /// Lets an interceptor adapt a request once more, which it has answered a challenge for.
     func adapt(
         _ request: HTTPRequest,
@@ -142,7 +145,10 @@ private final class TestContext: ContextSource {
         throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
     }
 
-    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool { false }
+    func detach(
+        _ request: HTTPRequest,
+        completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
+    ) -> Bool { false }
 
     func adapt(
         _ request: HTTPRequest,

@@ -229,7 +229,7 @@ public final class HTTPClient: RequestQueue {
     public func progressUpdates() -> AsyncStream<QueueProgress> { lanes.follower.updates { operations } }
 
     /// What tells the requests of this client, and of those derived from it, from all others.
-    var sharingIdentity: any AnyObject & Sendable { lanes.bounded }
+    var laneIdentity: any AnyObject & Sendable { lanes.bounded }
 
     // MARK: Running
 

@@ -61,8 +61,8 @@ extension RequestQueue {
     ///   - request: What to run.
     ///   - session: What carries it; nil, the default, is this queue's transport.
     ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - coalescing: Whether to join the unfinished transfer of an equal request on this queue when the operation
-    ///     starts.
+    ///   - coalescing: Whether to share the transfer of an equal request on this queue that is unfinished when the
+    ///     operation starts.
     ///   - completion: Takes the result, as with `addRequest`.
     /// - Returns: The operation, on no queue yet.
     public func makeOperation<R: NetworkRequest>(
@@ -99,7 +99,10 @@ extension RequestQueue {
     }
 
     /// What tells the requests of this queue from all others.
-    var sharingIdentity: any AnyObject & Sendable { (self as? HTTPClient)?.sharingIdentity ?? self }
+    var sharingIdentity: QueueIdentity {
+        let client = self as? HTTPClient
+        return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
+    }
 
     func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
         for dependency in dependencies { operation.addDependency(dependency) }

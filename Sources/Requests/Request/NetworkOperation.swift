@@ -281,22 +281,22 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///   - atStart: Whether it shares only what hasn't ended when it starts: what came before a dependency was finished is
     ///     too old.
     ///   - isAsked: Whether it shares also if the request doesn't ask for it.
-    final func share(on queue: any AnyObject & Sendable, atStart: Bool, isAsked: Bool = true) {
+    final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
         let sharing = OperationRole.Sharing.atStart(queue, isAsked: isAsked)
         if atStart { role.withLock { $0.sharing = sharing } } else { _ = seat(for: sharing) }
     }
 
     /// Returns the seat of the operation; takes it if it is to be taken now.
     ///
-    /// What is sent on behalf of another shares nothing, nor does what goes through interceptors that aren't known to be
-    /// the same.
+    /// What is sent on behalf of another shares nothing, nor does what goes by interceptors, cookies and caches of which
+    /// it isn't known whose they are.
     private func seat(for sharing: OperationRole.Sharing) -> CoalescingSeat? {
         switch sharing {
         case .none: return nil
         case .seat(let seat): return seat
         case .atStart(let queue, let isAsked):
             guard let plan, isAsked || plan.options.coalesce, keepsContentInMemory, call.scope == nil,
-                plan.interceptors.isEmpty || environment.revision != nil
+                queue.isClient || plan.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
             else { return nil }
             let limits = CoalescingLimits(
                 head: plan.options.maximumHeaderSize ?? environment.maximumHeaderSize,
@@ -304,9 +304,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             )
             let seat = CoalescingSeat(
                 of: requestIdentifier,
-                on: queue,
+                on: queue.queue,
                 over: transport,
-                revision: environment.revision,
+                revision: queue.isClient ? environment.revision : nil,
                 limits
             )
             role.withLock { $0.sharing = .seat(seat) }

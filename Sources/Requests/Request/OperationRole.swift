@@ -10,7 +10,7 @@ struct OperationRole: Sendable {
         /// Nothing.
         case none
         /// A seat that is taken when it starts, if it is asked to share, or if the request asks for it.
-        case atStart(any AnyObject & Sendable, isAsked: Bool)
+        case atStart(QueueIdentity, isAsked: Bool)
         /// A seat.
         case seat(CoalescingSeat)
     }
@@ -56,4 +56,11 @@ struct OperationRole: Sendable {
         defer { gate = .open }
         return gate
     }
+}
+
+/// What tells the requests of one queue from all others.
+struct QueueIdentity: Sendable {
+    let queue: any AnyObject & Sendable
+    /// Whether it is that of a client, all of whose environments are known.
+    let isClient: Bool
 }

@@ -14,8 +14,8 @@
 /// }
 /// ```
 ///
-/// Two requests are equal when their types and identifiers are: that is what coalescing and
-/// ``RequestQueue/requestCurrentlyExecuting(_:)`` go by.
+/// Two requests are equal when their types and identifiers are: that is what
+/// ``RequestQueue/requestCurrentlyExecuting(_:)`` goes by.
 public protocol Request<Success, Failure>: Sendable, Hashable {
     /// What comes of the request.
     associatedtype Success: Sendable

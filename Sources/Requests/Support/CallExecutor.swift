@@ -36,7 +36,7 @@ enum CallExecutor {
         }
     }
 
-    /// Starts a task that continues on this executor, and has nothing of the task that calls this.
+    /// Starts a task that continues on this executor, and inherits neither task-locals nor priority.
     static func detachedTask(
         _ priority: TaskPriority? = nil,
         _ body: @escaping @Sendable () async -> Void

@@ -61,6 +61,9 @@ final class FlowControl: Sendable {
         return withExtendedLifetime(transfer) { isFirst }
     }
 
+    /// Whether anybody wants a pause.
+    var isHeld: Bool { state.withLock { !$0.reasons.isEmpty } }
+
     /// Whether the transfer is over.
     var isOver: Bool { state.withLock { $0.isOver } }
 

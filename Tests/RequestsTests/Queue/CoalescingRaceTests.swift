@@ -98,4 +98,68 @@ import Testing
         }
         await census.extinction()
     }
+
+    @Test func theClientGoesWhileSeatsWait() async {
+        let census = Census()
+        for round in 0..<Scale.races {
+            let gate = Gate()
+            let transport = InMemoryTransport { _ in .status(.ok, body: Data("shared".utf8)).held(by: gate) }
+            var client: HTTPClient? = HTTPClient(maxConcurrentRequests: 1, transport: transport)
+            client?.isSuspended = round.isMultiple(of: 2)
+            let probes = (0..<3).compactMap { _ in
+                client.map { Probe(adding: TextRequest(life: census.life()), to: $0, coalescing: true) }
+            }
+
+            client = nil
+            gate.open()
+
+            let expected: RequestError.Code? = round.isMultiple(of: 2) ? .cancelled : nil
+            for probe in probes { #expect(await probe.ended().map(\.error?.code) == [expected]) }
+        }
+        await census.extinction()
+    }
+}
+
+/// Two users in one process, over one transport: whatever they share, no answer reaches the other.
+@Suite(.bounded, .tags(.behaviour, .soak)) struct TwoUserTests {
+    @Test func noAnswerReachesTheOtherUser() async {
+        // Says whose request it was, and refuses every tenth token.
+        let transport = InMemoryTransport { request in
+            let token = request.headers[.authorization] ?? ""
+            let name = token.split(separator: " ").last.map { $0.prefix { $0.isLetter } } ?? ""
+            guard !name.isEmpty, !token.hasSuffix("0") else { return .status(.unauthorized) }
+            return .status(.ok, headers: [.cacheControl: "max-age=1", .vary: "Authorization"], body: Data(name.utf8))
+        }
+        let cache = ResponseCache()
+        let users = ["ada", "bob"]
+        let clients = users.map { user in
+            let number = Locked(0)
+            let authenticator = TokenAuthenticator { _ in
+                let next = number.withLock { number in
+                    number += 1
+                    return number
+                }
+                return "\(user)\(next)"
+            }
+            return HTTPClient(baseURL: server, maxConcurrentRequests: 4, transport: transport) {
+                $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "\(user)10", window: nil)]
+                $0.cache = cache
+            }
+        }
+        var random = Fuzz()
+        let count = Scale.pick(1_000, whole: 10_000)
+        var probes: [(user: Int, probe: Probe<WireRequest>)] = []
+        for number in 0..<count {
+            let user = Int.random(in: 0..<2, using: &random)
+            var request = WireRequest(identifier: "recipe", http: HTTPRequest("recipes/\(number / 7 % 50)"))
+            if number % 3 == 0 { request.http.cachePolicy = .reloadIgnoringLocalCacheData }
+            probes.append((user, Probe(adding: request, to: clients[user], coalescing: number % 5 != 0)))
+            if number % 11 == 0, let old = probes.randomElement(using: &random) { old.probe.operation.cancel() }
+        }
+
+        for (user, probe) in probes {
+            let end = await probe.ended()
+            #expect(end.count == 1 && (end[0].value == users[user] || end[0].error?.code == .cancelled))
+        }
+    }
 }

@@ -18,7 +18,7 @@ final class Probe<R: NetworkRequest>: Sendable {
     }
 
     /// Adds the request to a queue at once, as an application does.
-    init(adding request: R, to queue: TestQueue, coalescing: Bool = false) {
+    init(adding request: R, to queue: some RequestQueue, coalescing: Bool = false) {
         let (results, completionQueue) = (results, completionQueue)
         operation = queue.addRequest(request, completionQueue: completionQueue, coalescing: coalescing) {
             results.record($0)

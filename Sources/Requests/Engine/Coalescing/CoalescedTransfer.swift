@@ -3,12 +3,11 @@
 
 import Foundation
 
-/// A transfer that several calls wait for: a call of its own, which goes through the rest of the chain once, and a
-/// transport to each of them.
+/// A transfer that several calls wait for: a call of its own, which goes through the rest of the chain once.
 ///
 /// Each call gets the events of the transfer from the beginning, whenever it joins, and makes of them what it likes. The
 /// transfer is paused while all of them are, and as urgent as the most urgent one.
-final class CoalescedTransfer: HTTPTransport {
+final class CoalescedTransfer: Sendable {
     /// One of those that wait.
     fileprivate struct Member: Sendable {
         let receive: @Sendable (TransferEvent) -> Void
@@ -30,10 +29,10 @@ final class CoalescedTransfer: HTTPTransport {
         var owners: [ObjectIdentifier: any ContextSource] = [:]
         var isPaused = false
         var isSettlingPause = false
-        /// Whether somebody who has the answer was told to store it.
+        /// Whether one of the members was told to store the answer.
         var isStored = false
 
-        /// Returns the next event for a member; nil if there is none now, or another thread tells it one.
+        /// Returns the next event for a member; nil if it has to wait, or if another thread reports to it.
         mutating func next(for id: Int) -> (event: TransferEvent, receive: @Sendable (TransferEvent) -> Void)? {
             guard var member = members[id], !member.isBeingTold else { return nil }
             member.isBeingTold = true
@@ -93,7 +92,7 @@ final class CoalescedTransfer: HTTPTransport {
         state.withLock { $0.begin = begin }
     }
 
-    /// What monitors know it by; nil if there are none.
+    /// What monitors know it by; nil without monitors.
     var monitored: MonitoredOperation? { call.feed?.operation }
 
     private func begin(
@@ -133,7 +132,7 @@ final class CoalescedTransfer: HTTPTransport {
         tell(events + [.end(error)])
     }
 
-    /// Cancels it: nobody wants it any more.
+    /// Cancels it: no call wants it any more.
     func cancel() {
         call.end(cancellingTransfers: true)
     }
@@ -195,14 +194,16 @@ final class CoalescedTransfer: HTTPTransport {
         }
     }
 
-    // MARK: A transport
-
-    var capabilities: TransportCapabilities { [.pausing] }
-
-    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    /// Has a call told what happens, from the beginning; the first one begins the transfer.
+    ///
+    /// - Parameters:
+    ///   - isPaused: Whether it is to be told nothing until the transfer is resumed.
+    ///   - receive: Takes the events as from a transport.
+    /// - Returns: What the call leaves, or is paused, with.
+    func join(isPaused: Bool, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         let (id, begin) = state.withLock { state in
             state.lastID += 1
-            state.members[state.lastID] = Member(receive: receive)
+            state.members[state.lastID] = Member(receive: receive, isPaused: isPaused)
             defer { state.begin = nil }
             return (state.lastID, state.begin)
         }

@@ -5,23 +5,31 @@
 ///
 /// A request takes a seat when it is added. What it may join is settled when it is about to be sent: a transfer of the
 /// same ``WireIdentity`` that is under way, or that has ended since the seat was taken. A seat joins a transfer once: its
-/// next attempt needs another answer, from a transfer that somebody else's next attempt has begun, or from a new one.
+/// next attempt needs another answer, from a transfer that another seat's next attempt has begun, or from a new one.
 ///
 /// The machine does nothing itself: what it drops, its owner cancels when the lock is free again.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// What tells one seat from the others.
     typealias SeatID = ObjectIdentifier
 
+    /// A transfer that no seat can want any more, with what is released with it.
+    struct Dropped: Sendable {
+        let transfer: Transfer
+        fileprivate let identity: WireIdentity
+    }
+
     private struct Seat: Sendable {
         /// How many transfers had ended when the seat was taken.
         let birth: Int
         let limits: CoalescingLimits
+        /// The last transfer that is too old for it, whether it has ended or not.
+        var oldest = 0
         /// The transfers that it has joined.
         var joined: Set<Int> = []
     }
 
     private struct Entry: Sendable {
-        let number: Int
+        let identity: WireIdentity
         let transfer: Transfer
         let limits: CoalescingLimits
         /// How many seats wait for it.
@@ -31,8 +39,10 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     private var seats: [SeatID: Seat] = [:]
-    /// The last transfer of each identity, as long as somebody may join it.
-    private var entries: [WireIdentity: Entry] = [:]
+    /// The transfers by their numbers, as long as a seat waits or may join.
+    private var entries: [Int: Entry] = [:]
+    /// The number of the last transfer of each identity, which alone may be joined.
+    private var latest: [WireIdentity: Int] = [:]
     /// How many seats there are of each birth.
     private var births: [Int: Int] = [:]
     /// How many of them haven't joined any transfer.
@@ -42,7 +52,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     /// The largest limits of all seats: those of new transfers.
     private(set) var limits = CoalescingLimits(head: 0, content: 0)
 
-    /// Whether nobody has a seat, and nobody waits.
+    /// Whether no seat is taken, and no transfer is waited for.
     var isEmpty: Bool { seats.isEmpty && entries.isEmpty }
 
     /// Takes a seat.
@@ -53,60 +63,71 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         self.limits = self.limits.union(limits)
     }
 
-    /// Returns the transfer that a seat may join, and counts the seat in; nil if there is none.
+    /// Has a seat join only transfers that begin from now on.
+    mutating func renew(_ seat: SeatID) {
+        seats[seat]?.oldest = lastNumber
+    }
+
+    /// Returns the transfer that a seat may join, and counts the seat in; nil if it needs a new one.
     mutating func join(_ identity: WireIdentity, _ seat: SeatID) -> Transfer? {
-        guard let known = seats[seat], let entry = entries[identity], entry.end.map({ $0 > known.birth }) ?? true,
-            entry.limits.include(known.limits), !known.joined.contains(entry.number)
+        guard let known = seats[seat], let number = latest[identity], let entry = entries[number],
+            entry.end.map({ $0 > known.birth }) ?? true, number > known.oldest, entry.limits.include(known.limits),
+            !known.joined.contains(number)
         else { return nil }
-        count(seat, in: identity)
+        count(seat, in: number)
         return entry.transfer
     }
 
     /// Returns the transfer that a seat may join, which is the new one if there is no other.
     ///
+    /// Nil without a seat.
+    ///
     /// - Parameters:
     ///   - identity: What goes on the wire.
-    ///   - seat: Who wants it.
+    ///   - seat: The seat that it is for.
     ///   - new: A transfer that hasn't begun.
     ///   - limits: What the new one is bounded by.
-    /// - Returns: The transfer, and the one that the new one takes the place of; nil without a seat.
+    /// - Returns: The transfer, and those that it makes superfluous.
     mutating func join(
         _ identity: WireIdentity,
         _ seat: SeatID,
         or new: Transfer,
         _ limits: CoalescingLimits
-    ) -> (transfer: Transfer, replaced: Transfer?)? {
+    ) -> (transfer: Transfer, dropped: [Dropped])? {
         guard seats[seat] != nil else { return nil }
-        if let transfer = join(identity, seat) { return (transfer, nil) }
-        let replaced = entries[identity]?.transfer
+        if let transfer = join(identity, seat) { return (transfer, []) }
         lastNumber += 1
-        entries[identity] = Entry(number: lastNumber, transfer: new, limits: limits)
-        count(seat, in: identity)
-        return (new, replaced)
+        entries[lastNumber] = Entry(identity: identity, transfer: new, limits: limits)
+        latest[identity] = lastNumber
+        count(seat, in: lastNumber)
+        return (new, sweep())
     }
 
-    private mutating func count(_ seat: SeatID, in identity: WireIdentity) {
-        guard let number = entries[identity]?.number else { return }
-        entries[identity]?.members += 1
+    private mutating func count(_ seat: SeatID, in number: Int) {
+        entries[number]?.members += 1
         if seats[seat]?.joined.isEmpty == true { undecided -= 1 }
         seats[seat]?.joined.insert(number)
     }
 
-    /// Records that a transfer has ended: a seat that is taken from now on doesn't join it.
-    mutating func end(_ transfer: Transfer, _ identity: WireIdentity) {
-        ends += 1
-        if entries[identity]?.transfer === transfer { entries[identity]?.end = ends }
+    private func number(of transfer: Transfer) -> Int? {
+        entries.first { $0.value.transfer === transfer }?.key
     }
 
-    /// Records that a seat doesn't wait for a transfer any more, and returns what nobody can want now.
-    mutating func leave(_ transfer: Transfer, _ identity: WireIdentity) -> [Transfer] {
-        guard entries[identity]?.transfer === transfer else { return [] }
-        entries[identity]?.members -= 1
+    /// Records that a transfer has ended: a seat that is taken from now on doesn't join it.
+    mutating func end(_ transfer: Transfer) {
+        ends += 1
+        if let number = number(of: transfer) { entries[number]?.end = ends }
+    }
+
+    /// Records that a seat doesn't wait for a transfer any more, and returns what no seat can want now.
+    mutating func leave(_ transfer: Transfer) -> [Dropped] {
+        guard let number = number(of: transfer) else { return [] }
+        entries[number]?.members -= 1
         return sweep()
     }
 
-    /// Gives a seat back, and returns what nobody can want now.
-    mutating func leave(_ seat: SeatID) -> [Transfer] {
+    /// Gives a seat back, and returns what no seat can want now.
+    mutating func leave(_ seat: SeatID) -> [Dropped] {
         guard let former = seats.removeValue(forKey: seat) else { return [] }
         if former.joined.isEmpty { undecided -= 1 }
         let others = (births[former.birth] ?? 1) - 1
@@ -114,15 +135,19 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         return sweep()
     }
 
-    /// Drops the transfers under way that nobody waits for or may come to wait for, and the answers that are too old for
-    /// all seats.
-    private mutating func sweep() -> [Transfer] {
-        let dropped = entries.filter { _, entry in
-            guard let end = entry.end else { return entry.members == 0 && undecided == 0 }
+    /// Drops the transfers that no seat waits for or may still join.
+    private mutating func sweep() -> [Dropped] {
+        let dropped = entries.filter { number, entry in
+            guard entry.members == 0 else { return false }
+            guard latest[entry.identity] == number else { return true }
+            guard let end = entry.end else { return undecided == 0 }
             return !births.keys.contains { $0 < end }
         }
-        for identity in dropped.keys { entries[identity] = nil }
-        return dropped.values.map(\.transfer)
+        for (number, entry) in dropped {
+            entries[number] = nil
+            if latest[entry.identity] == number { latest[entry.identity] = nil }
+        }
+        return dropped.values.map { Dropped(transfer: $0.transfer, identity: $0.identity) }
     }
 }
 

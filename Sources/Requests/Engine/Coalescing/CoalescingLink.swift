@@ -3,8 +3,8 @@
 
 /// Waits for the transfer of an equal request in the place of one of its own.
 ///
-/// What is shared is the answer as it came. What becomes of it, each of those that wait decides for itself: which
-/// statuses it accepts, how it decodes the content, and whether it is tried again.
+/// What is shared is the answer as it came. Each call that waits for it decides for itself which statuses it accepts, how
+/// it decodes the content, and whether there is another attempt.
 struct CoalescingLink: Interceptor {
     let seat: CoalescingSeat
     let attempt: CallAttempt
@@ -18,13 +18,13 @@ struct CoalescingLink: Interceptor {
             return try await next(request)
         }
         let joined = seat.join(identity) { limits in
-            CoalescedTransfer(request, through: next, for: attempt, limits) { [seat] in seat.end($0, identity) }
+            CoalescedTransfer(request, through: next, for: attempt, limits) { [seat] in seat.end($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
         transfer.add(attempt)
         defer {
             transfer.remove(attempt)
-            seat.leave(transfer, identity)
+            seat.leave(transfer)
         }
         if !isNew, transfer.retry == attempt.policy {
             // The attempts before it were made for this call as well, which only came too late to see them.

@@ -4,7 +4,7 @@
 /// The place of one call among equal ones that may share transfers; taken when the request is added.
 ///
 /// All groups of the process are under one lock, since an `OperationQueue` has no room for one of its own. So taking a
-/// seat, joining, leaving and ending are one step each, and nobody joins what the last one has just left.
+/// seat, joining, leaving and ending are one step each, and no call joins what the last one has just left.
 final class CoalescingSeat: Sendable {
     /// What equal requests have in common when they are added.
     private struct Key: Sendable, Hashable {
@@ -52,7 +52,7 @@ final class CoalescingSeat: Sendable {
         leave()
     }
 
-    /// Joins a transfer, which is a new one if there is none to join.
+    /// Joins a transfer: one of an equal call, or else a new one.
     ///
     /// - Parameters:
     ///   - identity: What goes on the wire.
@@ -67,23 +67,34 @@ final class CoalescingSeat: Sendable {
         if let known { return (known, false) }
         let new = make(limits)
         let joined = change { $0.join(identity, id, or: new, limits) }
-        return withExtendedLifetime(joined?.replaced) { joined.map { ($0.transfer, $0.transfer === new) } }
+        cancel(joined?.dropped ?? [])
+        return joined.map { ($0.transfer, $0.transfer === new) }
+    }
+
+    /// Has the call join only transfers that begin from now on: something was done for its next attempt.
+    func renew() {
+        let id = ObjectIdentifier(self)
+        change { $0.renew(id) }
     }
 
     /// Records that a transfer has ended.
-    func end(_ transfer: CoalescedTransfer, _ identity: WireIdentity) {
-        change { $0.end(transfer, identity) }
+    func end(_ transfer: CoalescedTransfer) {
+        change { $0.end(transfer) }
     }
 
     /// Records that the call doesn't wait for a transfer any more.
-    func leave(_ transfer: CoalescedTransfer, _ identity: WireIdentity) {
-        for unwanted in change({ $0.leave(transfer, identity) }) { unwanted.cancel() }
+    func leave(_ transfer: CoalescedTransfer) {
+        cancel(change { $0.leave(transfer) })
     }
 
-    /// Gives the seat back; a transfer that nobody else waits for is cancelled.
+    /// Gives the seat back; a transfer that no other call waits for is cancelled.
     func leave() {
         let id = ObjectIdentifier(self)
-        for unwanted in change({ $0.leave(id) }) { unwanted.cancel() }
+        cancel(change { $0.leave(id) })
+    }
+
+    private func cancel(_ dropped: [Group.Dropped]) {
+        for unwanted in dropped { unwanted.transfer.cancel() }
     }
 
     private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value {

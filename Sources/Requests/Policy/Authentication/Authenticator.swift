@@ -39,7 +39,7 @@ public protocol Authenticator<Credential>: Sendable {
 
     /// Gets a new credential, over the client that the request which waits for it runs on.
     ///
-    /// No cancelled request cancels it, and nobody else does: what ends it are the timeout of its requests, and the
+    /// No cancelled request cancels it: what ends it are the timeout of the interceptor, that of its requests, and the
     /// deadline of the environment. By default, ``refresh(_:)`` is called, for an authenticator that brings its own way
     /// to send requests.
     ///
@@ -56,7 +56,7 @@ public protocol Authenticator<Credential>: Sendable {
     /// Requests that are made in it, and in tasks that it starts, may go over the very client that waits for it: they
     /// pass the interceptor untouched. What is made elsewhere, on a dispatch queue say, doesn't.
     ///
-    /// No cancelled request cancels it, and nobody else does: give its requests a deadline.
+    /// No cancelled request cancels it; the timeout of the interceptor does.
     ///
     /// - Parameter credential: The one that has expired or was rejected; nil where there is none yet, which asks for a
     ///   login.

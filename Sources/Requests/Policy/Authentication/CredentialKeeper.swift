@@ -49,7 +49,10 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     var credential: Credential? { state.withLock { $0.machine.credential } }
 
     func set(_ credential: Credential?) {
-        if let release = state.withLock({ $0.machine.set(credential) }) { resume(release) }
+        // What it replaces isn't to be released under the lock.
+        let former = state.withLock { ($0.machine.credential, $0.machine.failure) }
+        let release = state.withLock { $0.machine.set(credential) }
+        withExtendedLifetime(former) { if let release { resume(release) } }
     }
 
     /// Whether an operation is a part of the refresh of this keeper.
@@ -222,6 +225,8 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     /// Tells the outcome of a refresh to all who wait for it; only the first of one refresh has an effect.
     private func end(_ generation: Int, with result: Result<Credential, any Error>) {
         let now = now()
+        let former = state.withLock { ($0.machine.credential, $0.machine.failure) }
+        defer { withExtendedLifetime(former) {} }
         switch state.withLock({ $0.machine.end(generation, with: result, now: now) }) {
         case .none: break
         case .release(let release): resume(release)

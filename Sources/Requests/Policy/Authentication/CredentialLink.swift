@@ -10,7 +10,7 @@ import Foundation
 struct CredentialLink: Interceptor {
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
-    /// Makes a link of those interceptors that answer challenges; nil if there are none.
+    /// Makes a link of those interceptors that answer challenges; nil without any.
     init?(_ interceptors: [any Interceptor], at positions: [Int]) {
         guard !interceptors.isEmpty else { return nil }
         answering = zip(interceptors, positions).compactMap { interceptor, position in

@@ -67,7 +67,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     /// The generation of the last logout: whatever is older belongs to somebody who has gone.
     private var logout = 0
     /// Why the last refresh of the present credential failed.
-    private var failure: (any Error)?
+    private(set) var failure: (any Error)?
     /// When the refreshes began that count.
     private var beginnings: [Duration] = []
 

@@ -10,9 +10,9 @@ struct Usage: Codable, Sendable {
     var seconds = 0.0
     var cpuSeconds = 0.0
     var bytes = 0
-    /// How many blocks were allocated; negative where nobody counted.
+    /// How many blocks were allocated; negative without a counter.
     var allocations = -1
-    /// How many locks the program took; negative where nobody counted.
+    /// How many locks the program took; negative without a counter.
     var locks = -1
     /// How many pieces of work that was.
     var count = 1

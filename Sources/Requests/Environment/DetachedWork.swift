@@ -9,11 +9,13 @@ import Foundation
 final class DetachedWork: Sendable {
     typealias Completion = @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
 
-    /// What is worked on, and for whom.
+    /// What is worked on, and on behalf of which author.
     struct Key: Sendable, Hashable {
         let method: HTTPMethod
         let url: URL
         let author: CallScope.Author?
+        /// The state of the client's environment, which says whose request it is.
+        let revision: EnvironmentRevision?
     }
 
     private struct State: Sendable {
