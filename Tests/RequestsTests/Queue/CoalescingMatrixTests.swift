@@ -98,7 +98,7 @@ import Testing
         await joined.first(2)
 
         operations[0].pause()
-        #expect(!transfer.isPaused)
+        try await eventually { !transfer.isPaused }
         operations[1].pause()
         try await eventually { transfer.isPaused }
         operations[0].resume()
