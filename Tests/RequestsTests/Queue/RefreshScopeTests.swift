@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func aRefreshThatNeverEndsFailsAllThatWait() async throws {
-        let (clock, begun) = (ManualClock(), Recorder<Void>())
+        let (clock, begun, waiting) = (ManualClock(), Recorder<Void>(), Recorder<Void>())
         let client = client(width: 4, clock: clock) { _ in
             begun.record(())
             if begun.count > 1 { return "new" }
@@ -82,8 +82,12 @@ import Testing
             return await withUnsafeContinuation { _ in }
         }
 
+        client.environment.monitors = [
+            .events { event, _ in if case .authenticationStarted = event { waiting.record(()) } }
+        ]
+
         let probes = (0..<3).map { _ in Probe(adding: WireRequest(http: HTTPRequest("recipes")), to: client) }
-        await begun.first(1)
+        await waiting.first(3)
         try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(30))
 
