@@ -299,10 +299,14 @@ final class Transmission: Sendable {
 
     /// Reports what has happened before anybody asked for the progress.
     func catchUp(_ progress: ProgressFeeds, of operation: any TransferOwner) {
-        let (attempt, sent) = state.withLock { ($0.attempt, $0.sent) }
+        let (attempt, sent, isDirected) = state.withLock { state in
+            (state.attempt, state.sent, state.receiver != nil || state.received != nil)
+        }
         let total = attempt.request.body.length
         progress.sent.begin(total: total)
         if sent > 0 { progress.sent.reach(sent, of: total) }
+        // Where the content goes elsewhere, how much is there already is known once there is a receiver; it is told then.
+        guard operation.keepsContentInMemory || isDirected else { return }
         if let head = attempt.response { reportBegin(of: head, to: progress, of: operation) }
     }
 
