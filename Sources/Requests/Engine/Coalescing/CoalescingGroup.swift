@@ -9,6 +9,10 @@
 ///
 /// The machine does nothing itself: what it drops, its owner cancels when the lock is free again.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
+    /// How many answers are kept at most for seats that haven't started: requests of one identifier may differ in any
+    /// number of ways on the wire, and each answer has its content.
+    static var mostAnswers: Int { 16 }
+
     /// What tells one seat from the others.
     typealias SeatID = ObjectIdentifier
 
@@ -137,8 +141,11 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Drops the transfers that no seat waits for or may still join.
     private mutating func sweep() -> [Dropped] {
+        let ended = entries.filter { $0.value.end != nil }.keys.sorted()
+        let oldest = ended.count > Self.mostAnswers ? ended[ended.count - Self.mostAnswers] : 0
         let dropped = entries.filter { number, entry in
             guard entry.members == 0 else { return false }
+            if entry.end != nil, number < oldest { return true }
             guard latest[entry.identity] == number else { return true }
             guard let end = entry.end else { return undecided == 0 }
             return !births.keys.contains { $0 < end }

@@ -1,0 +1,76 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import TestSupport
+import Testing
+
+@testable import Requests
+
+/// Which transfer a seat may join, and which are dropped.
+@Suite(.bounded) struct CoalescingGroupTests {
+    private final class Transfer: Sendable {}
+
+    private let limits = CoalescingLimits(head: 1, content: 1)
+    private let seats = (0..<3).map { _ in Transfer() }
+
+    private func id(_ seat: Int) -> ObjectIdentifier { ObjectIdentifier(seats[seat]) }
+
+    private func identity(_ number: Int = 0) throws -> WireIdentity {
+        let request = HTTPRequest(url: home, headers: ["X-Number": "\(number)"])
+        return try #require(WireIdentity(request, RequestOptions(), in: RequestEnvironment()))
+    }
+
+    @Test func aTransferUnderWayThatIsReplacedIsDroppedWithItsLastMember() throws {
+        var group = CoalescingGroup<Transfer>()
+        let (narrow, wide) = (Transfer(), Transfer())
+        group.take(id(0), limits)
+        _ = group.join(try identity(), id(0), or: narrow, group.limits)
+        group.take(id(1), CoalescingLimits(head: 9, content: 9))
+
+        let second = group.join(try identity(), id(1), or: wide, group.limits)
+
+        #expect(second?.transfer === wide && second?.dropped.isEmpty == true)
+        #expect(group.leave(narrow).map { $0.transfer === narrow } == [true])
+    }
+
+    @Test func aSeatJoinsWhatEndedBehindItsTakingOnce() throws {
+        var group = CoalescingGroup<Transfer>()
+        let transfer = Transfer()
+        for seat in 0..<2 { group.take(id(seat), limits) }
+        _ = group.join(try identity(), id(0), or: transfer, limits)
+        group.end(transfer)
+        group.take(id(2), limits)
+
+        #expect(group.join(try identity(), id(1)) === transfer)
+        #expect(group.join(try identity(), id(1)) == nil)
+        #expect(group.join(try identity(), id(2)) == nil)
+    }
+
+    @Test func aRenewedSeatJoinsNothingThatBeganBefore() throws {
+        var group = CoalescingGroup<Transfer>()
+        for seat in 0..<2 { group.take(id(seat), limits) }
+        _ = group.join(try identity(), id(0), or: Transfer(), limits)
+
+        group.renew(id(1))
+
+        #expect(group.join(try identity(), id(1)) == nil)
+    }
+
+    @Test func answersThatNoSeatHasTakenAreBounded() throws {
+        var group = CoalescingGroup<Transfer>()
+        let kept = Locked(0)
+        group.take(id(0), limits)
+        for number in 0..<100 {
+            let transfer = Transfer()
+            group.take(id(1), limits)
+            _ = group.join(try identity(number), id(1), or: transfer, limits)
+            group.end(transfer)
+            let dropped = group.leave(transfer).count + group.leave(id(1)).count
+            kept.withLock { $0 += 1 - dropped }
+        }
+
+        #expect(kept.withLock { $0 } == CoalescingGroup<Transfer>.mostAnswers)
+        #expect(!group.leave(id(0)).isEmpty && group.isEmpty)
+    }
+}
