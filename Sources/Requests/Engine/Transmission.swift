@@ -134,6 +134,7 @@ final class Transmission: Sendable {
             trust: options.trust ?? environment.trust
         )
         outgoing.usesCookies = options.usesCookies
+        outgoing.flow = flow
         if !owner.operation.keepsContentInMemory {
             outgoing.isStreamed = true
             outgoing.maximumBodySize = options.maximumBodySize ?? .max
@@ -275,7 +276,7 @@ final class Transmission: Sendable {
         }
         guard let owner else { return }
         owner.call.feed?.reportEnd(of: ended.attempt, as: id)
-        ended.receiver?.end(error)
+        ended.receiver?.end(ended.attempt.error)
         owner.operation.endTransfer()
         guard let waiter = ended.waiter else { return }
         let answer: Result<HTTPResponse<ResponseContent>, any Error>

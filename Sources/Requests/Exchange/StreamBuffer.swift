@@ -20,14 +20,14 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     struct Action: Sendable {
         var reply: (waiter: Waiter, reply: Reply)?
         /// Whether the transfer is to pause, or go on; nil leaves it as it is.
-        var pauses: Bool?
+        var pauses: PauseWish?
     }
 
     let limit: Int
     private var chunks: [Data] = []
     private var next = 0
     private var size = 0
-    private(set) var isPaused = false
+    private var pauses = PauseWish()
     private var waiter: Waiter?
     private var ending: Reply?
 
@@ -53,9 +53,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         }
         chunks.append(data)
         size += data.count
-        guard size > limit, !isPaused else { return Action() }
-        isPaused = true
-        return Action(pauses: true)
+        return size > limit ? Action(pauses: pauses.change(to: true)) : Action()
     }
 
     /// Ends the stream behind what has come; only the first end counts.
@@ -91,9 +89,8 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
             next += 1
             size -= chunk.count
             if next == chunks.count { (chunks, next) = ([], 0) }
-            let goesOn = isPaused && size <= limit / 2
-            if goesOn { isPaused = false }
-            return Action(reply: (newcomer, .chunk(chunk)), pauses: goesOn ? false : nil)
+            let pauses = size <= limit / 2 ? pauses.change(to: false) : nil
+            return Action(reply: (newcomer, .chunk(chunk)), pauses: pauses)
         }
         if let ending { return Action(reply: (newcomer, ending)) }
         waiter = newcomer

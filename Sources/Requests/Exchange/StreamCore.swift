@@ -20,9 +20,9 @@ final class StreamCore: Sendable {
     }
 
     private let state: Locked<State>
-    private let setPaused: @Sendable (Bool) -> Void
+    private let setPaused: @Sendable (PauseWish) -> Void
 
-    init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void) {
+    init(limit: Int, setPaused: @escaping @Sendable (PauseWish) -> Void) {
         self.setPaused = setPaused
         state = Locked(State(buffer: StreamBuffer(limit: limit)))
     }
@@ -74,18 +74,8 @@ final class StreamCore: Sendable {
         for observer in state.withLock({ $0.close() }) { observer() }
     }
 
-    /// Tells what the buffer wants, until it wants nothing else: two threads may be here at once, and the one that has
-    /// looked first may tell last.
-    private func settlePause() {
-        var told: Bool
-        repeat {
-            told = state.withLock { $0.buffer.isPaused }
-            setPaused(told)
-        } while told != state.withLock { $0.buffer.isPaused }
-    }
-
     private func perform(_ action: StreamBuffer<Waiter>.Action) {
-        if action.pauses != nil { settlePause() }
+        if let wish = action.pauses { setPaused(wish) }
         guard let (waiter, reply) = action.reply else { return }
         switch reply {
         case .chunk(let data):

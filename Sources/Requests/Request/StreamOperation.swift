@@ -22,7 +22,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
-        let core = StreamCore(limit: request.bufferSize) { flow.set(.buffer, $0) }
+        let core = StreamCore(limit: request.bufferSize) { flow.setBuffer($0) }
         try consume(ResponseStream(head, core), core, by: request)
         return StreamReceiver(core)
     }

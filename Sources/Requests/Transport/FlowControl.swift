@@ -4,8 +4,8 @@
 /// Has a transfer pause as long as anybody wants it to.
 ///
 /// Wishes come from several threads: the one that receives, the one that consumes, the user's. Whoever changes the
-/// first or the last of them calls the transfer, and looks again afterwards, so that two who come at once leave it as
-/// the later wish says.
+/// first or the last of them calls the transfer. Two who come at once leave it as the later wish says: a transfer that
+/// knows the order of wishes is told each, and of any other, the thread that calls it looks again afterwards.
 final class FlowControl: Sendable {
     /// Who wants a pause.
     struct Reasons: OptionSet, Sendable {
@@ -21,19 +21,31 @@ final class FlowControl: Sendable {
 
     private struct State: Sendable {
         var reasons: Reasons
+        /// The last wish of those whose wishes have numbers of their own.
+        var buffer = PauseWish()
+        /// What the transfer was told last.
+        var told = PauseWish()
         var transfer: (any Transfer)?
-        var isPaused = false
         var isCalling = false
         var isOver = false
         var isCancelled = false
 
-        /// What to ask of the transfer; nil where nothing is, or somebody is about to ask anyway.
-        mutating func next() -> (transfer: any Transfer, pauses: Bool)? {
-            guard !isCalling, let transfer, isPaused == reasons.isEmpty else { return nil }
-            isPaused.toggle()
+        /// What to ask of the transfer; nil where nothing is, or another thread is about to ask anyway.
+        mutating func next() -> Call? {
+            guard let transfer, told.isPaused == reasons.isEmpty else { return nil }
+            let wished = transfer as? any WishedTransfer
+            guard wished != nil || !isCalling, let wish = told.change(to: !reasons.isEmpty) else { return nil }
+            if let wished { return .wish(wished, wish) }
             isCalling = true
-            return (transfer, isPaused)
+            return wish.isPaused ? .pause(transfer) : .resume(transfer)
         }
+    }
+
+    /// What is asked of a transfer, outside of the lock.
+    private enum Call: Sendable {
+        case wish(any WishedTransfer, PauseWish)
+        case pause(any Transfer)
+        case resume(any Transfer)
     }
 
     private let state: Locked<State>
@@ -77,8 +89,13 @@ final class FlowControl: Sendable {
     }
 
     func set(_ reason: Reasons, _ isWanted: Bool) {
+        change { $0.reasons.set(reason, isWanted) }
+    }
+
+    /// Says whether what came waits to be consumed.
+    func setBuffer(_ wish: PauseWish) {
         change { state in
-            if isWanted { state.reasons.insert(reason) } else { state.reasons.remove(reason) }
+            if state.buffer.update(to: wish) { state.reasons.set(.buffer, wish.isPaused) }
         }
     }
 
@@ -89,13 +106,25 @@ final class FlowControl: Sendable {
             return (value, state.next())
         }
         var call = first
-        while let (transfer, pauses) = call {
-            if pauses { transfer.pause() } else { transfer.resume() }
+        while let next = call {
+            switch next {
+            case .wish(let transfer, let wish):
+                transfer.follow(wish)
+                return value
+            case .pause(let transfer): transfer.pause()
+            case .resume(let transfer): transfer.resume()
+            }
             call = state.withLock { state in
                 state.isCalling = false
                 return state.next()
             }
         }
         return value
+    }
+}
+
+extension FlowControl.Reasons {
+    fileprivate mutating func set(_ reason: Self, _ isWanted: Bool) {
+        if isWanted { insert(reason) } else { remove(reason) }
     }
 }

@@ -41,6 +41,11 @@ public struct TransportRequest: Sendable {
     var usesCookies = true
     /// Whether the content goes to a file or a stream rather than to memory, so that there may be much of it.
     var isStreamed = false
+    /// What holds the transfer back.
+    ///
+    /// A transport that delivers on other threads attaches the transfer before the first event: the caller can do so only
+    /// when `send` has returned, and much may have come by then.
+    var flow: FlowControl?
 
     /// Makes a transport request of a request that has been checked.
     ///

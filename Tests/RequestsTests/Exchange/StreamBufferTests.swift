@@ -20,7 +20,7 @@ import Testing
             case .failure(let error): words.append("\(waiter): \(type(of: error))")
             }
         }
-        if let pauses = action.pauses { words.append(pauses ? "pause" : "resume") }
+        if let pauses = action.pauses { words.append(pauses.isPaused ? "pause" : "resume") }
         return words.joined(separator: ", ")
     }
 

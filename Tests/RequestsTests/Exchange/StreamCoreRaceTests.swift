@@ -13,15 +13,15 @@ import Testing
     /// it.
     @Test func aPauseAgainstTheChunkBeingTaken() async throws {
         for _ in 0..<Scale.races {
-            let isPaused = Locked(false)
-            let core = StreamCore(limit: 1) { pauses in isPaused.withLock { $0 = pauses } }
+            let known = Locked(PauseWish())
+            let core = StreamCore(limit: 1) { wish in _ = known.withLock { $0.update(to: wish) } }
 
             async let put: Void = core.put(Data("ab".utf8))
             async let taken = core.next()
 
             #expect(try await taken == Data("ab".utf8))
             try await put
-            #expect(!isPaused.withLock { $0 })
+            #expect(!known.withLock { $0.isPaused })
         }
     }
 }

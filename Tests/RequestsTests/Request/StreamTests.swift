@@ -63,6 +63,44 @@ import Testing
         #expect(broken.result?.error?.code == .connectionLost && steps.transfers.count == 1)
     }
 
+    private struct Held: StreamRequest {
+        typealias Success = Int
+        typealias Failure = RequestError
+
+        let identifier = "held"
+        let gate: Gate
+        let errors: Recorder<RequestError.Code>
+
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+
+        func process(_ stream: ResponseStream) async throws -> Int {
+            do {
+                await gate.wait()
+                return try await stream.reduce(0) { $0 + $1.count }
+            } catch let error as RequestError {
+                errors.record(error.code)
+                throw error
+            }
+        }
+    }
+
+    /// The transport says that it was told to end, which is no more than the consequence.
+    @Test func consumerThatIsTooSlowLearnsThatAndNotOfACancel() async throws {
+        let steps = ManualTransport()
+        let request = Held(gate: Gate(), errors: Recorder())
+        let operation = TestQueue(steps).addRequest(request)
+        let transfer = try await steps.awaitTransfer()
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        for _ in 0..<5 { transfer.receive(.data(Data(count: 1 << 20))) }
+        try await transfer.awaitCancel()
+        transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
+        request.gate.open()
+        await operation.end()
+
+        #expect(operation.result?.error?.code == .bufferFull)
+        #expect(await request.errors.first(1) == [.bufferFull])
+    }
+
     @Test func returningEarlyCancelsTheTransfer() async throws {
         let steps = ManualTransport()
         let operation = TestQueue(steps).addRequest(Joining(until: "b"))

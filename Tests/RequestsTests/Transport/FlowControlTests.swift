@@ -58,6 +58,49 @@ import Testing
         #expect(handle.calls.count == 0 && isFirst && !isSecond)
     }
 
+    /// A transfer that is asked to go on by a thread that doesn't return.
+    private final class Slow: WishedTransfer {
+        let (isAsked, mayReturn) = (Gate(), Gate())
+        let known = Locked(PauseWish())
+
+        func cancel() {}
+        func follow(_ wish: PauseWish) {
+            if !wish.isPaused {
+                isAsked.open()
+                mayReturn.wait()
+            }
+            _ = known.withLock { $0.update(to: wish) }
+        }
+    }
+
+    /// Beside other work, the system stops a thread for some milliseconds where it is: gigabytes may come in the meantime.
+    @Test func pauseWaitsForNoThreadThatIsLettingTheTransferGoOn() async {
+        let (flow, transfer) = (FlowControl(), Slow())
+        flow.attach(transfer)
+        flow.set(.user, true)
+        DispatchQueue.global().async { flow.set(.user, false) }
+        await transfer.isAsked.wait()
+
+        flow.set(.user, true)
+
+        #expect(transfer.known.withLock { $0.isPaused })
+        transfer.mayReturn.open()
+        #expect(transfer.known.withLock { $0.isPaused })
+    }
+
+    @Test func wishOfTheBufferThatIsToldLateChangesNothing() throws {
+        let (flow, handle) = (FlowControl(), Handle())
+        flow.attach(handle)
+        var wishes = PauseWish()
+        let (first, second) = (wishes.change(to: true), wishes.change(to: false))
+        let (pause, resume) = try (#require(first), #require(second))
+
+        flow.setBuffer(resume)
+        flow.setBuffer(pause)
+
+        #expect(handle.calls.count == 0)
+    }
+
     @Test(.tags(.race)) func thoseWhoComeAtOnceLeaveItAsTheLastWishSays() async {
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), Handle())

@@ -16,8 +16,7 @@ final class CurlLoop: @unchecked Sendable {
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
-        case pause(CurlTransfer)
-        case resume(CurlTransfer)
+        case hold(CurlTransfer)
         case resumeSending(CurlTransfer)
         case mailboxEmptied(CurlTransfer)
     }
@@ -292,10 +291,8 @@ final class CurlLoop: @unchecked Sendable {
             start(transfer)
         case .stop(let transfer, let reason):
             stop(transfer, reason)
-        case .pause(let transfer):
-            if isActive(transfer) { transfer.setPausedByCaller(true) }
-        case .resume(let transfer):
-            resume(transfer) { $0.setPausedByCaller(false) }
+        case .hold(let transfer):
+            resume(transfer) { $0.hold() }
         case .resumeSending(let transfer):
             resume(transfer) { $0.resumeSending() }
         case .mailboxEmptied(let transfer):

@@ -18,7 +18,8 @@ struct CurlMailbox: Sendable {
     private var waiting = 0
     private var isScheduled = false
     private var isFull = false
-    private var isHeld = false
+    private(set) var isHeld = false
+    private var wish = PauseWish()
     private var hasEnd = false
 
     /// Puts events in; says whether the receiver has to be called, and whether the transfer has to pause.
@@ -39,6 +40,13 @@ struct CurlMailbox: Sendable {
     /// full. The end of a transfer is never held back.
     mutating func hold(_ isHeld: Bool) {
         self.isHeld = isHeld && !hasEnd
+    }
+
+    /// Holds back what waits, or no longer, unless a later wish is known; says whether it isn't.
+    mutating func follow(_ wish: PauseWish) -> Bool {
+        guard self.wish.update(to: wish) else { return false }
+        hold(wish.isPaused)
+        return true
     }
 
     /// Returns whether the receiver has to be called for what waits.
@@ -63,6 +71,13 @@ struct CurlMailbox: Sendable {
         waiting -= count + Self.overhead
         guard isFull, waiting <= Self.lowWater else { return false }
         isFull = false
+        return true
+    }
+
+    /// Takes back what comes behind a piece of content that has had the receiver pause; says whether it did.
+    mutating func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
+        guard isHeld, !rest.isEmpty else { return false }
+        events = rest + events
         return true
     }
 }

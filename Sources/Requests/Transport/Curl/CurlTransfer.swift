@@ -8,7 +8,7 @@ import Foundation
 /// One transfer over libcurl: an easy handle, what it has received, and the mailbox between the loop and the receiver.
 // Sendable: a part of the libcurl loop. What isn't constant is touched only by the thread that makes the transfer until
 // it is handed to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
-final class CurlTransfer: Transfer, @unchecked Sendable {
+final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     let timeout: Duration
     let easy: OpaquePointer
     /// The socket that libcurl had last for it; the loop's.
@@ -17,6 +17,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
     private let options: CurlOptions
+    private var flow: FlowControl?
 
     private var state: CurlTransferState
     private var body: CurlBody?
@@ -56,6 +57,7 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         self.receive = receive
         isIdempotent = request.method.isIdempotent
         isStreamed = request.isStreamed
+        flow = request.flow
         timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
         limits.body = request.maximumBodySize
@@ -79,23 +81,30 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         loop.submit(.stop(self, .cancelled))
     }
 
-    func pause() {
-        mailbox.withLock { $0.hold(true) }
-        loop.submit(.pause(self))
+    func pause() { hold { $0.hold(true) } }
+
+    func resume() { hold { $0.hold(false) } }
+
+    func follow(_ wish: PauseWish) {
+        if mailbox.withLock({ $0.follow(wish) }) { loop.submit(.hold(self)) }
     }
 
-    func resume() {
-        mailbox.withLock { $0.hold(false) }
-        loop.submit(.resume(self))
+    private func hold(_ change: (inout CurlMailbox) -> Void) {
+        mailbox.withLock { change(&$0) }
+        loop.submit(.hold(self))
     }
 
-    /// Calls the receiver with what is in the mailbox; from one worker at a time.
+    /// Calls the receiver with what is in the mailbox, until that holds it back; from one worker at a time.
     func deliver() {
         while let events = mailbox.withLock({ $0.take() }) {
-            for event in events {
+            for (position, event) in events.enumerated() {
                 receive(event)
                 guard case .data(let data) = event else { continue }
-                if mailbox.withLock({ $0.release(data.count) }) { loop.submit(.mailboxEmptied(self)) }
+                let (goesOn, isHeld) = mailbox.withLock { mailbox in
+                    (mailbox.release(data.count), mailbox.takeBack(events[(position + 1)...]))
+                }
+                if goesOn { loop.submit(.mailboxEmptied(self)) }
+                if isHeld { break }
             }
         }
     }
@@ -107,9 +116,11 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
         state.stop(reason)
     }
 
-    /// Notes that the loop has taken the transfer.
+    /// Notes that the loop has taken the transfer, and lets it be paused and cancelled from now on.
     func begin() {
         stopwatch.take(at: loop.now)
+        flow?.attach(self)
+        flow = nil
     }
 
     /// Takes the result; what it means is told with the next ``publish()``.
@@ -141,7 +152,8 @@ final class CurlTransfer: Transfer, @unchecked Sendable {
     }
 
     // Each of these gives libcurl's code: what it had kept comes while a transfer resumes, and may be refused.
-    @discardableResult func setPausedByCaller(_ isPaused: Bool) -> Int32 { setPaused(.caller, isPaused) }
+    /// Pauses or goes on, as the caller wants it by now: commands may come in another order than the wishes behind them.
+    func hold() -> Int32 { setPaused(.caller, mailbox.withLock { $0.isHeld }) }
     func mailboxEmptied() -> Int32 { setPaused(.mailbox, false) }
     func resumeSending() -> Int32 { setPaused(.body, false) }
 

@@ -15,6 +15,8 @@ private final class Mailbox {
     func put(_ events: [TransferEvent]) -> (schedule: Bool, pause: Bool) { value.put(events) }
     func take() -> [TransferEvent]? { value.take() }
     func release(_ count: Int) -> Bool { value.release(count) }
+    func hold(_ isHeld: Bool) { value.hold(isHeld) }
+    func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool { value.takeBack(rest) }
 }
 
 @Suite(.bounded) struct CurlMailboxTests {
@@ -53,6 +55,21 @@ private final class Mailbox {
         #expect(!mailbox.release(1000))
         #expect(mailbox.release(1))
         #expect(!mailbox.release(low), "it goes on already")
+    }
+
+    @Test func whatComesBehindAPauseWaitsInItsOrder() throws {
+        let mailbox = Mailbox()
+        _ = mailbox.put([Self.data(1), Self.data(2)])
+        let taken = try #require(mailbox.take())
+        #expect(!mailbox.takeBack(taken[1...]), "nothing holds it back")
+
+        mailbox.hold(true)
+        #expect(mailbox.takeBack(taken[1...]) && mailbox.take() == nil)
+        _ = mailbox.put([Self.data(3)])
+        mailbox.hold(false)
+
+        let sizes = mailbox.take()?.map { if case .data(let data) = $0 { data.count } else { 0 } }
+        #expect(sizes == [2, 3])
     }
 
     @Test func whatIsTakenStillWaitsUntilTheReceiverIsDoneWithIt() {

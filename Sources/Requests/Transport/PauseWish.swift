@@ -1,0 +1,34 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// That a transfer pauses, or that it goes on: one of several wishes, which have numbers.
+///
+/// The thread that has decided on a wish may be interrupted before it has told it, for as long as the system likes, while
+/// others decide and tell. So whoever is told keeps the wish with the highest number, and no thread waits for another.
+struct PauseWish: Sendable, Hashable {
+    private(set) var isPaused = false
+    private(set) var number = 0
+
+    /// The next wish, if it isn't what is wished already.
+    mutating func change(to isPaused: Bool) -> PauseWish? {
+        guard isPaused != self.isPaused else { return nil }
+        self.isPaused = isPaused
+        number += 1
+        return self
+    }
+
+    /// Takes a wish that isn't older than the one that is known; says whether it was taken.
+    mutating func update(to wish: PauseWish) -> Bool {
+        guard wish.number > number else { return false }
+        self = wish
+        return true
+    }
+}
+
+/// A transfer that is told wishes in any order, by several threads at a time.
+///
+/// Of any other, one thread at a time asks one thing after the other, which holds up the next wish where that thread is.
+protocol WishedTransfer: Transfer {
+    /// Pauses or goes on, unless it knows of a later wish.
+    func follow(_ wish: PauseWish)
+}
