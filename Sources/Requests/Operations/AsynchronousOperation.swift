@@ -176,3 +176,15 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }
 }
+
+extension Operation {
+    /// Has the queue that the operation was just added to look once more whether it is ready.
+    ///
+    /// On Linux, a queue doesn't learn of the last dependency finishing while it takes an operation, and would leave that
+    /// until something else happens: for ever, if it is the last one.
+    final func remindQueue() {
+        #if !canImport(Darwin)
+        if isReady, !isExecuting, !isFinished, !dependencies.isEmpty { didChangeValue(forKey: "isReady") }
+        #endif
+    }
+}

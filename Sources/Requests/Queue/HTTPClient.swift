@@ -241,6 +241,7 @@ public final class HTTPClient: RequestQueue {
         lanes.follower.add(operation)
         let lane = CallScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
         lane.addOperation(operation)
+        operation.remindQueue()
     }
 
     /// Cancels every request that isn't finished.

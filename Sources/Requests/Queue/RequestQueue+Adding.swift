@@ -119,6 +119,7 @@ extension RequestQueue {
         } else {
             addOperation(operation)
         }
+        operation.remindQueue()
     }
 }
 

@@ -79,4 +79,32 @@ import Testing
         await census.extinction()
         withExtendedLifetime(last) {}
     }
+
+    /// Its dependency finishes at the moment at which its queue asks for the first time whether it is ready.
+    private final class Asked: AsynchronousOperation, @unchecked Sendable {
+        private let isAwaited = Locked(false)
+        private let dependency = AsynchronousOperation()
+
+        override init() {
+            super.init()
+            addDependency(dependency)
+            isAwaited.withLock { $0 = true }
+        }
+
+        override var isReady: Bool {
+            let isReady = super.isReady
+            if isAwaited.withLock({ $0 }) { dependency.start() }
+            return isReady
+        }
+    }
+
+    /// Foundation's queue on Linux misses the end of a dependency while it takes an operation.
+    @Test(arguments: [true, false])
+    func operationStartsAlsoIfItsDependencyFinishesWhileItIsAdded(_ isClient: Bool) async {
+        let operation = Asked()
+        if isClient { HTTPClient().addOperation(operation) } else { TestQueue().place(operation) }
+        await operation.end()
+
+        #expect(operation.isFinished)
+    }
 }
