@@ -128,3 +128,11 @@ extension FlowControl.Reasons {
         if isWanted { insert(reason) } else { remove(reason) }
     }
 }
+
+/// A transfer that is told wishes in any order, by several threads at a time.
+///
+/// Of any other, one thread at a time asks one thing after the other, which holds up the next wish where that thread is.
+protocol WishedTransfer: Transfer {
+    /// Pauses or goes on, unless it knows of a later wish.
+    func follow(_ wish: PauseWish)
+}

@@ -4,7 +4,7 @@
 /// That a transfer pauses, or that it goes on: one of several wishes, which have numbers.
 ///
 /// The thread that has decided on a wish may be interrupted before it has told it, for as long as the system likes, while
-/// others decide and tell. So whoever is told keeps the wish with the highest number, and no thread waits for another.
+/// others decide and tell. So the one with the highest number counts, and no thread waits for another.
 struct PauseWish: Sendable, Hashable {
     private(set) var isPaused = false
     private(set) var number = 0
@@ -23,12 +23,4 @@ struct PauseWish: Sendable, Hashable {
         self = wish
         return true
     }
-}
-
-/// A transfer that is told wishes in any order, by several threads at a time.
-///
-/// Of any other, one thread at a time asks one thing after the other, which holds up the next wish where that thread is.
-protocol WishedTransfer: Transfer {
-    /// Pauses or goes on, unless it knows of a later wish.
-    func follow(_ wish: PauseWish)
 }
