@@ -113,12 +113,12 @@ import Testing
     @Test func aSharedTransferIsAsUrgentAsTheMostUrgentThatWaitsForIt() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let clock = ManualClock()
+        let limiter = RateLimiter(1, per: .seconds(1), burst: 1, clock: clock)
         let queue = TestQueue(transport) {
             $0.clock = clock
-            $0.rateLimiter = RateLimiter(1, per: .seconds(1), burst: 1, clock: clock)
+            $0.rateLimiter = limiter
             $0.baseURL = server
         }
-        // It runs on this thread as far as it goes: when this returns, it has its place in the line.
         func start(_ path: String, _ priority: Operation.QueuePriority = .normal) -> Operation {
             let operation = queue.makeOperation(for: HTTPRequest(path), coalescing: true)
             operation.queuePriority = priority
@@ -129,6 +129,7 @@ import Testing
         let normal = start("normal")
         try await clock.waitForSleepers(1)
         let (calm, urgent) = (start("shared", .veryLow), start("shared", .veryHigh))
+        try await eventually { limiter.count == 2 }
 
         clock.advance(by: .seconds(1))
         try await clock.waitForSleepers(1)

@@ -42,6 +42,9 @@ struct RateLimit: Sendable {
     private(set) var sleep: Int?
     private var sleeps = 0
 
+    /// How many wait.
+    var count: Int { line.count }
+
     init(bucket: TokenBucket) {
         self.bucket = bucket
     }

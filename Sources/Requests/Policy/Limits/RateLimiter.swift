@@ -99,6 +99,9 @@ public final class RateLimiter: Sendable {
         return { self.handle(.left(id)) }
     }
 
+    /// How many wait.
+    var count: Int { state.withLock { $0.limit.count } }
+
     private func handle(_ input: RateLimit.Input) {
         let time = timing.now()
         let effects = state.withLock { $0.handle(input, at: time) }
