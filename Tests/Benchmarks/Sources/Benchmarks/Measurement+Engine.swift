@@ -28,8 +28,7 @@ extension Measurement {
                 }
             },
             Measurement(name: "engine-client-\(width)") {
-                let client = HTTPClient()
-                client.maxConcurrentRequests = width
+                let client = HTTPClient(maxConcurrentRequests: width)
                 return try FetchLoad(width: width, count: 40_000).measure { url in
                     _ = try await client.fetch(TodoRequest(url: url))
                 }
