@@ -77,3 +77,57 @@ private struct Zlib: Sendable {
     }
 }
 #endif
+
+/// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not malice.
+struct CRC32: Sendable {
+    private var state = UInt32.max
+
+    /// The checksum of what was added.
+    var value: UInt32 { ~state }
+
+    /// Adds bytes.
+    ///
+    /// - Complexity: O(n) in their number.
+    mutating func update(_ data: Data) {
+        state = Self.table.withUnsafeBufferPointer { table in
+            data.withUnsafeBytes { bytes in
+                var state = state
+                for byte in bytes { state = state >> 8 ^ table[Int(UInt8(truncatingIfNeeded: state) ^ byte)] }
+                return state
+            }
+        }
+    }
+
+    private static let table: [UInt32] = (0..<256).map { (byte: UInt32) in
+        (0..<8).reduce(byte) { value, _ in value >> 1 ^ (value & 1) &* 0xEDB8_8320 }
+    }
+}
+
+/// Compressed content as `Content-Encoding: gzip` has it (RFC 1952; RFC 9110, 8.4.1.3).
+enum Gzip {
+    /// Compresses bytes; nil where the platform can't.
+    ///
+    /// The same bytes give the same result: no time and no system is named in it.
+    ///
+    /// - Complexity: O(n) in their number.
+    static func compress(_ data: Data) -> Data? {
+        Deflate.compress(data).map { frame($0, of: data) }
+    }
+
+    /// Puts the frame around bytes that are compressed.
+    static func frame(_ deflated: Data, of original: Data) -> Data {
+        var checksum = CRC32()
+        checksum.update(original)
+        var result = Data(capacity: header.count + deflated.count + 8)
+        result.append(contentsOf: header)
+        result.append(deflated)
+        // The size is modulo 2^32, which is what is left when higher bits go.
+        for number in [checksum.value, UInt32(truncatingIfNeeded: original.count)] {
+            withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
+        }
+        return result
+    }
+
+    /// The magic number, DEFLATE, no flags, no time, nothing about the effort, an unknown system.
+    private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
+}

@@ -83,3 +83,30 @@ extension UnsafeMutablePointer where Pointee == LockPrimitive {
     fileprivate func unlock() { pthread_mutex_unlock(self) }
 }
 #endif
+
+/// A value behind a reference.
+///
+/// Generic code that keeps a value or hands it on has to find out first what it is made of, each time: that takes longer
+/// than to do it. A reference is of one size, whatever is behind it, and a copy of it is cheap.
+final class Box<Value: Sendable>: Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// A value that can't be compared, such as a closure, compared by where it comes from: copies of one are equal.
+struct Identified<Value: Sendable>: Sendable, Hashable {
+    private let box: Box<Value>
+
+    init(_ value: Value) {
+        box = Box(value)
+    }
+
+    var value: Value { box.value }
+
+    static func == (one: Identified, other: Identified) -> Bool { one.box === other.box }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(box)) }
+}

@@ -116,3 +116,20 @@ struct SHA256: Sendable {
 extension UInt32 {
     fileprivate func rotated(_ count: UInt32) -> UInt32 { self &>> count | self &<< (32 - count) }
 }
+
+// MARK: - Pieces
+
+extension FileHandle {
+    /// The next 256 KiB of a file, or what is left of it; nil at its end.
+    ///
+    /// - Throws: What the system says.
+    func nextPiece() throws -> Data? {
+        #if canImport(Darwin)
+        // What it reads would be kept until the thread's own pool is emptied, which may be after the last piece.
+        let bytes = try autoreleasepool { try read(upToCount: 1 << 18) }
+        #else
+        let bytes = try read(upToCount: 1 << 18)
+        #endif
+        return bytes?.isEmpty == false ? bytes : nil
+    }
+}
