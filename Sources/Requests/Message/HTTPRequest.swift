@@ -96,3 +96,163 @@ extension URL {
         return (components.string ?? "<unreadable URL>").shortened(to: 200)
     }
 }
+
+// MARK: - Body
+
+extension HTTPRequest {
+    /// Puts the fields of the request over those that its body implies, and both over those of the environment; the
+    /// mandatory ones of the body over all.
+    ///
+    /// Gives the fields that came from the body: should it be replaced by another, they are that one's to change.
+    mutating func applyHeaders(of environment: HTTPHeaders) -> HTTPHeaders {
+        let explicit = headers
+        var implied = body.headers
+        implied.removeAll { explicit.contains($0.name) }
+        headers = environment
+        headers.merge(implied)
+        headers.merge(explicit)
+        headers.merge(body.mandatoryHeaders)
+        implied.merge(body.mandatoryHeaders)
+        return implied
+    }
+
+    /// Encodes the body, and brings the header in line with it.
+    ///
+    /// A field that the body implies goes into the place of one that was only implied, too; what was set or removed by
+    /// hand stays that way. The mandatory fields replace all others.
+    ///
+    /// - Parameters:
+    ///   - implied: The fields that ``applyHeaders(of:)`` gave.
+    ///   - makeEncoder: Makes the encoder of JSON, where the body brings none; nil takes a plain one.
+    /// - Throws: What the encoding throws.
+    mutating func resolveBody(implied: HTTPHeaders, using makeEncoder: (@Sendable () -> JSONEncoder)? = nil) throws {
+        body = try body.resolved(using: makeEncoder)
+        func isUntouched(_ name: HTTPField.Name) -> Bool { headers[values: name] == implied[values: name] }
+        // A body that turns out to be none has no type either.
+        var names: Set<HTTPField.Name> = []
+        for field in body.isEmpty ? implied : body.headers where isUntouched(field.name) { names.insert(field.name) }
+        guard !names.isEmpty || !body.mandatoryHeaders.isEmpty else { return }
+        headers.removeAll { names.contains($0.name) }
+        for field in body.headers where names.contains(field.name) { headers.add(field.value, for: field.name) }
+        headers.merge(body.mandatoryHeaders)
+    }
+}
+
+// MARK: - Foundation
+
+extension HTTPRequest {
+    /// Takes over a Foundation request.
+    ///
+    /// Foundation's default timeout of 60 seconds counts as "not set", since the two can't be told apart, and so does
+    /// one that isn't positive.
+    ///
+    /// - Throws: ``InvalidRequest`` where the request has no URL. Everything else is checked when the request is sent.
+    public init(_ request: URLRequest) throws(InvalidRequest) {
+        guard let url = request.url else { throw InvalidRequest(.url, "is missing") }
+        self.init(url: url.baseURL == nil ? url : url.absoluteURL, method: HTTPMethod(request.httpMethod ?? "GET"))
+        if let fields = request.allHTTPHeaderFields, !fields.isEmpty {
+            headers = HTTPHeaders(fields)
+        }
+        if let data = request.httpBody {
+            body = .data(data, type: nil)
+        } else if let stream = request.httpBodyStream {
+            body = .stream(BodyStream(stream), type: nil)
+        }
+        // Infinity is how Foundation's callers say "for ever", and a Duration traps on it; thirty years are as good.
+        let seconds = request.timeoutInterval
+        timeout = seconds > 0 && seconds != 60 ? .seconds(min(seconds, 1e9)) : nil
+        cachePolicy = request.cachePolicy
+        allowsCellularAccess = request.allowsCellularAccess
+    }
+}
+
+extension URLRequest {
+    /// Makes a Foundation request of a request, for a transport or a library that wants one.
+    ///
+    /// What Foundation can't carry is left out: the body where it is a file or a stream, or isn't encoded yet (see
+    /// ``HTTPBody/resolved()``), and the order of the headers.
+    /// Fields that stand there several times are joined.
+    public init(_ request: HTTPRequest) {
+        // What has no base can't be resolved, and stays relative.
+        var resolved = request
+        try? resolved.resolve(baseURL: nil, inheriting: [])
+        self.init(url: resolved.url, cachePolicy: request.cachePolicy)
+        httpMethod = request.method.rawValue
+        allowsCellularAccess = request.allowsCellularAccess
+        allHTTPHeaderFields = request.headers.joinedByName
+        if case .data(let data) = request.body.content { httpBody = data }
+        if let timeout = request.timeout { timeoutInterval = timeout / .seconds(1) }
+    }
+}
+
+extension HTTPHeaders {
+    /// One value for each name, as it is spelled first.
+    fileprivate var joinedByName: [String: String] {
+        var joined: [String: String] = [:]
+        for (name, fields) in Dictionary(grouping: self, by: \.name) {
+            joined[fields[0].name.rawValue] = fields.count == 1 ? fields[0].value : HTTPHeaders(fields)[name]
+        }
+        return joined
+    }
+}
+
+// MARK: - Identity
+
+extension HTTPRequest {
+    /// Tells the request from every other that a server could answer differently, without a secret in it.
+    ///
+    /// The method, the whole address, the header fields, the credentials and the content are in it as a digest. A file
+    /// or a stream may be another one each time that it is sent: a request with such a body is equal to nothing,
+    /// itself included.
+    ///
+    /// - Complexity: O(n) in the size of what is sent, a body in memory included.
+    var identity: String {
+        var digest = Digest()
+        digest.add(method.rawValue)
+        digest.add(url.absoluteString)
+        digest.add(query.percentEncoded)
+        digest.add(authenticated.headers)
+        digest.add(body)
+        return "\(self) \(digest.hexadecimal)"
+    }
+
+    // Credentials that can't be had now will fail the request when it is built.
+    private var authenticated: HTTPRequest {
+        var copy = self
+        do {
+            try authentication.authenticate(&copy)
+        } catch {
+            copy.headers.add("\(error)", for: .authorization)
+        }
+        return copy
+    }
+}
+
+/// What an identity is made of: each piece with its length, so that no two lists of pieces look the same.
+private struct Digest {
+    private var bytes: [UInt8] = []
+
+    mutating func add(_ text: String) {
+        bytes += "\(text.utf8.count):".utf8
+        bytes += text.utf8
+    }
+
+    mutating func add(_ headers: HTTPHeaders) {
+        for field in headers {
+            add(field.name.rawValue.lowercased())
+            add(field.value)
+        }
+    }
+
+    mutating func add(_ body: HTTPBody) {
+        guard !body.isEmpty else { return }
+        add(body.headers)
+        if let data = try? body.data() {
+            bytes += SHA256.digest(of: data)
+        } else {
+            add(UUID().uuidString)
+        }
+    }
+
+    var hexadecimal: String { SHA256.digest(of: bytes).hexadecimal }
+}

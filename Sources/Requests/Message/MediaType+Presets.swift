@@ -211,3 +211,98 @@ extension MediaType {
         multipartFormData.parameter("boundary", boundary)
     }
 }
+
+// MARK: - File extension
+
+extension MediaType {
+    /// The media type of files with an extension, or nil where it isn't an everyday one.
+    ///
+    /// The table is the library's own, and the same on every platform: what a file is sent as doesn't depend on what
+    /// happens to be installed.
+    ///
+    /// - Parameter fileExtension: What is behind the last dot of the name, in either case: `jpg`.
+    public init?(fileExtension: String) {
+        guard let type = Self.byFileExtension[fileExtension.lowercasedASCII] else { return nil }
+        self = type
+    }
+
+    private static let byFileExtension: [String: MediaType] = [
+        "json": .json, "map": .json,
+        "jsonld": .jsonLD,
+        "geojson": .geoJSON,
+        "ndjson": .ndjson, "jsonl": .ndjson,
+        "webmanifest": .manifestJSON,
+        "xml": .xml, "xsd": .xml, "xsl": .xml,
+        "atom": .atom,
+        "rss": .rss,
+        "xhtml": .xhtml, "xht": .xhtml,
+        "yaml": .yaml, "yml": .yaml,
+        "cbor": .cbor,
+        "msgpack": .messagePack,
+        "txt": .plainText, "text": .plainText, "log": .plainText, "ini": .plainText, "conf": .plainText,
+        "html": .html, "htm": .html,
+        "css": .css,
+        "csv": .csv,
+        "tsv": .tabSeparated, "tab": .tabSeparated,
+        "js": .javascript, "mjs": .javascript, "cjs": .javascript,
+        "md": .markdown, "markdown": .markdown,
+        "ics": .calendar,
+        "vcf": .vCard,
+        "rtf": .richText,
+        "bin": .octetStream, "dat": .octetStream, "exe": .octetStream, "dmg": .octetStream, "iso": .octetStream,
+        "img": .octetStream,
+        "wasm": .wasm,
+        "sqlite": .sqlite, "sqlite3": .sqlite, "db": .sqlite,
+        "pdf": .pdf,
+        "epub": .epub,
+        "zip": .zip,
+        "gz": .gzip, "gzip": .gzip, "tgz": .gzip,
+        "tar": .tar,
+        "bz2": .bzip2,
+        "7z": .sevenZip,
+        "zst": .zstd,
+        "doc": .doc,
+        "docx": .docx,
+        "xls": .xls,
+        "xlsx": .xlsx,
+        "ppt": .ppt,
+        "pptx": .pptx,
+        "odt": .odt,
+        "ods": .ods,
+        "odp": .odp,
+        "gif": .gif,
+        "png": .png,
+        "jpg": .jpeg, "jpeg": .jpeg, "jpe": .jpeg,
+        "webp": .webp,
+        "avif": .avif,
+        "heic": .heic,
+        "heif": .heif,
+        "svg": .svg,
+        "bmp": .bmp,
+        "tif": .tiff, "tiff": .tiff,
+        "ico": .ico,
+        "aac": .aac,
+        "mp3": .mp3,
+        "m4a": .mp4Audio,
+        "ogg": .oggAudio, "oga": .oggAudio,
+        "opus": .opus,
+        "flac": .flac,
+        "wav": .wav,
+        "mid": .midi, "midi": .midi,
+        "weba": .webmAudio,
+        "mp4": .mp4, "m4v": .mp4,
+        "mpg": .mpeg, "mpeg": .mpeg,
+        "ogv": .oggVideo,
+        "mov": .quickTime, "qt": .quickTime,
+        "webm": .webm,
+        "avi": .avi,
+        "mkv": .matroska,
+        "ts": .mpegTransportStream,
+        "m3u8": .hls,
+        "mpd": .dash,
+        "otf": .otf,
+        "ttf": .ttf,
+        "woff": .woff,
+        "woff2": .woff2,
+    ]
+}

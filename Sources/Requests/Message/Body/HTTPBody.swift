@@ -217,3 +217,65 @@ extension HTTPBody.Content {
         }
     }
 }
+
+// MARK: - Form
+
+extension HTTPBody {
+    /// The fields of a form, as a browser sends them: `application/x-www-form-urlencoded`.
+    ///
+    /// ```swift
+    /// request.body = .form(["name": "Pancakes", "eggs": 2])      // name=Pancakes&eggs=2
+    /// ```
+    public static func form(_ fields: Query) -> HTTPBody {
+        HTTPBody(headers: formHeaders, source: fields) { .data(fields.formEncoded) }
+    }
+
+    /// A value as the fields of a form.
+    ///
+    /// - Parameters:
+    ///   - value: What to encode; its top level has to have names.
+    ///   - encoder: How arrays, dates and the like are written. What it throws is the error of the request.
+    /// - Returns: The body.
+    public static func form(_ value: some Encodable & Sendable, encoder: QueryEncoder = QueryEncoder()) -> HTTPBody {
+        HTTPBody(headers: formHeaders, source: value) { .data(try encoder.encode(value).formEncoded) }
+    }
+
+    private static let formHeaders: HTTPHeaders = [.contentType: MediaType.urlEncodedForm.rawValue]
+}
+
+// MARK: - Text
+
+extension HTTPBody {
+    /// Text.
+    ///
+    /// The type of a text names the encoding, unless it does so already: `text/plain; charset=utf-8`. Types that aren't
+    /// text, such as JSON, have rules of their own and stay as they are.
+    ///
+    /// A character that the encoding doesn't have is an error when the request is sent: nothing is replaced.
+    ///
+    /// - Parameters:
+    ///   - text: The text.
+    ///   - encoding: How it is written; UTF-8 by default.
+    ///   - type: What kind of text it is; plain by default.
+    /// - Returns: The body.
+    public static func text(
+        _ text: String,
+        encoding: String.Encoding = .utf8,
+        type: MediaType = .plainText
+    ) -> HTTPBody {
+        HTTPBody(headers: [.contentType: type.naming(encoding).rawValue], source: text) {
+            _ = try type.validated()
+            guard let data = text.data(using: encoding) else {
+                throw InvalidRequest(.body, "can't be written in the encoding", excerpt: encoding.charset ?? "")
+            }
+            return .data(data)
+        }
+    }
+}
+
+extension MediaType {
+    fileprivate func naming(_ encoding: String.Encoding) -> MediaType {
+        guard charset == nil, MediaType.anyText.matches(self), let charset = encoding.charset else { return self }
+        return self.charset(charset)
+    }
+}

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Any JSON, as a value that can be handed from one thread to another.
 ///
 /// Written as literals, and read with subscripts:
@@ -68,5 +70,154 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     /// Makes an object; of members of the same name the last one counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
+    }
+}
+
+// MARK: - Codable
+
+extension JSONValue: Codable {
+    /// Decodes any value.
+    ///
+    /// - Throws: `DecodingError` where the input isn't JSON, or is nested deeper than 64 levels: a stack has an end,
+    ///   and whoever sent the input would otherwise choose it.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        // What there is most of first: a try that fails costs far more than one that doesn't.
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Double.self) {
+            // The double is only asked whether it may be an integer; beyond 2⁵³ it isn't the same one.
+            let integer = value.rounded() == value ? try? container.decode(Int64.self) : nil
+            self = integer.map(JSONValue.integer) ?? .double(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else {
+            try Self.checkDepth(of: decoder)
+            self = try Self.decodeContainer(from: decoder)
+        }
+    }
+
+    private static func decodeContainer(from decoder: any Decoder) throws -> JSONValue {
+        if var elements = try? decoder.unkeyedContainer() {
+            var values: [JSONValue] = []
+            while !elements.isAtEnd { values.append(try elements.decode(JSONValue.self)) }
+            return .array(values)
+        }
+        // A dictionary rather than a keyed container: strategies that rename keys leave its keys alone.
+        return .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
+    }
+
+    /// Encodes the value.
+    ///
+    /// - Throws: `EncodingError` where a number isn't finite, or the value is nested deeper than 64 levels.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let elements):
+            try checkDepth(of: encoder)
+            try container.encode(elements)
+        case .object(let members):
+            try checkDepth(of: encoder)
+            try container.encode(members)
+        }
+    }
+
+    private static func checkDepth(of decoder: any Decoder) throws {
+        guard decoder.codingPath.count >= maximumDepth else { return }
+        throw DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: "nested too deeply"))
+    }
+
+    private func checkDepth(of encoder: any Encoder) throws {
+        guard encoder.codingPath.count >= Self.maximumDepth else { return }
+        throw EncodingError.invalidValue(JSONValue.null, .init(codingPath: [], debugDescription: "nested too deeply"))
+    }
+}
+
+// MARK: - JSON
+
+extension HTTPBody {
+    /// A value as JSON.
+    ///
+    /// ```swift
+    /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
+    /// ```
+    ///
+    /// What the encoder throws becomes the error of the request, whose code is then `encoding`.
+    ///
+    /// - Parameters:
+    ///   - value: What to encode.
+    ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys, so
+    ///     that equal values give equal bytes.
+    /// - Returns: The body.
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
+        HTTPBody(
+            headers: jsonHeaders,
+            source: value,
+            encodingJSON: { inherited in
+                try (encoder ?? inherited ?? sortingEncoder).encode(value)
+            }
+        )
+    }
+
+    /// JSON as it is written here, of literals of any mixture.
+    ///
+    /// ```swift
+    /// request.body = .json(["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]])
+    /// ```
+    public static func json(_ value: JSONValue) -> HTTPBody {
+        HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try sortingEncoder.encode(value) })
+    }
+
+    /// What `JSONSerialization` takes, as JSON.
+    ///
+    /// It is encoded at once, since a value of any type can't be handed from one thread to another. ``json(_:)`` takes
+    /// literals of any mixture and needs no `try`.
+    ///
+    /// - Parameters:
+    ///   - object: An array or a dictionary; with the option `fragmentsAllowed` any value that JSON has.
+    ///   - options: How it is written; with sorted keys by default.
+    /// - Returns: The body.
+    /// - Throws: ``InvalidRequest`` where the object isn't one that can be JSON, or is nested deeper than 512 levels.
+    public static func jsonObject(
+        _ object: Any,
+        options: JSONSerialization.WritingOptions = [.sortedKeys]
+    ) throws -> HTTPBody {
+        // What `JSONSerialization` doesn't take ends the process on some platforms, as does what is nested too deeply.
+        guard isShallow(object) else { throw InvalidRequest(.body, "is nested too deeply for JSON") }
+        let isFragment = options.contains(.fragmentsAllowed)
+        guard JSONSerialization.isValidJSONObject(isFragment ? [object] : object) else {
+            throw InvalidRequest(.body, "can't be written as JSON", excerpt: "\(type(of: object))")
+        }
+        return HTTPBody(
+            .data(try JSONSerialization.data(withJSONObject: object, options: options)),
+            headers: jsonHeaders
+        )
+    }
+
+    private static let jsonHeaders: HTTPHeaders = [.contentType: MediaType.json.rawValue]
+
+    private static let sortingEncoder: JSONEncoder = {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }()
+
+    private static func isShallow(_ object: Any) -> Bool {
+        var level = [object]
+        for _ in 0...512 {
+            level = level.flatMap { value -> [Any] in
+                if let array = value as? [Any] { return array }
+                return (value as? [String: Any]).map { Array($0.values) } ?? []
+            }
+            if level.isEmpty { return true }
+        }
+        return false
     }
 }

@@ -81,3 +81,109 @@ extension CacheControl: HTTPFieldValue {
         return self
     }
 }
+
+// MARK: - Directive
+
+extension CacheControl {
+    /// One directive: a name, and an argument where it has one.
+    ///
+    /// Durations are sent in whole seconds, a fraction is left off, and a negative one is sent as 0.
+    public struct Directive: Sendable, CustomStringConvertible {
+        /// The name, compared without regard to case.
+        public let name: String
+        /// The argument, without quotes and escapes, or nil where there is none.
+        public let argument: String?
+
+        /// Makes a directive of any name.
+        public init(_ name: String, _ argument: String? = nil) {
+            self.name = name
+            self.argument = argument
+        }
+
+        /// The argument as a duration, or nil where it isn't a number of seconds.
+        ///
+        /// A number that is too large to be meant is read as 2,147,483,648 seconds (RFC 9111, 1.2.2).
+        public var duration: Duration? {
+            guard let argument, !argument.isEmpty, argument.utf8.allSatisfy(ASCII.isDigit) else { return nil }
+            return .seconds(min(Int64(argument) ?? .max, Self.longest))
+        }
+
+        /// The directive as it stands in the field.
+        public var description: String {
+            guard let argument else { return name }
+            return "\(name)=\(name.isListOfFields ? argument.quoted : argument.asParameterValue)"
+        }
+
+        private init(_ name: String, _ duration: Duration) {
+            self.init(name, String(min(max(0, duration.components.seconds), Self.longest)))
+        }
+
+        private static let longest: Int64 = 2_147_483_648
+
+        /// No older than this, or fresh for this long.
+        public static func maxAge(_ duration: Duration) -> Directive { Directive("max-age", duration) }
+        /// Stale for no longer than this; nil takes anything stale.
+        public static func maxStale(_ duration: Duration? = nil) -> Directive {
+            duration.map { Directive("max-stale", $0) } ?? Directive("max-stale")
+        }
+        /// Still fresh for at least this long.
+        public static func minFresh(_ duration: Duration) -> Directive { Directive("min-fresh", duration) }
+        /// Fresh for this long in shared caches.
+        public static func sharedMaxAge(_ duration: Duration) -> Directive { Directive("s-maxage", duration) }
+        /// Usable for this long while a new response is asked for (RFC 5861).
+        public static func staleWhileRevalidate(_ duration: Duration) -> Directive {
+            Directive("stale-while-revalidate", duration)
+        }
+        /// Usable for this long where no new response is to be had (RFC 5861).
+        public static func staleIfError(_ duration: Duration) -> Directive { Directive("stale-if-error", duration) }
+        /// Not without asking the server; or not these fields.
+        public static func noCache(fields: HTTPField.Name...) -> Directive { Directive("no-cache", fields: fields) }
+        /// For private caches only; or only these fields.
+        public static func `private`(fields: HTTPField.Name...) -> Directive { Directive("private", fields: fields) }
+
+        private init(_ name: String, fields: [HTTPField.Name]) {
+            self.init(name, fields.isEmpty ? nil : fields.map(\.rawValue).joined(separator: ", "))
+        }
+
+        /// Not without asking the server.
+        public static let noCache = Directive("no-cache")
+        /// Not at all.
+        public static let noStore = Directive("no-store")
+        /// As it is, without transforming it.
+        public static let noTransform = Directive("no-transform")
+        /// Only from a cache.
+        public static let onlyIfCached = Directive("only-if-cached")
+        /// Once stale, not without asking the server.
+        public static let mustRevalidate = Directive("must-revalidate")
+        /// Once stale, not without asking the server, in shared caches.
+        public static let proxyRevalidate = Directive("proxy-revalidate")
+        /// Only where the cache understands the status.
+        public static let mustUnderstand = Directive("must-understand")
+        /// For private caches only.
+        public static let `private` = Directive("private")
+        /// For every cache.
+        public static let `public` = Directive("public")
+        /// Never changing while it is fresh (RFC 8246).
+        public static let immutable = Directive("immutable")
+    }
+}
+
+extension CacheControl.Directive: Hashable {
+    /// Compares names without regard to case, and arguments.
+    public static func == (lhs: Self, rhs: Self) -> Bool {
+        lhs.name.equalsIgnoringASCIICase(rhs.name) && lhs.argument == rhs.argument
+    }
+
+    /// Hashes what is compared.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name.lowercasedASCII)
+        hasher.combine(argument)
+    }
+}
+
+extension String {
+    /// Whether the directive of this name has a list of fields, which is always quoted (RFC 9111, 5.2.2.4).
+    fileprivate var isListOfFields: Bool {
+        equalsIgnoringASCIICase("no-cache") || equalsIgnoringASCIICase("private")
+    }
+}

@@ -97,3 +97,114 @@ extension UInt8 {
             && self != UInt8(ascii: "%")
     }
 }
+
+// MARK: - Parsing
+
+extension ContentDisposition {
+    /// Reads the value of a field; nil where nothing in it makes sense.
+    ///
+    /// Of the two names that a file may have, the one that says its character set comes first (RFC 6266, 4.3), unless
+    /// it can't be read. It forgives what servers get wrong: no type, blanks in a name without quotes, a missing quote,
+    /// a parameter twice, of which the first counts.
+    ///
+    /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
+    public init?(parsing text: String) {
+        var scanner = FieldScanner(text)
+        scanner.skipBlanks()
+        var rest = scanner
+        let type = scanner.token()
+        scanner.skipBlanks()
+        // Without a type, what comes first is a parameter. It is read as one, of content that is to be kept.
+        let hasType = scanner.isAtEnd || scanner.next == UInt8(ascii: ";")
+        self.init(hasType && !type.isEmpty ? type.lowercasedASCII : "attachment")
+        if hasType { rest = scanner }
+        var extendedName: String?
+        var isKnown = hasType && !type.isEmpty
+
+        while !rest.isAtEnd, parameters.count < Self.maximumParameters {
+            while rest.skip(";") || rest.skip(" ") || rest.skip("\t") {}
+            let name = rest.text(upTo: ";", "=")
+            guard rest.skip("=") else { continue }
+            rest.skipBlanks()
+            let value = rest.parameterValue(upTo: ";")
+            guard name.isToken else { continue }
+            isKnown = true
+            if name.equalsIgnoringASCIICase("filename*") {
+                extendedName = extendedName ?? value.decodedExtendedValue
+            } else if name.equalsIgnoringASCIICase("filename") {
+                fileName = fileName ?? value
+            } else if self[parameter: name] == nil {
+                parameters.append(HTTPField.Parameter(name, value))
+            }
+        }
+        guard isKnown else { return nil }
+        fileName = extendedName ?? fileName
+    }
+
+    private static var maximumParameters: Int { 64 }
+}
+
+// MARK: - Extended value
+
+/// Values of parameters in a character set of their own (RFC 8187).
+extension String {
+    /// The bytes of the string in UTF-8, with all but the letters, digits and few signs of `attr-char` as `%XX`.
+    var asExtendedValue: String {
+        var bytes: [UInt8] = []
+        for byte in utf8 {
+            if byte.isAttributeCharacter {
+                bytes.append(byte)
+            } else {
+                bytes += [UInt8(ascii: "%"), Self.hexDigit(byte >> 4), Self.hexDigit(byte & 15)]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What `UTF-8'en'%e2%82%ac` stands for; nil where the character set isn't UTF-8 or ISO-8859-1, or it is malformed.
+    var decodedExtendedValue: String? {
+        let parts = utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = Self.decodingPercent(parts[2]) else { return nil }
+        switch String(decoding: parts[0], as: UTF8.self).lowercasedASCII {
+        case "utf-8": return String(utf8: bytes)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+
+    private static func decodingPercent(_ text: Substring.UTF8View) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var iterator = text.makeIterator()
+        while let byte = iterator.next() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = iterator.next().flatMap(value(ofHexDigit:)),
+                let low = iterator.next().flatMap(value(ofHexDigit:))
+            else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
+    }
+
+    private static func hexDigit(_ number: UInt8) -> UInt8 {
+        number < 10 ? UInt8(ascii: "0") + number : UInt8(ascii: "A") + number - 10
+    }
+
+    private static func value(ofHexDigit digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension UInt8 {
+    // RFC 8187, 3.2.1: those of a token, without `*`, `'` and `%`.
+    fileprivate var isAttributeCharacter: Bool {
+        ASCII.isToken(self) && self != UInt8(ascii: "*") && self != UInt8(ascii: "'") && self != UInt8(ascii: "%")
+    }
+}

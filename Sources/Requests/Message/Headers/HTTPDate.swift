@@ -58,3 +58,169 @@ extension Int {
         return String(repeating: "0", count: Swift.max(0, count - digits.utf8.count)) + digits
     }
 }
+
+// MARK: - Parsing
+
+extension HTTPDate {
+    /// Reads a time in any of the three forms that a server may send; nil where it is none, such as `0` or `-1`.
+    ///
+    /// The name of the day isn't compared with the date, since nothing follows from it.
+    ///
+    /// - Parameters:
+    ///   - text: The value of a field.
+    ///   - now: The present. A year of two digits is the latest that isn't more than fifty years ahead of it.
+    public init?(parsing text: String, now: Date = Date()) {
+        var scanner = FieldScanner(text.trimmedOfBlanks)
+        let weekday = scanner.text(while: ASCII.isLetter)
+        let isShort = Self.shortWeekdays.contains { $0.equalsIgnoringASCIICase(weekday) }
+        guard isShort || Self.weekdays.contains(where: { $0.equalsIgnoringASCIICase(weekday) }) else { return nil }
+        guard scanner.skip(",") else {
+            guard isShort, scanner.skip(" "), let time = scanner.unixTime() else { return nil }
+            self.init(time)
+            return
+        }
+        guard scanner.skip(" "), let day = scanner.number(digits: 2) else { return nil }
+        let isOld = scanner.skip("-")
+        guard isOld || scanner.skip(" "), let month = scanner.month() else { return nil }
+        guard scanner.skip(isOld ? "-" : " "), let year = scanner.number(digits: isOld ? 2 : 4) else { return nil }
+        guard scanner.skip(" "), let time = scanner.clock(), scanner.skip(" ") else { return nil }
+        guard scanner.isAtGreenwich else { return nil }
+        let date = CivilTime(year: year, month: month, day: day, hour: time.0, minute: time.1, second: time.2)
+        self.init(date, hasTwoDigits: isOld, now: now)
+    }
+
+    private init?(_ time: CivilTime, hasTwoDigits: Bool, now: Date) {
+        var time = time
+        if hasTwoDigits {
+            var limit = HTTPDate(now).civilTime
+            limit.year += 50
+            time.year += (limit.year - time.year) / 100 * 100
+            if time.isLater(than: limit) { time.year -= 100 }
+        }
+        guard time.isValid else { return nil }
+        self.init(time)
+    }
+
+    private var civilTime: CivilTime { CivilTime(secondsSinceEpoch: Int64(date.timeIntervalSince1970)) }
+}
+
+extension CivilTime {
+    // Both may be days that there aren't, such as the 29th of February fifty years after one.
+    fileprivate func isLater(than other: CivilTime) -> Bool {
+        other.components.lexicographicallyPrecedes(components)
+    }
+
+    private var components: [Int] { [year, month, day, hour, minute, second] }
+}
+
+extension FieldScanner {
+    /// Reads exactly so many digits; nil where there are fewer or more.
+    fileprivate mutating func number(digits count: Int) -> Int? {
+        let digits = text(while: ASCII.isDigit)
+        return digits.utf8.count == count ? Int(digits) : nil
+    }
+
+    fileprivate mutating func month() -> Int? {
+        let name = text(while: ASCII.isLetter)
+        return HTTPDate.months.firstIndex { $0.equalsIgnoringASCIICase(name) }.map { $0 + 1 }
+    }
+
+    fileprivate mutating func clock() -> (Int, Int, Int)? {
+        guard let hour = number(digits: 2), skip(":"), let minute = number(digits: 2), skip(":"),
+            let second = number(digits: 2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    /// Whether nothing is left but the name of the zone, for which there are two in use.
+    fileprivate var isAtGreenwich: Bool {
+        var rest = self
+        let zone = rest.token()
+        return rest.isAtEnd && (zone.equalsIgnoringASCIICase("GMT") || zone.equalsIgnoringASCIICase("UTC"))
+    }
+
+    /// The form of C's `asctime`, behind the day of the week: `Nov  6 08:49:37 1994`.
+    fileprivate mutating func unixTime() -> CivilTime? {
+        guard let month = month(), skip(" ") else { return nil }
+        guard let day = skip(" ") ? number(digits: 1) : number(digits: 2), skip(" ") else { return nil }
+        guard let clock = clock(), skip(" "), let year = number(digits: 4), isAtEnd else { return nil }
+        let time = CivilTime(
+            year: year,
+            month: month,
+            day: day,
+            hour: clock.0,
+            minute: clock.1,
+            second: clock.2
+        )
+        return time.isValid ? time : nil
+    }
+}
+
+/// A time in the proleptic Gregorian calendar, in Greenwich: what the dates of fields are made of.
+///
+/// Foundation's formatters would do, but depend on a locale, take a hundred times as long, and forgive what they like.
+struct CivilTime: Sendable, Hashable {
+    var year: Int
+    /// 1 to 12.
+    var month: Int
+    /// From 1.
+    var day: Int
+    var hour = 0
+    var minute = 0
+    /// 60 is a leap second, and the same as the next minute.
+    var second = 0
+
+    /// Whether there is such a time: the 29th of February only in leap years, no hour 24.
+    var isValid: Bool {
+        (1...9999).contains(year) && (1...12).contains(month) && (1...daysInMonth).contains(day)
+            && (0...23).contains(hour) && (0...59).contains(minute) && (0...60).contains(second)
+    }
+
+    private var daysInMonth: Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// The seconds since the beginning of 1970, of a valid time.
+    var secondsSinceEpoch: Int64 {
+        // Years begin in March here, so that the day that comes and goes is the last of the year.
+        let shifted = month > 2 ? year : year - 1
+        let era = shifted / 400
+        let yearOfEra = shifted - era * 400
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        let days = era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+        return Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
+    }
+
+    init(year: Int, month: Int, day: Int, hour: Int = 0, minute: Int = 0, second: Int = 0) {
+        (self.year, self.month, self.day) = (year, month, day)
+        (self.hour, self.minute, self.second) = (hour, minute, second)
+    }
+
+    /// The time so many seconds after the beginning of 1970; of the years 1 to 9999.
+    init(secondsSinceEpoch seconds: Int64) {
+        let time = Int(seconds - Self.days(seconds) * 86_400)
+        let shifted = Int(Self.days(seconds)) + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted - era * 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
+    }
+
+    /// The day of the week, from 0 for Sunday, so many seconds after the beginning of 1970, which was a Thursday.
+    static func weekday(secondsSinceEpoch seconds: Int64) -> Int {
+        Int(((days(seconds) + 4) % 7 + 7) % 7)
+    }
+
+    private static func days(_ seconds: Int64) -> Int64 {
+        (seconds >= 0 ? seconds : seconds - 86_399) / 86_400
+    }
+}

@@ -79,3 +79,131 @@ extension HTTPField {
         }
     }
 }
+
+// MARK: - Preferences
+
+/// The fields that say what the caller would like, the best first (RFC 9110, 12).
+///
+/// What comes first has the weight 1, and each that follows 0.1 less, down to 0.1. One that has a weight of its own
+/// keeps it.
+extension HTTPField {
+    /// Which media types the caller can read.
+    public static func accept(_ type: MediaType) -> HTTPField { accept([type]) }
+
+    /// Which media types the caller can read, the best first: `application/json, application/xml;q=0.9`.
+    public static func accept(_ types: [MediaType]) -> HTTPField {
+        HTTPField(
+            .accept,
+            checked: { () throws(InvalidRequest) in
+                var values: [String] = []
+                for type in types { values.append(try type.validated().rawValue) }
+                return weighted(values, isWeighted: { types[$0][parameter: "q"] != nil })
+            }
+        )
+    }
+
+    /// Which languages the caller prefers, the best first, as tags such as `en-GB`.
+    public static func acceptLanguage(_ languages: String...) -> HTTPField { acceptLanguage(languages) }
+
+    /// Which languages the caller prefers, the best first, as tags such as `en-GB`.
+    public static func acceptLanguage(_ languages: [String]) -> HTTPField { preference(.acceptLanguage, languages) }
+
+    /// Which language the caller prefers.
+    public static func acceptLanguage(_ locale: Locale) -> HTTPField { acceptLanguage(locale.identifier(.bcp47)) }
+
+    /// Which codings of the content the caller can read, the best first, such as `br` and `gzip`.
+    ///
+    /// A transport says by itself what it can decode. Set the field only to have less, such as `identity`, or to decode
+    /// the content yourself.
+    public static func acceptEncoding(_ codings: String...) -> HTTPField { preference(.acceptEncoding, codings) }
+
+    /// Which character sets the caller can read, the best first.
+    public static func acceptCharset(_ charsets: String...) -> HTTPField { preference(.acceptCharset, charsets) }
+
+    /// A preference may be a whole list with weights, as configurations have it; nothing is added to such a one.
+    private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
+        HTTPField(
+            name,
+            checked: { () throws(InvalidRequest) in
+                for value in values where value.isEmpty || !value.utf8.allSatisfy(\.isPreference) {
+                    throw InvalidRequest(.headerValue, "of \(name) isn't one", excerpt: value)
+                }
+                return weighted(
+                    values,
+                    isWeighted: { index in
+                        values[index].utf8.contains { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") }
+                    }
+                )
+            }
+        )
+    }
+
+    private static func weighted(_ values: [String], isWeighted: (Int) -> Bool) -> String {
+        values.enumerated().map { index, value in
+            index == 0 || isWeighted(index) ? value : "\(value);q=0.\(max(1, 10 - index))"
+        }
+        .joined(separator: ", ")
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte stands in a language, a coding or a character set, or between several of them.
+    fileprivate var isPreference: Bool {
+        ASCII.isToken(self) || self == UInt8(ascii: ";") || self == UInt8(ascii: ",") || self == UInt8(ascii: "=")
+            || self == UInt8(ascii: " ")
+    }
+}
+
+/// When to try again: after a while, or at a time (RFC 9110, 10.2.3).
+public enum RetryAfter: Sendable, Hashable, CustomStringConvertible, HTTPFieldValue {
+    /// After so long; whole seconds are sent.
+    case delay(Duration)
+    /// At this time.
+    case date(HTTPDate)
+
+    /// Reads the value of a field, in either form; nil where it is neither, such as a negative number.
+    ///
+    /// More than 1,000,000,000 seconds, some thirty years, are read as that many: nobody waits longer, and no clock
+    /// overflows.
+    ///
+    /// - Parameters:
+    ///   - text: The value of the field.
+    ///   - now: The present, for dates whose year has two digits.
+    public init?(parsing text: String, now: Date = Date()) {
+        let text = text.trimmedOfBlanks
+        if !text.isEmpty, text.utf8.allSatisfy(ASCII.isDigit) {
+            self = .delay(.seconds(min(Int64(text) ?? .max, Self.longest)))
+        } else if let date = HTTPDate(parsing: text, now: now) {
+            self = .date(date)
+        } else {
+            return nil
+        }
+    }
+
+    /// How long to wait from a time on: never negative, never more than 1,000,000,000 seconds.
+    public func delay(from now: Date) -> Duration {
+        let wait =
+            switch self {
+            case .delay(let delay): delay
+            case .date(let date):
+                // Compared before it is converted, since a Duration traps on what it can't hold.
+                Duration.seconds(min(max(0, date.date.timeIntervalSince(now)), TimeInterval(Self.longest)))
+            }
+        return min(max(.zero, wait), .seconds(Self.longest))
+    }
+
+    /// The value as it stands in the field; a part of a second is sent as a whole one, and a negative delay as 0.
+    public var rawValue: String {
+        switch self {
+        case .delay(let delay):
+            let (seconds, fraction) = min(max(.zero, delay), .seconds(Self.longest)).components
+            return String(seconds + (fraction > 0 ? 1 : 0))
+        case .date(let date): return date.rawValue
+        }
+    }
+
+    /// The value as it stands in the field.
+    public var description: String { rawValue }
+
+    private static let longest: Int64 = 1_000_000_000
+}

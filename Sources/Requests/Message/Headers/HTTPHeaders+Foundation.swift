@@ -3,6 +3,31 @@
 
 import Foundation
 
+extension URLRequest {
+    /// The header fields; Foundation keeps neither their order nor fields of the same name apart.
+    ///
+    /// What can't be sent isn't dropped here, and is refused when this library runs the request.
+    public var headers: HTTPHeaders {
+        get { HTTPHeaders(self) }
+        set { allHTTPHeaderFields = newValue.dictionary }
+    }
+
+    /// The method, `GET` where none is set.
+    public var method: HTTPMethod {
+        get { HTTPMethod(httpMethod ?? "GET") }
+        set { httpMethod = newValue.rawValue }
+    }
+}
+
+extension HTTPHeaders {
+    /// Takes over the header fields of a Foundation request, in alphabetical order.
+    public init(_ request: URLRequest) {
+        self.init(request.allHTTPHeaderFields ?? [:])
+    }
+}
+
+// MARK: - HTTPHeaders
+
 extension HTTPURLResponse {
     /// The header fields; Foundation keeps neither their order nor fields of the same name apart.
     public var headers: HTTPHeaders { HTTPHeaders(self) }
@@ -67,5 +92,24 @@ extension Substring.UTF8View {
 extension UInt8 {
     fileprivate var isCookieSeparator: Bool {
         self == UInt8(ascii: ";") || self == UInt8(ascii: ",") || self == UInt8(ascii: "=")
+    }
+}
+
+// MARK: - HTTPHeaders
+
+extension URLSessionConfiguration {
+    /// The header fields of every request of the session; Foundation keeps neither their order nor fields of the same
+    /// name apart.
+    public var headers: HTTPHeaders {
+        get { HTTPHeaders(self) }
+        set { httpAdditionalHeaders = newValue.isEmpty ? nil : newValue.dictionary }
+    }
+}
+
+extension HTTPHeaders {
+    /// Takes over the additional header fields of a session, in alphabetical order.
+    public init(_ configuration: URLSessionConfiguration) {
+        let fields = configuration.httpAdditionalHeaders ?? [:]
+        self.init(Dictionary(fields.map { ("\($0.key)", "\($0.value)") }) { first, _ in first })
     }
 }

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The header fields of a message: ordered, repeatable, found without regard to case (RFC 9110, 5.3).
 ///
 /// ```swift
@@ -194,4 +196,94 @@ extension HTTPHeaders: CustomStringConvertible {
     public var description: String {
         fields.map(\.description).joined(separator: "\n")
     }
+}
+
+// MARK: - Content
+
+extension HTTPHeaders {
+    /// Whether the content is compressed or the like, so that the bytes of a file aren't those that were counted.
+    package var isEncoded: Bool {
+        self[values: .contentEncoding].contains {
+            !$0.trimmedOfBlanks.isEmpty && !$0.equalsIgnoringASCIICase("identity")
+        }
+    }
+
+    /// The length of the content, where there is one number that says it.
+    var exactLength: Int64? {
+        let text = self[.contentLength]?.trimmedOfBlanks ?? ""
+        return !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? Int64(text) : nil
+    }
+}
+
+// MARK: - Reading
+
+extension HTTPHeaders {
+    /// The names of the fields, each once, in the order of their first fields.
+    ///
+    /// - Complexity: O(n) in the number of fields.
+    public var names: [HTTPField.Name] {
+        var seen: Set<HTTPField.Name> = []
+        return map(\.name).filter { seen.insert($0).inserted }
+    }
+
+    /// The fields by their names, as Foundation wants them; several of one name are joined as a look-up joins them.
+    ///
+    /// - Complexity: O(n) in the number of fields.
+    public var dictionary: [String: String] {
+        var values: [HTTPField.Name: String] = [:]
+        for field in self {
+            if values[field.name] == nil {
+                values[field.name] = field.value
+            } else if !field.name.isSingleton {
+                values[field.name, default: ""] += (field.name == .cookie ? "; " : ", ") + field.value
+            }
+        }
+        return Dictionary(values.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
+    }
+
+    /// Whether other headers have the same fields, in whatever order the names stand.
+    ///
+    /// The order of the values of one name counts, because it has a meaning (RFC 9110, 5.3). Equality with `==` is
+    /// stricter: the order of all fields counts there.
+    ///
+    /// - Complexity: O(n) in the number of fields.
+    public func hasSameFields(as other: HTTPHeaders) -> Bool {
+        count == other.count && Dictionary(grouping: self, by: \.name) == Dictionary(grouping: other, by: \.name)
+    }
+}
+
+// MARK: - Secrets
+
+extension HTTPHeaders {
+    /// Marks the fields as secrets that weren't there before credentials were added.
+    mutating func markSecrets(addedTo headers: HTTPHeaders) {
+        let known = Set(headers)
+        markSecrets(Set(lazy.filter { !known.contains($0) }.map(\.name)))
+    }
+}
+
+/// Tells secrets by their names: those of header fields, of parameters, and of members of forms and JSON.
+///
+/// One rule for all that is done about secrets: what isn't shown isn't sent elsewhere either.
+package enum SecretName {
+    /// Whether what has that name is most likely a secret, whatever its case and punctuation: `X-Vault-Token`,
+    /// `apiKey`, `PRIVATE_TOKEN`.
+    ///
+    /// - Complexity: O(n).
+    package static func matches(_ name: some StringProtocol) -> Bool {
+        // There are letters beyond ASCII whose lower case is in it.
+        if name.utf8.contains(where: { $0 >= 0x80 }) { return matches(bytes: name.lowercased().utf8) }
+        return matches(bytes: name.utf8)
+    }
+
+    private static func matches(bytes: some Sequence<UInt8>) -> Bool {
+        let letters = String(decoding: bytes.map(ASCII.lowercased).filter(ASCII.isLetter), as: UTF8.self)
+        return names.contains(letters) || endings.contains { letters.hasSuffix($0) }
+    }
+
+    private static let endings = [
+        "token", "key", "secret", "password", "passwd", "passphrase", "pass", "pwd", "signature", "sig", "auth",
+        "authorization", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
+    ]
+    private static let names: Set = ["code", "sid", "otp", "pin", "assertion", "idtokenhint"]
 }

@@ -148,3 +148,207 @@ extension HTTPBody {
         return .multipart(form)
     }
 }
+
+// MARK: - Part
+
+extension MultipartForm {
+    /// One part: a body, with the name of its field, and of its file where it is one.
+    public struct Part: Sendable {
+        /// The content; the fields that it implies stand in the header of the part.
+        public var body: HTTPBody
+        /// The name of the field, which every part of a form has; others, such as those of `multipart/mixed`, need
+        /// none.
+        public var name: String?
+        /// What the receiver may call the file; nil where the part is none.
+        public var fileName: String?
+        /// More fields of the header; they go before those that the body implies.
+        public var headers: HTTPHeaders
+
+        /// Makes a part.
+        ///
+        /// - Parameters:
+        ///   - body: The content, which brings its type.
+        ///   - name: The name of the field; none by default.
+        ///   - fileName: What the receiver may call the file; by default the last component of a file's path, and none
+        ///     for other bodies.
+        ///   - headers: More fields of the header; none by default.
+        public init(_ body: HTTPBody, name: String? = nil, fileName: String? = nil, headers: HTTPHeaders = []) {
+            self.body = body
+            self.name = name
+            self.headers = headers
+            if fileName == nil, case .file(let url) = body.content {
+                self.fileName = url.lastPathComponent
+            } else {
+                self.fileName = fileName
+            }
+        }
+    }
+}
+
+extension MultipartForm.Part {
+    /// The header as it is sent, up to the empty line.
+    ///
+    /// - Throws: ``InvalidRequest`` where a piece of it would not stay in its place.
+    func header(isFormData: Bool) throws(InvalidRequest) -> String {
+        var fields: HTTPHeaders = []
+        if let disposition = try disposition(isFormData: isFormData) {
+            fields.add(disposition, for: .contentDisposition)
+        }
+        fields.merge(body.headers)
+        fields.merge(headers)
+        fields.merge(body.mandatoryHeaders)
+        var lines = ""
+        for field in fields {
+            guard field.name.rawValue.isToken else {
+                throw InvalidRequest(.headerName, "of a part isn't a token", excerpt: field.name.rawValue)
+            }
+            guard field.hasValidValue else {
+                throw InvalidRequest(.headerValue, "of \(field.name) of a part has a control character")
+            }
+            lines += "\(field.name.rawValue): \(field.value)\r\n"
+        }
+        return lines + "\r\n"
+    }
+
+    private func disposition(isFormData: Bool) throws(InvalidRequest) -> String? {
+        guard name != nil || !isFormData || headers.contains(.contentDisposition) else {
+            throw InvalidRequest(.partName, "is missing")
+        }
+        guard name != nil || fileName != nil else { return nil }
+        var value = name == nil ? "attachment" : "form-data"
+        if let name { value += "; name=\"\(try name.escapedForDisposition(.partName))\"" }
+        if let fileName { value += "; filename=\"\(try fileName.escapedForDisposition(.fileName))\"" }
+        return value
+    }
+}
+
+extension String {
+    /// The name of a field or a file as browsers send it: in UTF-8, with what would end it escaped by percent signs
+    /// (WHATWG HTML, 4.10.21.8).
+    ///
+    /// - Throws: ``InvalidRequest`` where there is a control character for which there is no escape.
+    fileprivate func escapedForDisposition(_ piece: InvalidRequest.Piece) throws(InvalidRequest) -> String {
+        var escaped: [UInt8] = []
+        escaped.reserveCapacity(utf8.count)
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "\""): escaped += "%22".utf8
+            case UInt8(ascii: "\r"): escaped += "%0D".utf8
+            case UInt8(ascii: "\n"): escaped += "%0A".utf8
+            case _ where ASCII.isFieldValue(byte): escaped.append(byte)
+            default: throw InvalidRequest(piece, "has a control character", excerpt: self)
+            }
+        }
+        return String(decoding: escaped, as: UTF8.self)
+    }
+}
+
+// MARK: - Encoding
+
+extension MultipartForm {
+    /// How large a form of parts in memory may be to be written there too; a larger one is written while it is sent.
+    static let maximumSizeInMemory: Int64 = 64 * 1024
+
+    /// The type with the boundary, which is quoted where it is no token (RFC 2045, 5.1).
+    var contentType: String { type.parameter("boundary", boundary).rawValue }
+
+    /// The form as it is sent.
+    ///
+    /// - Throws: ``InvalidRequest`` where a piece of it can't be sent; what the encoding of a part throws.
+    /// - Complexity: O(n) in the bytes that are in memory; of a file, only the length is looked at.
+    func content() throws -> HTTPBody.Content {
+        let message = try message()
+        let length = try message.serializer.length()
+        if let length, length <= Self.maximumSizeInMemory, let data = message.serializer.data() { return .data(data) }
+        return .stream(BodyStream(length: length, isReplayable: isReplayable) { MultipartStream(message) })
+    }
+
+    /// The form, ready to be written.
+    ///
+    /// - Throws: ``InvalidRequest`` where a piece of it can't be sent; what the encoding of a part throws.
+    func message() throws -> MultipartMessage {
+        try validateType()
+        try validateBoundary()
+        let isFormData = type.essence == MediaType.multipartFormData.essence
+        let contents = try parts.map { try $0.body.resolved().content }
+        let frames = try zip(parts, contents).map { part, content in
+            MultipartSerializer.Part(header: try part.header(isFormData: isFormData), content: try frame(content))
+        }
+        return MultipartMessage(
+            serializer: MultipartSerializer(parts: frames, boundary: boundary, preamble: preamble),
+            contents: contents,
+            guardedBoundary: isBoundarySecret ? nil : boundary
+        )
+    }
+
+    private func validateType() throws(InvalidRequest) {
+        guard try type.validated().type.equalsIgnoringASCIICase("multipart"), type.subtype != "*" else {
+            throw InvalidRequest(.mediaType, "of several parts isn't multipart", excerpt: type.rawValue)
+        }
+        // Its own boundary would be replaced by that of the form, without a word.
+        guard type[parameter: "boundary"] == nil else {
+            throw InvalidRequest(.boundary, "is that of the form, and can't be set by its type", excerpt: type.rawValue)
+        }
+    }
+
+    /// RFC 2046, 5.1.1.
+    private func validateBoundary() throws(InvalidRequest) {
+        guard (1...70).contains(boundary.utf8.count) else {
+            throw InvalidRequest(.boundary, "hasn't 1 to 70 characters", excerpt: boundary)
+        }
+        guard boundary.utf8.allSatisfy(\.isBoundaryCharacter), boundary.utf8.last != UInt8(ascii: " ") else {
+            throw InvalidRequest(.boundary, "has a character that no boundary may have there", excerpt: boundary)
+        }
+        // By bytes: with a combining mark behind it, the boundary is another text to Swift.
+        if let preamble, Data(preamble.utf8).range(of: Data("--\(boundary)".utf8)) != nil {
+            throw InvalidRequest(.boundary, "stands in the preamble, too", excerpt: boundary)
+        }
+    }
+
+    private func frame(_ content: HTTPBody.Content) throws(InvalidRequest) -> MultipartSerializer.Part.Content {
+        switch content {
+        case .none:
+            return .bytes(Data())
+        case .data(let data):
+            var search = BoundarySearch(boundary)
+            guard isBoundarySecret || !data.withUnsafeBytes({ search.finds(in: $0) }) else {
+                throw InvalidRequest(.boundary, "stands in the content of a part, too", excerpt: boundary)
+            }
+            return .bytes(data)
+        case .file(let url):
+            return .source(length: try url.sizeOfFile())
+        case .stream(let stream):
+            guard stream.length ?? 0 >= 0 else { throw InvalidRequest(.body, "has a part of a negative length") }
+            return .source(length: stream.length)
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isBoundaryCharacter: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "'"), UInt8(ascii: "("), UInt8(ascii: ")"),
+            UInt8(ascii: "+"), UInt8(ascii: "_"), UInt8(ascii: ","), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "/"), UInt8(ascii: ":"), UInt8(ascii: "="), UInt8(ascii: "?"), UInt8(ascii: " "):
+            true
+        default:
+            false
+        }
+    }
+}
+
+extension URL {
+    /// How many bytes the file has now.
+    fileprivate func sizeOfFile() throws(InvalidRequest) -> Int64 {
+        // What `URL` says about itself is remembered, and a file that has changed has its old size for ever.
+        let attributes =
+            isFileURL ? try? FileManager.default.attributesOfItem(atPath: resolvingSymlinksInPath().path) : nil
+        guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular,
+            let size = attributes[.size] as? NSNumber, FileManager.default.isReadableFile(atPath: path)
+        else {
+            throw InvalidRequest(.body, "isn't a file that can be read", excerpt: lastPathComponent)
+        }
+        return size.int64Value
+    }
+}

@@ -156,3 +156,82 @@ struct MultipartSerializer: Sendable {
         "\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n"
     }
 }
+
+// MARK: - Pieces
+
+extension MultipartForm {
+    /// A stretch of the form as it is sent.
+    enum Piece: Sendable, Hashable {
+        /// It is in memory.
+        case data(Data)
+        /// It is in a file, the whole of which it is.
+        case file(URL)
+    }
+
+    /// The form as it is sent, stretch by stretch, without reading any of it.
+    ///
+    /// - Throws: ``InvalidRequest`` where a piece of it can't be sent, or where a part is a stream; what the encoding
+    ///   of a part throws.
+    func pieces() throws -> [Piece] {
+        let message = try message()
+        var serializer = message.serializer
+        var pieces: [Piece] = []
+        while true {
+            switch serializer.next() {
+            case .write(let data):
+                pieces.append(.data(data))
+            case .open(let part):
+                guard case .file(let url) = message.contents[part] else {
+                    throw InvalidRequest(.body, "has a part that is a stream")
+                }
+                pieces.append(.file(url))
+            case .read(_, let left):
+                if left > 0 { try serializer.didRead(Int(left)) }
+                try serializer.didRead(0)
+            case .close:
+                break
+            case .finish:
+                return pieces
+            }
+        }
+    }
+}
+
+/// Looks for a boundary in content that comes piece by piece, where a reader would take it for the end of the part.
+///
+/// It begins a line there, behind two hyphens. That the line before it ends with CR and LF is the rule, but there are
+/// readers that are content with one of them (werkzeug with either, Python's `email`), so that each counts here. They
+/// can only stand at the beginning of what is searched for, so a byte that doesn't fit never leads back further than to
+/// itself, and no table is needed to search in linear time.
+struct BoundarySearch: Sendable {
+    private let pattern: [UInt8]
+    // The first line begins where the part does: its line break is that of the header.
+    private var matched = 1
+
+    init(_ boundary: String) {
+        pattern = Array("\n--\(boundary)".utf8)
+    }
+
+    /// Whether the boundary ends in this piece of the content.
+    mutating func finds(in bytes: UnsafeRawBufferPointer) -> Bool {
+        for byte in bytes {
+            if byte == pattern[matched] {
+                matched += 1
+                if matched == pattern.count { return true }
+            } else {
+                matched = byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") ? 1 : 0
+            }
+        }
+        return false
+    }
+}
+
+/// A multipart message that is ready to be written, any number of times.
+struct MultipartMessage: Sendable {
+    /// Says what to write; each writing begins with a copy.
+    let serializer: MultipartSerializer
+    /// What the parts contain, of which those are read that aren't in memory.
+    let contents: [HTTPBody.Content]
+    /// The boundary, where it may stand in what is read by chance or intent, and has to be looked for.
+    let guardedBoundary: String?
+}

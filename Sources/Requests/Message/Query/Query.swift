@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The query of an address, or the content of a form: names with a value each, in their order.
 ///
 /// ```swift
@@ -134,3 +136,203 @@ extension Query: CustomStringConvertible {
         items.map(\.description).joined(separator: "&")
     }
 }
+
+// MARK: - Item
+
+extension Query {
+    /// A name and its value, or a name alone.
+    public struct Item: Sendable, Hashable {
+        /// The name, as it is meant: not escaped.
+        public var name: String
+        /// The value, as it is meant: not escaped; nil for a name that stands alone, as `flag` does in `?flag`.
+        public var value: String?
+
+        /// Makes an item of a name, and of a text, a number or a bool.
+        public init(_ name: String, value: (any ValueConvertible)? = nil) {
+            self.name = name
+            self.value = value?.queryValue
+        }
+    }
+
+    /// What is an item of a query: a type that knows its own name and value.
+    ///
+    /// ```swift
+    /// struct Page: Query.ItemConvertible {
+    ///     var number: Int
+    ///     var queryItem: Query.Item { Query.Item("page", value: number) }
+    /// }
+    /// query.append(Page(number: 2))
+    /// ```
+    public protocol ItemConvertible: Sendable {
+        /// The item.
+        var queryItem: Query.Item { get }
+    }
+}
+
+extension Query.Item: Query.ItemConvertible {
+    /// The item itself.
+    public var queryItem: Query.Item { self }
+}
+
+extension Query.Item: CustomStringConvertible {
+    /// The name; the value may be a secret.
+    public var description: String { "\(name.shortened())\(value == nil ? "" : "=…")" }
+}
+
+// MARK: - Percent encoding
+
+extension Query {
+    /// How a space is written, and what a `+` means.
+    ///
+    /// In an address a `+` is a plus sign (RFC 3986), in a form it is a space (WHATWG URL, 5). Many servers read both
+    /// as forms are read; so what is printed here always has a plus sign as `%2B`, and the only question is the space.
+    public enum Spaces: Sendable, Hashable {
+        /// As `%20`, which is right everywhere; a `+` that is read is a plus sign.
+        case percent
+        /// As `+`; a `+` that is read is a space.
+        case plus
+    }
+
+    /// Reads a query as it stands in an address, without its `?`.
+    ///
+    /// It never fails: a `%` that begins no `%XX` stands for itself, bytes that are no UTF-8 become U+FFFD, and a piece
+    /// between two `&` that is empty is passed over. Reading what ``percentEncoded`` printed gives the same items.
+    ///
+    /// - Parameters:
+    ///   - text: The query.
+    ///   - spaces: What a `+` means: by default a plus sign. The query keeps that, and will be printed in the same way.
+    /// - Complexity: O(n).
+    public init(percentEncoded text: String, spaces: Spaces = .percent) {
+        let items = Array(text.utf8).split(separator: UInt8(ascii: "&")).map { piece in
+            let name = piece.prefix { $0 != UInt8(ascii: "=") }
+            let value = name.endIndex < piece.endIndex ? piece[(name.endIndex + 1)...] : nil
+            return Item(
+                String(decoding: name.percentDecoded(spaces: spaces), as: UTF8.self),
+                value: value.map { String(decoding: $0.percentDecoded(spaces: spaces), as: UTF8.self) }
+            )
+        }
+        self.init(items, spaces: spaces)
+    }
+
+    /// The query as it stands in an address, without its `?`; empty where there are no items.
+    ///
+    /// Unreserved characters, `/` and `?` stay as they are (RFC 3986, 3.4), all others are escaped, the plus sign and
+    /// brackets too. An item without name and value says nothing, and isn't printed.
+    ///
+    /// - Complexity: O(n) in the length of the query.
+    public var percentEncoded: String { percentEncoded(spaces: spaces) }
+
+    /// The query as it stands in an address, with spaces as they are wanted here.
+    ///
+    /// - Complexity: O(n) in the length of the query.
+    public func percentEncoded(spaces: Spaces) -> String {
+        String(decoding: encoded(with: .queryItem, spaces: spaces, isForm: false), as: UTF8.self)
+    }
+
+    /// The query as the content of a form: `application/x-www-form-urlencoded` (WHATWG URL, 5.2).
+    ///
+    /// Letters, digits and `*-._` stay as they are, a space becomes `+`, and a name without a value gets an empty one,
+    /// since forms know no other.
+    ///
+    /// - Complexity: O(n) in the length of the query.
+    public var formEncoded: Data { Data(encoded(with: .form, spaces: .plus, isForm: true)) }
+
+    private func encoded(with encoding: PercentEncoding, spaces: Spaces, isForm: Bool) -> [UInt8] {
+        var output: [UInt8] = []
+        for item in self where isForm || !item.name.isEmpty || item.value != nil {
+            if !output.isEmpty { output.append(UInt8(ascii: "&")) }
+            encoding.append(item.name, to: &output, spaces: spaces)
+            guard let value = item.value ?? (isForm ? "" : nil) else { continue }
+            output.append(UInt8(ascii: "="))
+            encoding.append(value, to: &output, spaces: spaces)
+        }
+        return output
+    }
+}
+
+// MARK: - Foundation
+
+extension Query {
+    /// Takes over Foundation's items, in their order.
+    public init(_ items: [URLQueryItem]) {
+        self.init(items.map { Item($0.name, value: $0.value) })
+    }
+
+    /// The items as Foundation's.
+    ///
+    /// `URLComponents` leaves a plus sign as it is when it prints them, which many servers read as a space;
+    /// ``percentEncoded`` doesn't.
+    public var urlQueryItems: [URLQueryItem] {
+        map { URLQueryItem(name: $0.name, value: $0.value) }
+    }
+}
+
+// MARK: - Value convertible
+
+extension Query {
+    /// What can stand behind a name in a query: a text, a number, a bool.
+    ///
+    /// A type of your own that is one of these in the end conforms in a line, and then fits into templates too:
+    ///
+    /// ```swift
+    /// enum Order: String, Query.ValueConvertible { case newest, oldest }
+    /// let query: Query = ["order": Order.newest]
+    /// ```
+    public protocol ValueConvertible: URITemplate.ValueConvertible {
+        /// The value as a text, not escaped.
+        var queryValue: String { get }
+    }
+}
+
+extension Query.ValueConvertible {
+    /// The value as a template takes it: a text.
+    public var templateValue: URITemplate.Value { .string(queryValue) }
+}
+
+extension RawRepresentable where Self: Query.ValueConvertible, RawValue: Query.ValueConvertible {
+    /// The raw value as a text.
+    public var queryValue: String { rawValue.queryValue }
+}
+
+extension Query.ValueConvertible where Self: BinaryInteger {
+    /// The number in decimal digits.
+    public var queryValue: String { description }
+}
+
+extension Query.ValueConvertible where Self: BinaryFloatingPoint & CustomStringConvertible {
+    /// The number with as many digits as it takes to read the same one back.
+    public var queryValue: String { description }
+}
+
+extension String: Query.ValueConvertible {
+    /// The text itself.
+    public var queryValue: String { self }
+}
+
+extension Substring: Query.ValueConvertible {
+    /// The text itself.
+    public var queryValue: String { String(self) }
+}
+
+extension Bool: Query.ValueConvertible {
+    /// The text `true` or `false`.
+    public var queryValue: String { self ? "true" : "false" }
+}
+
+extension UUID: Query.ValueConvertible {
+    /// The identifier in its usual form, in upper case.
+    public var queryValue: String { uuidString }
+}
+
+extension Int: Query.ValueConvertible {}
+extension Int8: Query.ValueConvertible {}
+extension Int16: Query.ValueConvertible {}
+extension Int32: Query.ValueConvertible {}
+extension Int64: Query.ValueConvertible {}
+extension UInt: Query.ValueConvertible {}
+extension UInt8: Query.ValueConvertible {}
+extension UInt16: Query.ValueConvertible {}
+extension UInt32: Query.ValueConvertible {}
+extension UInt64: Query.ValueConvertible {}
+extension Float: Query.ValueConvertible {}
+extension Double: Query.ValueConvertible {}

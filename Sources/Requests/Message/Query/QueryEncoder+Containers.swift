@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 extension QueryEncoder {
     /// A name or an index on the path to a value.
     struct Name: CodingKey {
@@ -166,4 +168,192 @@ extension QueryEncoder {
             try encoder.session.write(value, to: encoder.node, at: codingPath)
         }
     }
+}
+
+// MARK: - Node
+
+extension QueryEncoder {
+    /// A value on its way into the query.
+    ///
+    /// It is a class since containers go on writing into it after they were handed out.
+    final class Node {
+        enum Content {
+            /// What never wrote anything.
+            case nothing
+            case null
+            case text(String)
+            case list([Node])
+            /// The names, in their order; the values are the node's children.
+            case object([String])
+        }
+
+        let depth: Int
+        var content = Content.nothing
+        private(set) var children: [String: Node] = [:]
+
+        init(depth: Int) {
+            self.depth = depth
+        }
+
+        /// The child of a name, which is a new one where there was another: the last one written counts.
+        func setChild(_ child: Node, named name: String) {
+            guard case .object(var names) = content else { return }
+            content = .nothing  // Or the array would be copied.
+            if children.updateValue(child, forKey: name) == nil { names.append(name) }
+            content = .object(names)
+        }
+
+        func append(_ child: Node) {
+            guard case .list(var members) = content else { return }
+            content = .nothing  // Or the array would be copied.
+            members.append(child)
+            content = .list(members)
+        }
+
+        /// Puts what comes from a dictionary or a set, in the order of hash values, into the same order each time.
+        func sort() {
+            switch content {
+            case .object(let names): content = .object(names.sorted())
+            case .list(let members): content = .list(members.sorted { $0.sortKey < $1.sortKey })
+            case .nothing, .null, .text: break
+            }
+        }
+
+        private var sortKey: String {
+            guard case .text(let text) = content else { return "" }
+            return text
+        }
+    }
+
+    /// One call of an encoder: what its containers share.
+    final class Session {
+        let options: QueryEncoder
+        /// What went wrong where nothing can be thrown.
+        private(set) var failure: InvalidRequest?
+        private var depth = 0
+
+        init(options: QueryEncoder) {
+            self.options = options
+        }
+
+        func fail(_ reason: String, at path: [any CodingKey]) {
+            failure = failure ?? Self.failure(reason, at: path)
+        }
+
+        static func failure(_ reason: String, at path: [any CodingKey]) -> InvalidRequest {
+            InvalidRequest(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
+        }
+
+        /// A node below another; a stray one, which nobody sees, where it would be too deep.
+        func child(of node: Node, at path: [any CodingKey]) -> Node? {
+            guard node.depth < QueryEncoder.maximalDepth else {
+                fail("is nested too deeply", at: path)
+                return nil
+            }
+            return Node(depth: node.depth + 1)
+        }
+
+        /// Does something one level deeper, unless that is too deep.
+        func descend(at path: [any CodingKey], _ body: () throws -> Void) throws {
+            guard depth < QueryEncoder.maximalDepth else { throw Self.failure("is nested too deeply", at: path) }
+            depth += 1
+            defer { depth -= 1 }
+            try body()
+            if let failure { throw failure }
+        }
+
+        func write<Value: Encodable>(_ value: Value, to node: Node, at path: [any CodingKey]) throws {
+            if let text = try options.text(of: value, at: path) { return node.content = .text(text) }
+            try descend(at: path) {
+                try value.encode(to: NodeEncoder(session: self, node: node, codingPath: path))
+            }
+            switch Value.self {
+            case is any UnorderedSet.Type: node.sort()
+            case is any UnorderedDictionary.Type: if case .object = node.content { node.sort() }
+            default: break
+            }
+        }
+    }
+}
+
+/// What a set and a dictionary are known by, whatever they hold.
+private protocol UnorderedSet {}
+private protocol UnorderedDictionary {}
+extension Set: UnorderedSet {}
+extension Dictionary: UnorderedDictionary {}
+
+// MARK: - Untyped
+
+extension QueryEncoder.Session {
+    /// Writes a value of a type that only the run time knows.
+    func writeUntyped(_ value: Any, to node: QueryEncoder.Node, at path: [any CodingKey]) throws {
+        try descend(at: path) {
+            if let optional = value as? any Wrapping {
+                guard let wrapped = optional.wrapped else { return node.content = .null }
+                return try writeUntyped(wrapped, to: node, at: path)
+            }
+            if value is NSNull { return node.content = .null }
+            // Before the Swift types, because on Apple platforms a number that is an object can be cast to Bool.
+            if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
+                return node.content = .text(try text(ofObject: number, at: path))
+            }
+            if let text = try options.text(of: value, at: path) { return node.content = .text(text) }
+            if let dictionary = value as? [String: Any] {
+                node.content = .object([])
+                for key in dictionary.keys.sorted() {
+                    guard let value = dictionary[key] else { continue }
+                    let path = path + [QueryEncoder.Name(key)]
+                    guard let child = child(of: node, at: path) else { return }
+                    try writeUntyped(value, to: child, at: path)
+                    node.setChild(child, named: key)
+                }
+            } else if let members = value as? [Any] {
+                try writeMembers(members, to: node, at: path)
+            } else if let members = value as? Set<AnyHashable> {
+                try writeMembers(Array(members), to: node, at: path)
+                node.sort()
+            } else if let value = value as? any Encodable {
+                try write(value, to: node, at: path)
+            } else {
+                throw Self.failure("is a \(type(of: value)), which has no place in a query", at: path)
+            }
+        }
+    }
+
+    private func writeMembers(_ members: [Any], to node: QueryEncoder.Node, at path: [any CodingKey]) throws {
+        node.content = .list([])
+        for (index, member) in members.enumerated() {
+            let path = path + [QueryEncoder.Name(index)]
+            guard let child = child(of: node, at: path) else { return }
+            try writeUntyped(member, to: child, at: path)
+            node.append(child)
+        }
+    }
+
+    private func text(ofObject number: NSNumber, at path: [any CodingKey]) throws -> String {
+        if number.isBool { return options.bools.text(of: number.boolValue) }
+        guard number.doubleValue.isFinite else {
+            return try options.text(of: number.doubleValue, at: path) ?? number.stringValue
+        }
+        return number.stringValue
+    }
+}
+
+extension NSNumber {
+    fileprivate var isBool: Bool {
+        #if canImport(Darwin)
+        CFGetTypeID(self) == CFBooleanGetTypeID()
+        #else
+        ["c", "B"].contains(String(cString: objCType))
+        #endif
+    }
+}
+
+/// An optional, whatever it is of.
+private protocol Wrapping {
+    var wrapped: Any? { get }
+}
+
+extension Optional: Wrapping {
+    fileprivate var wrapped: Any? { self }
 }

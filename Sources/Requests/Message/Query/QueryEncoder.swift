@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Writes values as a query, or as the fields of a form.
 ///
 /// HTTP doesn't say how lists, nested values, dates or nothing are written there, so servers differ; every choice is a
@@ -103,5 +105,254 @@ public struct QueryEncoder: Sendable {
                 append(child, named: keyPaths.name(of: keys.spell(key), in: name), to: &items)
             }
         }
+    }
+}
+
+// MARK: - Options
+
+extension QueryEncoder {
+    /// How the members of a list are named.
+    public enum Arrays: Sendable {
+        /// As `tags[]`, each.
+        case brackets
+        /// As `tags`, each.
+        case noBrackets
+        /// As `tags[0]`, `tags[1]`, …
+        case indexed
+        /// As the closure says, of the name of the list and the index of the member.
+        case custom(@Sendable (_ name: String, _ index: Int) -> String)
+
+        func name(ofMember index: Int, in name: String) -> String {
+            switch self {
+            case .brackets: "\(name)[]"
+            case .noBrackets: name
+            case .indexed: "\(name)[\(index)]"
+            case .custom(let closure): closure(name, index)
+            }
+        }
+    }
+
+    /// How a bool is written.
+    public enum Bools: Sendable, Hashable {
+        /// As `true` or `false`.
+        case literal
+        /// As `1` or `0`.
+        case numeric
+
+        func text(of value: Bool) -> String {
+            switch self {
+            case .literal: value ? "true" : "false"
+            case .numeric: value ? "1" : "0"
+            }
+        }
+    }
+
+    /// How a date is written.
+    public enum Dates: Sendable {
+        /// As `2026-07-11T08:30:00Z`, in UTC, to the second; an error outside the years 0 to 9999.
+        case iso8601
+        /// As seconds since 1970, with a fraction where there is one.
+        case secondsSince1970
+        /// As milliseconds since 1970, without a fraction.
+        case millisecondsSince1970
+        /// As the date encodes itself: in seconds since 2001.
+        case deferred
+        /// As the closure says.
+        case custom(@Sendable (Date) throws -> String)
+    }
+
+    /// How data is written.
+    public enum DataValues: Sendable {
+        /// As Base64, in the alphabet with `+` and `/`, padded.
+        case base64
+        /// As the data encodes itself: as a list of numbers.
+        case deferred
+        /// As the closure says.
+        case custom(@Sendable (Data) throws -> String)
+    }
+
+    /// How the name of a nested value is put together.
+    public enum KeyPaths: Sendable {
+        /// As `page[number]`.
+        case brackets
+        /// As `page.number`.
+        case dots
+        /// As the closure says, of the name of the outer value and that of the inner.
+        case custom(@Sendable (_ parent: String, _ name: String) -> String)
+
+        func name(of name: String, in parent: String) -> String {
+            switch self {
+            case .brackets: "\(parent)[\(name)]"
+            case .dots: "\(parent).\(name)"
+            case .custom(let closure): closure(parent, name)
+            }
+        }
+    }
+
+    /// What becomes of nil.
+    public enum Nils: Sendable, Hashable {
+        /// It is left out.
+        case dropKey
+        /// The name stands alone: `name`.
+        case dropValue
+        /// The value is empty: `name=`.
+        case empty
+        /// The value is the word: `name=null`.
+        case null
+
+        func item(named name: String) -> Query.Item? {
+            switch self {
+            case .dropKey: nil
+            case .dropValue: Query.Item(name)
+            case .empty: Query.Item(name, value: "")
+            case .null: Query.Item(name, value: "null")
+            }
+        }
+    }
+
+    /// What becomes of infinity and of what isn't a number.
+    public enum NonFiniteNumbers: Sendable, Hashable {
+        /// An error.
+        case refuse
+        /// These words.
+        case words(infinity: String, negativeInfinity: String, nan: String)
+    }
+}
+
+// MARK: - Keys
+
+extension QueryEncoder {
+    /// How names are spelled, those in nested values and in dictionaries too.
+    public enum Keys: Sendable {
+        /// As they are.
+        case useDefaultKeys
+        /// As `page_number`.
+        case snakeCase
+        /// As `page-number`.
+        case kebabCase
+        /// As `PageNumber`.
+        case capitalized
+        /// As `PAGENUMBER`.
+        case uppercased
+        /// As `pagenumber`.
+        case lowercased
+        /// As the closure says.
+        case custom(@Sendable (String) -> String)
+
+        func spell(_ key: String) -> String {
+            switch self {
+            case .useDefaultKeys: key
+            case .snakeCase: Self.words(of: key, separatedBy: "_")
+            case .kebabCase: Self.words(of: key, separatedBy: "-")
+            case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
+            case .uppercased: key.uppercased()
+            case .lowercased: key.lowercased()
+            case .custom(let closure): closure(key)
+            }
+        }
+
+        /// The words of a name in lower case.
+        ///
+        /// A word begins with an upper-case letter behind another character, or with the last one of several if a
+        /// lower-case letter follows: `myURLProperty` is `my`, `url`, `property`.
+        private static func words(of key: String, separatedBy separator: Character) -> String {
+            let characters = Array(key)
+            var output = ""
+            for (index, character) in characters.enumerated() {
+                if index > 0, character.isUppercase, characters[index - 1].isLetter || characters[index - 1].isNumber {
+                    let endsAcronym = index + 1 < characters.count && characters[index + 1].isLowercase
+                    if !characters[index - 1].isUppercase || endsAcronym { output.append(separator) }
+                }
+                output += character.lowercased()
+            }
+            return output
+        }
+    }
+}
+
+// MARK: - Text
+
+extension QueryEncoder {
+    /// The value as a text, where it is one in a query; nil where it has to say itself what it is made of.
+    func text(of value: Any, at path: [any CodingKey]) throws -> String? {
+        switch value {
+        case let value as String: value
+        case let value as Bool: bools.text(of: value)
+        case let value as Int: String(value)
+        case let value as Double: try text(ofNumber: value, at: path)
+        case let value as Float: try text(ofNumber: value, at: path)
+        case let value as any BinaryInteger: "\(value)"
+        case let value as Date: try text(ofDate: value, at: path)
+        case let value as Data: try text(ofData: value)
+        case let value as URL: value.absoluteString
+        case let value as Decimal where value.isFinite: value.description
+        case let value as UUID: value.uuidString
+        default: nil
+        }
+    }
+
+    private func text(
+        ofNumber value: some BinaryFloatingPoint & CustomStringConvertible,
+        at path: [any CodingKey]
+    ) throws -> String {
+        guard !value.isFinite else { return value.description }
+        guard case .words(let infinity, let negativeInfinity, let nan) = nonFiniteNumbers else {
+            throw Session.failure("isn't a finite number", at: path)
+        }
+        return value.isNaN ? nan : value < 0 ? negativeInfinity : infinity
+    }
+
+    private func text(ofData data: Data) throws -> String? {
+        switch self.data {
+        case .base64: data.base64EncodedString()
+        case .deferred: nil
+        case .custom(let closure): try closure(data)
+        }
+    }
+
+    private func text(ofDate date: Date, at path: [any CodingKey]) throws -> String? {
+        let seconds = date.timeIntervalSince1970
+        switch dates {
+        case .deferred: return nil
+        case .custom(let closure): return try closure(date)
+        case .secondsSince1970: return try wholeNumber(seconds) ?? text(ofNumber: seconds, at: path)
+        case .millisecondsSince1970:
+            let milliseconds = (seconds * 1000).rounded()
+            return try wholeNumber(milliseconds) ?? text(ofNumber: milliseconds, at: path)
+        case .iso8601:
+            guard let text = Self.iso8601(seconds.rounded(.down)) else {
+                throw Session.failure("is a date outside the years 0 to 9999", at: path)
+            }
+            return text
+        }
+    }
+
+    /// The number without a fraction, where it has none.
+    private func wholeNumber(_ value: Double) -> String? {
+        Int64(exactly: value).map(String.init)
+    }
+
+    /// A time in UTC, as RFC 3339 profiles ISO 8601; written out, because a formatter costs more than the whole query.
+    private static func iso8601(_ time: Double) -> String? {
+        // From 0000-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
+        guard (-62_167_219_200...253_402_300_799).contains(time) else { return nil }
+        let seconds = Int64(time) + 62_167_219_200
+        let (second, minute, hour) = (seconds % 60, seconds / 60 % 60, seconds / 3600 % 24)
+        // Years begin in March here, so that the leap day is the last of a year; 60 days lie between 0000-01-01 and
+        // 0000-03-01, and a cycle of 400 years before makes all days positive.
+        let days = seconds / 86_400 - 60 + 146_097
+        let (cycle, dayOfCycle) = (days / 146_097, days % 146_097)
+        let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
+        let dayOfYear = dayOfCycle - (365 * yearOfCycle + yearOfCycle / 4 - yearOfCycle / 100)
+        let monthFromMarch = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * monthFromMarch + 2) / 5 + 1
+        let month = monthFromMarch < 10 ? monthFromMarch + 3 : monthFromMarch - 9
+        let year = (cycle - 1) * 400 + yearOfCycle + (month <= 2 ? 1 : 0)
+        func digits(_ number: Int64, _ count: Int) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, count - text.count)) + text
+        }
+        return "\(digits(year, 4))-\(digits(month, 2))-\(digits(day, 2))"
+            + "T\(digits(hour, 2)):\(digits(minute, 2)):\(digits(second, 2))Z"
     }
 }

@@ -96,3 +96,180 @@ extension URITemplate: Codable {
         try container.encode(description)
     }
 }
+
+// MARK: - Value
+
+extension URITemplate {
+    /// The value of a variable (RFC 6570, 2.3).
+    public enum Value: Sendable, Hashable {
+        /// A text.
+        case string(String)
+        /// Several texts, in their order; none is the same as ``undefined``.
+        case list([String])
+        /// Names with a value each, in their order; none is the same as ``undefined``.
+        case pairs(Pairs)
+        /// No value: what the expansion leaves out.
+        case undefined
+
+        /// Makes a value of whatever can be one; nil is ``undefined``.
+        public init(_ value: (any ValueConvertible)?) {
+            self = value?.templateValue ?? .undefined
+        }
+
+        /// Whether the expansion shows the value: an empty text is one, an empty list isn't.
+        var isDefined: Bool {
+            switch self {
+            case .string: true
+            case .list(let members): !members.isEmpty
+            case .pairs(let pairs): !pairs.isEmpty
+            case .undefined: false
+            }
+        }
+    }
+}
+
+extension URITemplate.Value: URITemplate.ValueConvertible {
+    /// The value itself.
+    public var templateValue: URITemplate.Value { self }
+}
+
+extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByNilLiteral
+{
+    /// Makes a text.
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    /// Makes a text of a number.
+    public init(integerLiteral value: Int) {
+        self = value.templateValue
+    }
+
+    /// Makes a text of a number.
+    public init(floatLiteral value: Double) {
+        self = value.templateValue
+    }
+
+    /// Makes a text: `true` or `false`.
+    public init(booleanLiteral value: Bool) {
+        self = value.templateValue
+    }
+
+    /// Makes no value.
+    public init(nilLiteral: ()) {
+        self = .undefined
+    }
+}
+
+extension URITemplate.Value: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
+    /// Makes a list; members that are nil are left out.
+    public init(arrayLiteral elements: (any Query.ValueConvertible)?...) {
+        self = .list(elements.compactMap { $0?.queryValue })
+    }
+
+    /// Makes pairs, in their order; those whose value is nil are left out.
+    public init(dictionaryLiteral elements: (String, (any Query.ValueConvertible)?)...) {
+        self = .pairs(URITemplate.Pairs(elements))
+    }
+}
+
+// MARK: - Value convertible
+
+extension URITemplate {
+    /// What a variable of a template can be set to.
+    ///
+    /// Texts, numbers and bools are, as well as arrays and dictionaries of them. To make a type of your own one, let it
+    /// conform to ``Query/ValueConvertible`` if it is a text in the end, which makes it fit for queries too:
+    ///
+    /// ```swift
+    /// enum Order: String, Query.ValueConvertible { case newest, oldest }
+    /// ```
+    public protocol ValueConvertible: Sendable {
+        /// The value as the template takes it.
+        var templateValue: URITemplate.Value { get }
+    }
+}
+
+extension URITemplate.ValueConvertible where Self == URITemplate.Pairs {
+    /// Pairs in the order in which they are written, where a dictionary would be sorted by its keys.
+    public static func pairs(_ pairs: URITemplate.Pairs) -> URITemplate.Pairs { pairs }
+}
+
+extension URITemplate.Pairs: URITemplate.ValueConvertible {
+    /// The pairs as a value.
+    public var templateValue: URITemplate.Value { .pairs(self) }
+}
+
+extension Array: URITemplate.ValueConvertible where Element: Query.ValueConvertible {
+    /// The list of the elements.
+    public var templateValue: URITemplate.Value { .list(map(\.queryValue)) }
+}
+
+extension Dictionary: URITemplate.ValueConvertible where Key == String, Value: Query.ValueConvertible {
+    /// The pairs, in the alphabetical order of the keys, so that the order is always the same.
+    public var templateValue: URITemplate.Value { .pairs(URITemplate.Pairs(self)) }
+}
+
+// MARK: - Variables
+
+extension URITemplate {
+    /// The values of variables, by name.
+    ///
+    /// ```swift
+    /// var variables: URITemplate.Variables = ["user": name, "page": 2, "tags": ["a", "b"], "until": nil]
+    /// variables["page"] = 3
+    /// ```
+    ///
+    /// Texts, numbers, bools, arrays and dictionaries can stand there as they are, and whatever else is
+    /// ``ValueConvertible``. A name that stands there twice has its last value.
+    public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+        private var values: [String: URITemplate.Value]
+
+        /// Makes variables without values.
+        public init() {
+            values = [:]
+        }
+
+        /// Makes variables of a dictionary, such as the one that was extracted from another address.
+        public init(_ values: [String: URITemplate.Value]) {
+            self.values = values
+        }
+
+        /// Makes variables of names and values; nil is the same as no value.
+        public init(dictionaryLiteral elements: (String, (any ValueConvertible)?)...) {
+            values = Dictionary(elements.map { ($0, URITemplate.Value($1)) }, uniquingKeysWith: { $1 })
+        }
+
+        /// The value of a variable; ``Value/undefined`` where there is none.
+        public subscript(name: String) -> URITemplate.Value {
+            get { values[name] ?? .undefined }
+            set { values[name] = newValue }
+        }
+    }
+}
+
+/// Why a text is no URI template, or a template can't be expanded.
+///
+/// It names the piece that is at fault, where that is, and what is wrong with it. A template in a literal can't throw
+/// where it stands; it throws this when it is expanded.
+public struct InvalidURITemplate: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What is wrong.
+    public let reason: String
+    /// The beginning of the piece that is at fault, with control characters escaped.
+    public let excerpt: String
+    /// Where the fault is, in bytes of UTF-8 from the beginning of the template.
+    public let offset: Int
+
+    /// Makes the error; the excerpt is shortened here.
+    init(_ reason: String, excerpt: String, offset: Int) {
+        self.reason = reason
+        self.excerpt = excerpt.shortened()
+        self.offset = offset
+    }
+
+    /// The error, in a sentence.
+    public var description: String {
+        "the URI template \(reason) at byte \(offset): “\(excerpt)”"
+    }
+}
