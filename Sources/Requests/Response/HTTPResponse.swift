@@ -104,3 +104,16 @@ extension HTTPResponse: CustomStringConvertible {
     /// The head and the content, in a line; the content is shown as it describes itself.
     public var description: String { "\(head): \(body)" }
 }
+
+/// The content of an answer on its way back through the chain: in memory, or delivered elsewhere already.
+public enum ResponseContent: Sendable, Hashable {
+    /// The content, in memory.
+    case data(Data)
+    /// The number of bytes that went to a file or to a stream's consumer as they arrived.
+    case delivered(Int64)
+
+    /// The content, if it is in memory.
+    public var data: Data? {
+        if case .data(let data) = self { data } else { nil }
+    }
+}

@@ -107,3 +107,79 @@ extension Metrics: CustomStringConvertible {
         return phases.joined(separator: ", ")
     }
 }
+
+/// One request that went to the transport on behalf of an operation, and what came of it.
+///
+/// An operation has one for its first try, one for every redirect that it follows, one for every retry, and one for every
+/// further request that an interceptor sends by ``Next``.
+public struct Attempt: Sendable {
+    /// Why the attempt was made.
+    public enum Cause: Sendable, Hashable {
+        /// It is the first.
+        case initial
+        /// The one before was redirected here.
+        case redirect
+        /// The one before failed.
+        case retry
+        /// A redirect led to a challenge, which is answered without another attempt of the operation.
+        case answer
+    }
+
+    /// Why the attempt was made.
+    public let cause: Cause
+    /// What was sent.
+    public let request: HTTPRequest
+    /// The head of what came back, if anything did.
+    public internal(set) var response: HTTPResponseHead?
+    /// Why the transfer failed, if it did.
+    public internal(set) var error: RequestError?
+    /// What the attempt took; nil where it was made up rather than sent.
+    public internal(set) var metrics: Metrics?
+
+    /// Makes the record of an attempt.
+    public init(
+        cause: Cause,
+        request: HTTPRequest,
+        response: HTTPResponseHead? = nil,
+        error: RequestError? = nil,
+        metrics: Metrics? = nil
+    ) {
+        self.cause = cause
+        self.request = request
+        self.response = response
+        self.error = error
+        self.metrics = metrics
+    }
+
+    /// Notes the end, and when it was, where the transport hasn't said.
+    mutating func end(_ error: RequestError?, after duration: Duration) {
+        self.error = error
+        if metrics?.end == nil { metrics?.end = duration }
+    }
+}
+
+extension Attempt: CustomStringConvertible {
+    /// What was sent and what came of it, in a line without secrets.
+    public var description: String {
+        let outcome = error.map { $0.shortDescription } ?? response.map { "\($0.status)" } ?? "no answer"
+        return "\(cause): \(request), \(outcome)"
+    }
+}
+
+/// What an operation waits for, that it may go on as somebody whom the server knows.
+public enum AuthenticationStep: Sendable, Hashable {
+    /// The answer to the challenge of a server, for which a user may be asked.
+    case challenge(AuthenticationChallenge)
+    /// The refresh of a credential, or what a recovery does: its own, or one that others need too.
+    case refresh
+}
+
+extension AuthenticationStep: CustomStringConvertible {
+    /// The step in a few words, such as `challenge Basic`.
+    public var description: String {
+        switch self {
+        case .challenge(let challenge): "challenge \(challenge.scheme.shortened(to: 32))"
+        case .refresh: "refresh"
+        }
+    }
+}

@@ -103,3 +103,42 @@ extension RequestError {
         public static let other = Code("other")
     }
 }
+
+// MARK: - Download error
+
+extension RequestError.Code {
+    init(_ error: DownloadError) {
+        switch error.code {
+        case .fileExists: self = .fileExists
+        case .cannotWriteFile: self = .cannotWriteFile
+        case .diskFull: self = .diskFull
+        }
+    }
+}
+
+/// A line or an event of a stream is larger than the limit.
+///
+/// It arrives as the underlying error of a ``RequestError`` whose code is `bodyTooLarge`.
+public struct OversizedElement: Error, Sendable, Hashable, CustomStringConvertible {
+    /// What the stream is made of.
+    public enum Kind: String, Sendable, Hashable {
+        /// A line.
+        case line
+        /// An event.
+        case event
+    }
+
+    /// What is too large.
+    public let kind: Kind
+    /// How many bytes there may be.
+    public let limit: Int
+
+    /// Makes the error.
+    public init(_ kind: Kind, limit: Int) {
+        self.kind = kind
+        self.limit = limit
+    }
+
+    /// The error, in a sentence.
+    public var description: String { "one \(kind.rawValue) of the stream is larger than \(limit) bytes" }
+}

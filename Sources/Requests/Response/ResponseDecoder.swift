@@ -52,3 +52,233 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
         ResponseDecoder<NewValue>(accepting: accepted) { try transform(decode($0)) }
     }
 }
+
+// MARK: - Built in
+
+extension ResponseDecoder where Value == Void {
+    /// Ignores the content.
+    public static var none: ResponseDecoder { ResponseDecoder { _ in } }
+}
+
+extension ResponseDecoder where Value == Data {
+    /// Leaves the content as it is.
+    public static var data: ResponseDecoder { ResponseDecoder { $0.body } }
+}
+
+extension ResponseDecoder where Value == HTTPResponse<Data> {
+    /// Gives the whole response.
+    public static var response: ResponseDecoder { ResponseDecoder { $0 } }
+}
+
+extension ResponseDecoder where Value == String {
+    /// Text in the charset that the response names, or else in UTF-8.
+    ///
+    /// Content that isn't text in that charset is an error of code `decoding`; so is a charset that the platform
+    /// doesn't know.
+    public static var text: ResponseDecoder { ResponseDecoder { try $0.text() } }
+
+    /// Text in an encoding, whatever the response says.
+    public static func text(encoding: String.Encoding) -> ResponseDecoder {
+        ResponseDecoder { try $0.text(encoding: encoding) }
+    }
+}
+
+extension ResponseDecoder where Value == JSONValue {
+    /// JSON of any shape.
+    public static var jsonObject: ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(JSONValue.self, from: $0) }
+    }
+}
+
+extension ResponseDecoder where Value: Decodable {
+    /// JSON, decoded by the decoder of the environment.
+    ///
+    /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which it makes nil.
+    public static var json: ResponseDecoder { json() }
+
+    /// JSON, decoded by the decoder of the environment.
+    public static func json(_ type: Value.Type = Value.self) -> ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0) }
+    }
+
+    /// JSON, decoded by a decoder of your own.
+    ///
+    /// - Parameters:
+    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - decoder: Makes the decoder, for each response one.
+    /// - Returns: The decoder.
+    public static func json(
+        _ type: Value.Type = Value.self,
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
+    ) -> ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0) }
+    }
+
+    /// JSON; the same as `json(_:)`, spelled for the side that encodes.
+    public static func json(encoded type: Value.Type) -> ResponseDecoder {
+        json(type)
+    }
+
+    /// JSON; the same as `json(_:decoder:)`, spelled for the side that encodes.
+    public static func json(
+        encoded type: Value.Type,
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
+    ) -> ResponseDecoder {
+        json(type, decoder: decoder())
+    }
+
+    /// The part of a JSON document that stands at a path of keys, such as `data.user`, decoded by the decoder of the
+    /// environment.
+    ///
+    /// - Parameters:
+    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
+    /// - Returns: The decoder.
+    public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String) -> ResponseDecoder {
+        json(at: keyPath) { $0.jsonDecoder }
+    }
+
+    /// The part of a JSON document that stands at a path of keys, decoded by a decoder of your own.
+    ///
+    /// - Parameters:
+    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
+    ///   - decoder: Makes the decoder, for each response one.
+    /// - Returns: The decoder.
+    public static func json(
+        _ type: Value.Type = Value.self,
+        atKeyPath keyPath: String,
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
+    ) -> ResponseDecoder {
+        json(at: keyPath) { _ in decoder() }
+    }
+
+    private static func json(
+        at keyPath: String,
+        _ makeDecoder: @escaping @Sendable (HTTPResponse<Data>) -> JSONDecoder
+    ) -> ResponseDecoder {
+        ResponseDecoder(accepting: [.json]) { response in
+            let decoder = makeDecoder(response)
+            NestedPath.set(keyPath.split(separator: ".").map(String.init), of: decoder)
+            return try decoder.decode(NestedValue<Value>.self, from: response).value
+        }
+    }
+}
+
+extension ResponseDecoder where Value: HTTPDecodableResponse {
+    /// The way that the value decodes itself.
+    public static var custom: ResponseDecoder { ResponseDecoder { try Value.decode($0) } }
+}
+
+/// A value somewhere inside a JSON document: decodes by walking down a path of keys, without a copy of what is beside
+/// it.
+struct NestedValue<Value: Decodable>: Decodable {
+    let value: Value
+
+    init(from decoder: any Decoder) throws {
+        value = try Self.value(at: NestedPath.of(decoder)[...], in: decoder)
+    }
+
+    private static func value(at path: ArraySlice<String>, in decoder: any Decoder) throws -> Value {
+        // Values that the decoder treats in a way of its own, such as dates, have to be asked a container for, by
+        // their type.
+        guard let first = path.first else { return try Value(from: decoder) }
+        if let index = Int(first), index >= 0, var array = try? decoder.unkeyedContainer() {
+            while !array.isAtEnd, array.currentIndex < index { _ = try array.superDecoder() }
+            guard path.count > 1 else { return try array.decode(Value.self) }
+            return try value(at: path.dropFirst(), in: array.superDecoder())
+        }
+        let object = try decoder.container(keyedBy: NestedPath.Key.self)
+        let key = NestedPath.Key(stringValue: first)
+        guard path.count > 1 else { return try object.decode(Value.self, forKey: key) }
+        return try value(at: path.dropFirst(), in: object.superDecoder(forKey: key))
+    }
+}
+
+/// The path of a ``NestedValue``, on its way through the decoder's user info.
+enum NestedPath {
+    struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    private static let key = CodingUserInfoKey(rawValue: "Requests.NestedPath")
+
+    static func set(_ path: [String], of decoder: JSONDecoder) {
+        if let key { decoder.userInfo[key] = path }
+    }
+
+    static func of(_ decoder: any Decoder) -> [String] {
+        key.flatMap { decoder.userInfo[$0] as? [String] } ?? []
+    }
+}
+
+/// A type that knows how to make itself of a response.
+///
+/// For formats that aren't JSON, and for values that need a header or the status:
+///
+/// ```swift
+/// struct Page: HTTPDecodableResponse {
+///     let text: String
+///     let next: String?
+///
+///     static func decode(_ response: HTTPResponse<Data>) throws -> Page {
+///         Page(text: try response.text(), next: response.headers[.link])
+///     }
+/// }
+///
+/// let page = try await queue.fetch(Get<Page>("pages", "1"))
+/// ```
+public protocol HTTPDecodableResponse: Sendable {
+    /// Makes the value of a response.
+    ///
+    /// - Throws: The failure of the request.
+    static func decode(_ response: HTTPResponse<Data>) throws -> Self
+}
+
+// MARK: - Content
+
+extension JSONDecoder {
+    /// Decodes the content of a response; an optional takes empty content for nil.
+    ///
+    /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse` or `notModified`.
+    func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse<Data>) throws -> Value {
+        guard response.isWithoutRepresentation, !type.hasEmptyValue else {
+            return try decode(type, fromContent: response.body)
+        }
+        throw RequestError(.notModified, phase: .decoding)
+    }
+
+    /// Decodes content; an optional takes empty content for nil.
+    ///
+    /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
+    func decode<Value: Decodable>(_ type: Value.Type, fromContent content: Data) throws -> Value {
+        guard content.isEmpty else { return try decode(type, from: content) }
+        guard let empty = (type as? any EmptyRepresentable.Type)?.empty as? Value else {
+            throw RequestError(.emptyResponse, phase: .decoding)
+        }
+        return empty
+    }
+}
+
+extension Decodable {
+    /// Whether the type has a value that stands for no content.
+    static var hasEmptyValue: Bool { self is any EmptyRepresentable.Type }
+}
+
+extension HTTPResponse<Data> {
+    /// Whether the response tells a caller that has a representation that it is still the right one.
+    var isWithoutRepresentation: Bool { status == .notModified && body.isEmpty }
+}
+
+/// A type with a value that stands for no content.
+protocol EmptyRepresentable {
+    static var empty: Self { get }
+}
+
+extension Optional: EmptyRepresentable {
+    static var empty: Wrapped? { nil }
+}
