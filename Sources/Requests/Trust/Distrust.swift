@@ -58,3 +58,12 @@ enum Distrust: Sendable, Hashable, CaseIterable {
         }
     }
 }
+
+// MARK: - Distrust
+
+extension RequestError {
+    /// Says why a connection isn't trusted.
+    init(_ distrust: Distrust, phase: Phase) {
+        self.init(.untrusted, phase: phase, reason: distrust.reason, underlying: URLError(distrust.urlCode))
+    }
+}

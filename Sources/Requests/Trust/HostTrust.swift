@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// What is asked of a connection to one host: a ``TrustPolicy`` with its rules applied.
 struct HostTrust: Sendable, Hashable {
     /// The authorities whose word is good.
@@ -31,5 +33,98 @@ extension TrustPolicy {
             minimumVersion: rules.minimumVersion,
             acceptsAnyCertificate: rules.insecureHosts.value(for: host) == true
         )
+    }
+}
+
+/// The SHA-256 of a public key: what a host's own certificate must hold, beside being trusted.
+///
+/// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the certificate:
+/// it stays good when that is renewed with the same key. Pin a second key too, one that isn't in use yet, or the loss
+/// of the first locks every installed client out. This prints the pin of a certificate:
+///
+/// ```sh
+/// openssl x509 -in server.pem -noout -pubkey | openssl pkey -pubin -outform der \
+///     | openssl dgst -sha256 -binary | base64
+/// ```
+///
+/// ```swift
+/// let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
+/// ```
+public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
+    /// The digest, 32 bytes.
+    public let sha256: Data
+
+    /// Takes a digest.
+    ///
+    /// - Throws: ``InvalidTrust`` where it isn't 32 bytes.
+    public init(sha256: Data) throws(InvalidTrust) {
+        guard sha256.count == 32 else { throw InvalidTrust(.pin, "isn't the 32 bytes of a SHA-256") }
+        self.sha256 = Data(sha256)
+    }
+
+    /// Takes a digest as text: base64 behind `sha256/`, as most tools print it.
+    ///
+    /// - Throws: ``InvalidTrust`` where it isn't 32 bytes in such a form.
+    public init(_ text: String) throws(InvalidTrust) {
+        guard text.hasPrefix("sha256/") else { throw InvalidTrust(.pin, "doesn't begin with sha256/", excerpt: text) }
+        // libcurl's own spelling has two slashes; base64 of a digest may begin with one, but then is too long by it.
+        let base64 = text.dropFirst("sha256/".count)
+        let digests = [base64, base64.hasPrefix("/") ? base64.dropFirst() : base64].map { Data(base64Encoded: "\($0)") }
+        guard let digest = digests.first(where: { $0?.count == 32 }) ?? nil else {
+            throw InvalidTrust(.pin, "isn't the base64 of 32 bytes behind sha256/", excerpt: text)
+        }
+        sha256 = digest
+    }
+
+    /// Makes the pin of the key in a certificate.
+    public init(_ certificate: Certificate) {
+        sha256 = SHA256.digest(of: certificate.publicKeyInfo)
+    }
+
+    /// The pin as text, such as `sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=`.
+    public var description: String { "sha256/\(sha256.base64EncodedString())" }
+}
+
+// MARK: - Judging
+
+/// What a server's certificate is worth, where the system checks chains, names and dates, and leaves the rest to us.
+extension HostTrust {
+    /// What to do about a certificate.
+    enum Verdict: Sendable, Hashable {
+        /// Have the system decide, which asks no less than was asked here.
+        case leave
+        /// Accept it, which the system by itself may not.
+        case accept
+        /// End the connection.
+        case refuse(Distrust)
+    }
+
+    /// Whether the authorities are the system's, so that it can be left to do its usual checks besides.
+    var goesByTheSystem: Bool { !acceptsAnyCertificate && authorities == Authorities() }
+
+    /// Judges the certificate of the host.
+    ///
+    /// Everything has to be there and right: what can't be read is refused, and a pin is looked at last, but for a
+    /// certificate that needn't be anybody's, too.
+    ///
+    /// - Parameters:
+    ///   - certificate: The host's own, as DER; nil where there is none.
+    ///   - problem: What the system finds wrong by the policy's authorities; nil is nothing. Not asked where any
+    ///     certificate will do.
+    /// - Returns: What to do.
+    func verdict(on certificate: Data?, problem: () -> Distrust?) -> Verdict {
+        if !acceptsAnyCertificate {
+            guard authorities.includesSystem || !authorities.certificates.isEmpty else {
+                return .refuse(.noAuthorities)
+            }
+            if let problem = problem() { return .refuse(problem) }
+        }
+        if let pins {
+            guard let der = certificate, let certificate = try? Certificate(der: der) else {
+                return .refuse(.badCertificate)
+            }
+            guard pins.contains(PublicKeyPin(certificate)) else { return .refuse(.wrongPin) }
+        }
+        return goesByTheSystem ? .leave : .accept
     }
 }
