@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// How bytes move: the one seam between operations and the network.
 ///
 /// ### Choose a transport
@@ -45,4 +47,75 @@ public protocol HTTPTransport: AnyObject, Sendable {
     ///   - receive: Takes the events, by the rules above. It returns quickly and may be called from any thread.
     /// - Returns: The handle with which to cancel and to pause.
     func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
+}
+
+/// What a transport can do beyond sending a request and reporting the response.
+///
+/// Honest on every platform: what isn't here is refused with an error, or is known not to happen; it never happens by
+/// half.
+public struct TransportCapabilities: OptionSet, Sendable {
+    /// The set as bits.
+    public let rawValue: Int
+
+    /// Makes a set of bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Events come on threads where a slow receiver delays no other transfer, so that content may be decoded there.
+    ///
+    /// Without this, the operation moves to a global queue of its quality of service before it decodes.
+    public static let concurrentDelivery = TransportCapabilities(rawValue: 1 << 0)
+    /// ``Transfer/pause()`` stops the peer.
+    public static let pausing = TransportCapabilities(rawValue: 1 << 1)
+    /// A GET or HEAD request may have a body.
+    public static let bodyWithAnyMethod = TransportCapabilities(rawValue: 1 << 2)
+    /// Bodies that are streams of a known length are sent with `Content-Length` rather than in chunks.
+    public static let sizedStreams = TransportCapabilities(rawValue: 1 << 3)
+    /// Repeated header fields are sent one by one, in their order.
+    public static let orderedHeaders = TransportCapabilities(rawValue: 1 << 4)
+}
+
+/// A running transfer, seen from the side that started it.
+///
+/// All calls are safe from any thread, and at any time.
+public protocol Transfer: AnyObject, Sendable {
+    /// Asks for the end; a transfer that has ended, or was cancelled before, stays as it is.
+    func cancel()
+
+    /// Asks for no more content until ``resume()``: back-pressure, where ``TransportCapabilities/pausing`` says that
+    /// there is such a thing. By default nothing happens.
+    func pause()
+
+    /// Asks for content again.
+    func resume()
+}
+
+extension Transfer {
+    /// Does nothing: the transport can't pause.
+    public func pause() {}
+
+    /// Does nothing: the transport can't pause.
+    public func resume() {}
+}
+
+/// What happens in a transfer; ``HTTPTransport`` has the rules of their order.
+public enum TransferEvent: Sendable {
+    /// A response that isn't the final one came: 100, 103 (RFC 9110, 15.2).
+    case informational(HTTPResponseHead)
+    /// So many bytes of the content have been sent, of so many, where that is known.
+    case sent(Int64, of: Int64?)
+    /// The final response began.
+    case head(HTTPResponseHead)
+    /// A piece of its content came.
+    case data(Data)
+    /// What the transfer took, as far as the transport can tell.
+    indirect case metrics(Metrics)
+    /// The transfer is over; with no error, the response is complete.
+    case end(RequestError?)
+}
+
+/// The handle of a transfer that couldn't begin.
+final class EndedTransfer: Transfer {
+    func cancel() {}
 }

@@ -51,4 +51,96 @@ final class SessionTrust: Sendable {
         return verdict == .accept ? .use(URLCredential(trust: trust)) : .system
     }
 }
+
+// MARK: - Host trust
+
+extension SecTrust {
+    /// Judges what a server shows of itself.
+    func verdict(of rules: HostTrust, for host: String) -> HostTrust.Verdict {
+        rules.verdict(on: leaf) { problem(for: host, by: rules) }
+    }
+
+    /// The server's own certificate, as DER.
+    private var leaf: Data? {
+        let chain = SecTrustCopyCertificateChain(self) as? [SecCertificate]
+        return chain?.first.map { SecCertificateCopyData($0) as Data }
+    }
+
+    /// What the system finds wrong; nil where it is content.
+    ///
+    /// Where the system is to have the last word anyway, it is asked about what it would ask itself. Where it isn't, the
+    /// name is asked for again, whatever the session was about to ask.
+    private func problem(for host: String, by rules: HostTrust) -> Distrust? {
+        if !rules.goesByTheSystem {
+            guard SecTrustSetPolicies(self, SecPolicyCreateSSL(true, host as CFString)) == errSecSuccess else {
+                return .badCertificate
+            }
+            let given = rules.authorities.certificates
+            let anchors = given.compactMap { SecCertificateCreateWithData(nil, $0.der as CFData) }
+            guard anchors.count == given.count,
+                SecTrustSetAnchorCertificates(self, anchors as CFArray) == errSecSuccess,
+                SecTrustSetAnchorCertificatesOnly(self, !rules.authorities.includesSystem) == errSecSuccess
+            else { return .noAuthorities }
+        }
+        var error: CFError?
+        guard !SecTrustEvaluateWithError(self, &error) else { return nil }
+        return error.map { Distrust(status: OSStatus(truncatingIfNeeded: CFErrorGetCode($0))) } ?? .badCertificate
+    }
+}
+
+extension Distrust {
+    /// Takes over what the system found.
+    fileprivate init(status: OSStatus) {
+        switch status {
+        case errSecHostNameMismatch: self = .wrongHost
+        case errSecCertificateExpired: self = .expired
+        case errSecCertificateNotValidYet: self = .notYetValid
+        case errSecCertificateRevoked: self = .revoked
+        // The code for a root that isn't trusted, be it an authority or the certificate itself.
+        case errSecNotTrusted, errSecCreateChainFailed: self = .unknownAuthority
+        default: self = .badCertificate
+        }
+    }
+}
+
+// MARK: - URLCredential
+
+extension ClientIdentity {
+    /// Makes what a session shows a server.
+    ///
+    /// - Throws: A ``RequestError`` of code `unsupported` where the system has no way that leaves the keychain alone, and
+    ///   of code `untrusted` where the container doesn't open.
+    func makeCredential() throws(RequestError) -> URLCredential {
+        guard case .pkcs12(let container) = content else {
+            throw Self.unsupported("a URLSession takes a client certificate as PKCS#12 only")
+        }
+        var options: [String: Any] = [kSecImportExportPassphrase as String: password ?? ""]
+        #if os(macOS)
+        // Without this option, the key would be put into the user's keychain, and stay there.
+        guard #available(macOS 15, *) else {
+            throw Self.unsupported("a client certificate that leaves the keychain alone needs macOS 15")
+        }
+        options[kSecImportToMemoryOnly as String] = true
+        #endif
+        var imported: CFArray?
+        guard SecPKCS12Import(container as CFData, options as CFDictionary, &imported) == errSecSuccess,
+            let items = imported as? [[String: Any]],
+            let item = items.first(where: { $0[kSecImportItemIdentity as String] != nil }),
+            let identity = Self.identity(item[kSecImportItemIdentity as String])
+        else { throw RequestError(.ownCertificateUnusable, phase: .sending) }
+        let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
+        return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
+    }
+
+    /// A value as what it has to be; Swift's own casts to types of Core Foundation look at nothing.
+    private static func identity(_ value: Any?) -> SecIdentity? {
+        let object = value as AnyObject
+        guard CFGetTypeID(object) == SecIdentityGetTypeID() else { return nil }
+        return unsafeDowncast(object, to: SecIdentity.self)
+    }
+
+    private static func unsupported(_ reason: String) -> RequestError {
+        RequestError(.unsupported, phase: .sending, reason: reason)
+    }
+}
 #endif

@@ -127,3 +127,79 @@ public final class URLSessionTransport: HTTPTransport {
     }
     #endif
 }
+
+/// The private sessions that run the tasks of injected ones: all of them on Linux, and elsewhere those whose trust isn't
+/// just the system's.
+///
+/// One for each injected session, made from its configuration when it is first used, and gone with it. A session is
+/// held weakly: its address alone may come again.
+final class PrivateSessions: Sendable {
+    private struct Entry {
+        weak var session: URLSession?
+        let transport: URLSessionTransport
+    }
+
+    static let shared = PrivateSessions()
+    private let entries = Locked<[ObjectIdentifier: Entry]>([:])
+
+    /// The transport that stands in for a session.
+    func transport(for session: URLSession) -> URLSessionTransport {
+        let id = ObjectIdentifier(session)
+        if let transport = entries.withLock({ $0[id]?.session === session ? $0[id]?.transport : nil }) {
+            return transport
+        }
+        // Made outside the lock; when two threads come at once, the first to store wins.
+        let fresh = URLSessionTransport(configuration: session.configuration)
+        let (transport, gone) = entries.withLock { entries in
+            let gone = entries.filter { $0.value.session == nil }
+            for id in gone.keys { entries[id] = nil }
+            if let known = entries[id] { return (known.transport, gone) }
+            entries[id] = Entry(session: session, transport: fresh)
+            return (fresh, gone)
+        }
+        withExtendedLifetime(gone) {}  // Their sessions are invalidated here, outside the lock.
+        return transport
+    }
+}
+
+// MARK: - HTTPTransport
+
+/// Any session carries requests: one of your own, with its configuration, or `URLSession.shared`.
+///
+/// On Apple platforms the session runs the task itself, and its cookies, its cache and its configuration stay in force.
+/// On Linux only a session's own delegate sees data, so the session contributes its *configuration* — protocol classes,
+/// headers, proxy, cookies, limits — to a private session that runs the tasks; the session's own delegate isn't called,
+/// and its URL cache isn't used. So it is on Apple platforms for a request with a ``TrustPolicy`` but `.system`, whose
+/// connections nobody else may use. ``URLSessionTransport`` has the table of what that means.
+extension URLSession: HTTPTransport {
+    /// What a session can do.
+    public var capabilities: TransportCapabilities { .ofURLSession }
+
+    /// Starts a transfer, as ``HTTPTransport`` says.
+    public func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer {
+        #if canImport(FoundationNetworking)
+        PrivateSessions.shared.transport(for: self).send(request, receive: receive)
+        #else
+        guard request.trust == .system else {
+            return PrivateSessions.shared.transport(for: self).send(request, receive: receive)
+        }
+        return SessionTransfer.start(request, in: self, delegate: .shared, receive: receive)
+        #endif
+    }
+}
+
+extension HTTPTransport where Self == URLSession {
+    /// `URLSession.shared`.
+    public static var shared: URLSession { URLSession.shared }
+}
+
+extension TransportCapabilities {
+    #if canImport(FoundationNetworking)
+    static let ofURLSession: TransportCapabilities = []
+    #else
+    static let ofURLSession: TransportCapabilities = [.pausing]
+    #endif
+}
