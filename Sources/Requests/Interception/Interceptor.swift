@@ -98,3 +98,110 @@ extension Interceptor {
     /// Leaves the decision to the next interceptor, and at last to the retry policy.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
 }
+
+/// Changes requests on their way out, in a closure.
+///
+/// ```swift
+/// environment.interceptors = [
+///     .adapting { $0.headers["X-Request-ID"] = UUID().uuidString },
+///     .signing { $0.headers["X-Signature"] = try key.signature(of: $0) },
+/// ]
+/// ```
+public struct RequestAdapter: Interceptor {
+    /// Changes a request.
+    public typealias Change = @Sendable (inout HTTPRequest, InterceptorContext) async throws -> Void
+
+    private let change: Change
+
+    /// Makes an interceptor of a closure.
+    ///
+    /// - Parameter change: Changes the request, before every attempt that isn't a redirect. What it throws is the
+    ///   failure of the operation.
+    public init(_ change: @escaping Change) {
+        self.change = change
+    }
+
+    /// Has the closure change the request.
+    ///
+    /// - Throws: What the closure throws.
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        try await change(&request, context)
+    }
+}
+
+extension Interceptor where Self == RequestAdapter {
+    /// Changes every request in a closure.
+    public static func adapting(
+        _ change: @escaping @Sendable (inout HTTPRequest) async throws -> Void
+    ) -> RequestAdapter {
+        RequestAdapter { request, _ in try await change(&request) }
+    }
+
+    /// Signs every request to the origin of the base URL, in a closure; where there is no base URL, every request.
+    ///
+    /// The closure sees the request as it will be sent, if this is the last interceptor. Header fields that it changes
+    /// are secrets from then on: no description shows them, and no other origin receives them.
+    public static func signing(
+        _ sign: @escaping @Sendable (inout HTTPRequest) async throws -> Void
+    ) -> RequestAdapter {
+        RequestAdapter { request, context in
+            guard request.inherits(from: context.baseURL) else { return }
+            let headers = request.headers
+            try await sign(&request)
+            request.headers.markSecrets(addedTo: headers)
+        }
+    }
+}
+
+/// An interceptor that changes requests as Foundation's `URLRequest`: for code that knows only that.
+///
+/// What the closure changes is taken over, and nothing else: repeated and ordered header fields, a file as body, and
+/// whatever else a `URLRequest` can't carry stay as they are.
+public struct URLRequestModifier: Interceptor {
+    private let modify: @Sendable (inout URLRequest) async throws -> Void
+
+    /// Makes an interceptor of a closure.
+    public init(_ modify: @escaping @Sendable (inout URLRequest) async throws -> Void) {
+        self.modify = modify
+    }
+
+    /// Lets the closure change the request.
+    ///
+    /// - Throws: What the closure throws, and ``InvalidRequest`` for what can't go on the wire.
+    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        let original = URLRequest(request)
+        var changed = original
+        try await modify(&changed)
+        try request.takeOver(changed, changedFrom: original)
+    }
+}
+
+extension Interceptor where Self == URLRequestModifier {
+    /// Changes requests as Foundation's `URLRequest`.
+    public static func modifyingURLRequest(
+        _ modify: @escaping @Sendable (inout URLRequest) async throws -> Void
+    ) -> URLRequestModifier {
+        URLRequestModifier(modify)
+    }
+}
+
+extension HTTPRequest {
+    fileprivate mutating func takeOver(_ changed: URLRequest, changedFrom original: URLRequest) throws {
+        let imported = try HTTPRequest(changed)
+        if changed.url != original.url { url = imported.url }
+        if changed.httpMethod != original.httpMethod { method = imported.method }
+        let (before, after) = (original.allHTTPHeaderFields ?? [:], changed.allHTTPHeaderFields ?? [:])
+        for name in Set(before.keys).union(after.keys) where before[name] != after[name] {
+            headers[HTTPField.Name(name)] = after[name]
+        }
+        let bringsBody = changed.httpBody != nil || changed.httpBodyStream != nil
+        if changed.httpBody != original.httpBody || changed.httpBodyStream !== original.httpBodyStream {
+            body = bringsBody ? imported.body : .none
+        }
+        if changed.timeoutInterval != original.timeoutInterval { timeout = imported.timeout }
+        if changed.cachePolicy != original.cachePolicy { cachePolicy = imported.cachePolicy }
+        if changed.allowsCellularAccess != original.allowsCellularAccess {
+            allowsCellularAccess = imported.allowsCellularAccess
+        }
+    }
+}
