@@ -32,3 +32,105 @@ struct RedirectLink: Interceptor {
         }
     }
 }
+
+/// Follows the redirects of one operation: decides, for each response, what to send next.
+///
+/// What is dropped on the way stays dropped: a chain that leaves an origin and comes back to it arrives without the
+/// credentials that it left with, because whoever named the way back isn't the one who was trusted with them.
+struct RedirectMachine: Sendable {
+    /// What to do with a response.
+    enum Action: Sendable {
+        /// It is no redirect, or none that is followed: judge it.
+        case deliver
+        /// Send this request.
+        case follow(HTTPRequest)
+        /// Give up.
+        case fail(RequestError.Code, reason: String)
+    }
+
+    private let policy: RedirectPolicy
+    private(set) var count = 0
+
+    init(policy: RedirectPolicy) {
+        self.policy = policy
+    }
+
+    /// Decides about the response to `request`.
+    mutating func handle(_ response: HTTPResponseHead, to request: HTTPRequest) -> Action {
+        guard let limit = policy.limit, Self.redirects.contains(response.status),
+            let location = response[.location]
+        else { return .deliver }
+        guard count < limit else {
+            return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
+        }
+        guard let target = Self.resolve(location, against: request.url) else {
+            return .fail(.badRedirect, reason: "the location “\(location.redactedLocation)” is no web address")
+        }
+        var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
+        let leavesOrigin = Origin(target) != Origin(request.url)
+        if leavesOrigin, !next.body.isEmpty, !policy.sendsBodyToOtherOrigins {
+            return .fail(.redirectRefused, reason: "another origin asks for the body")
+        }
+        next.url = target
+        next.headers.remove(.host)
+        if leavesOrigin {
+            next.headers.removeSecrets()
+            // What answers now never saw the credentials, and its refusal says nothing about them.
+            next.credentialGenerations = [:]
+        }
+        guard var next = policy.modified(next, after: response) else { return .deliver }
+        guard next.body.isReplayable else {
+            return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
+        }
+        count += 1
+        // At the end, since the policy may have made another request of it.
+        next.hasLeftOrigin = request.hasLeftOrigin || Origin(next.url) != Origin(request.url)
+        return .follow(next)
+    }
+
+    // 300 and 304 leave the choice to the caller; 305 and 306 are dead.
+    private static let redirects: Set<HTTPStatus> = [
+        .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
+    ]
+
+    /// RFC 3986, 5: relative to the request's own address; the fragment is inherited (RFC 9110, 10.2.2).
+    ///
+    /// A space is escaped, as every browser does it, but for one in a host, which no escaping makes a name.
+    private static func resolve(_ location: String, against base: URL) -> URL? {
+        guard !location.isEmpty, location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            let target = URL(string: location.replacing(" ", with: "%20"), relativeTo: base)?.absoluteURL,
+            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = target.host(percentEncoded: true), !host.isEmpty, !host.contains("%20")
+        else { return nil }
+        guard var components = URLComponents(url: target, resolvingAgainstBaseURL: true) else { return nil }
+        // Credentials in a location are the server's choice, and are no credentials of the caller's.
+        components.user = nil
+        components.password = nil
+        components.percentEncodedFragment = components.percentEncodedFragment ?? base.fragment(percentEncoded: true)
+        return components.url
+    }
+
+    /// RFC 9110, 15.4: 303 asks with GET, and so do 301 and 302 after POST, as every browser does; HEAD stays HEAD.
+    private static func rewrite(_ request: HTTPRequest, for status: HTTPStatus) -> HTTPRequest {
+        let asksAnew =
+            switch status {
+            case .seeOther: true
+            case .movedPermanently, .found: request.method == .post
+            default: false
+            }
+        guard asksAnew else { return request }
+        var next = request
+        if request.method != .head { next.method = .get }
+        next.body = .none
+        next.headers.removeAll { $0.name.rawValue.lowercased().hasPrefix("content-") }
+        return next
+    }
+}
+
+extension String {
+    /// The beginning of a location, without credentials, query and fragment; it may be no address at all.
+    fileprivate var redactedLocation: String {
+        let path = prefix { $0 != "?" && $0 != "#" }
+        return (path.lastIndex(of: "@").map { "…" + path[path.index(after: $0)...] } ?? String(path)).shortened()
+    }
+}
