@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Lets only so many bytes through in a second, all transfers together: what leaves room for others on a line.
 ///
 /// ```swift
@@ -67,4 +69,22 @@ public final class BandwidthLimiter: Sendable {
 
     private static let largestChunk = 1 << 40
     private static let shortestPause = Duration.milliseconds(5)
+}
+
+/// Waits until the bandwidth that other transfers have used up is there again.
+///
+/// Without it, many small transfers would know no limit: each would be over before its pause took effect.
+struct BandwidthLink: Interceptor {
+    let limiter: BandwidthLimiter
+    let clock: any Clock<Duration>
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        limiter.timing.adopt(clock)
+        while let pause = limiter.owed { try await limiter.timing.clock.wait(pause) }
+        return try await next(request)
+    }
 }
