@@ -184,3 +184,118 @@ package struct ArchiveEntry: Sendable {
         }
     }
 }
+
+/// Content as an HTTP archive has it: as text where that says the same bytes again, else in base64.
+struct ArchiveContent {
+    let members: [String: JSONValue]
+
+    init(_ data: Data, type: String?) {
+        if let text = Self.text(data, type) {
+            members = ["text": .string(text)]
+        } else {
+            members = ["text": .string(data.base64EncodedString()), "encoding": "base64"]
+        }
+    }
+
+    private static func text(_ data: Data, _ type: String?) -> String? {
+        // A reader takes the text for one in the encoding that the type names, and wouldn't get the same bytes.
+        let charset = type.flatMap { try? MediaType(parsing: $0) }?.charset
+        if let charset, !["utf-8", "utf8"].contains(charset.lowercased()) { return nil }
+        guard let text = String(utf8: data) else { return nil }
+        // Some readers drop the mark at the beginning, and NUL is the sign of what isn't text.
+        return text.unicodeScalars.first == "\u{FEFF}" || text.utf8.contains(0) ? nil : text
+    }
+}
+
+/// The phases of an exchange as an HTTP archive has them, in milliseconds; -1 for one that didn't happen or isn't known
+/// of.
+struct ArchiveTimings: Sendable {
+    private var microseconds: [String: Int64] = ["send": 0, "wait": 0, "receive": 0]
+
+    init(_ segments: [RequestTimeline.Span.Segment]) {
+        for segment in segments {
+            // Of two rounded ends, so that the rounded phases add up to the rounded whole.
+            let duration = segment.range.upperBound.wholeMicroseconds - segment.range.lowerBound.wholeMicroseconds
+            microseconds[Self.name(of: segment.activity), default: 0] += duration
+            if segment.activity == .phase(.secureConnect) { microseconds["ssl"] = duration }
+        }
+    }
+
+    var value: JSONValue {
+        let names = ["blocked", "dns", "connect", "ssl", "send", "wait", "receive"]
+        return .object(
+            Dictionary(names.map { ($0, microseconds[$0].map(Self.milliseconds) ?? -1) }) { first, _ in first }
+        )
+    }
+
+    /// The sum of all phases, but for that of TLS, which is in that of the connection already.
+    var total: JSONValue {
+        Self.milliseconds(microseconds.filter { $0.key != "ssl" }.values.reduce(0, +))
+    }
+
+    private static func name(of activity: RequestTimeline.Span.Segment.Activity) -> String {
+        switch activity {
+        case .phase(.queue): "blocked"
+        case .phase(.nameLookup): "dns"
+        case .phase(.connect), .phase(.secureConnect): "connect"
+        case .phase(.request): "send"
+        case .phase(.response): "receive"
+        case .phase(.wait), .failing, .unknown: "wait"
+        }
+    }
+
+    private static func milliseconds(_ microseconds: Int64) -> JSONValue {
+        .double(Double(microseconds) / 1000)
+    }
+}
+
+// MARK: - HAR
+
+extension RequestTimeline {
+    /// The attempts as an HTTP archive, HAR 1.2, which the network tab of any browser opens.
+    ///
+    /// An entry is an attempt, redirects and retries included, in the order in which they began. What isn't known is -1
+    /// there, or empty: contents aren't recorded, nor are addresses of servers. An attempt without a response has the
+    /// status 0, as browsers write it, and its error in `_error`. `_operation`, `_attempt` and `_cause` say where an
+    /// entry belongs.
+    ///
+    /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown; false by default.
+    /// - Returns: JSON in UTF-8.
+    /// - Complexity: O(n log n) in the number of attempts.
+    public func har(revealingSecrets revealsSecrets: Bool = false) -> Data {
+        ArchiveEntry.log(archiveEntries, redacts: !revealsSecrets).serialized
+    }
+
+    private var archiveEntries: [ArchiveEntry] {
+        let attempts = entries.flatMap { entry in
+            entry.steps.compactMap { step -> (Entry, Span)? in
+                guard case .attempt(let span) = step else { return nil }
+                return (entry, span)
+            }
+        }
+        return attempts.enumerated()
+            .sorted { ($0.element.1.start, $0.offset) < ($1.element.1.start, $1.offset) }
+            .map { archiveEntry(of: $0.element.0, $0.element.1) }
+    }
+
+    private func archiveEntry(of entry: Entry, _ span: Span) -> ArchiveEntry {
+        var result = ArchiveEntry(
+            started: timestamp(at: span.start),
+            method: span.request.method,
+            url: span.request.url.absoluteString,
+            headers: span.request.headers,
+            metrics: span.metrics,
+            segments: span.segments(until: end)
+        )
+        result.requestBodySize = span.metrics?.requestBodySize ?? span.contentLength
+        result.response = span.response
+        result.error = span.error
+        result.extras = [
+            "_operation": .string(entry.operation.description),
+            "_attempt": .integer(Int64(span.number)),
+            "_cause": .string("\(span.cause)"),
+        ]
+        if span.end == nil { result.comment = "not over" }
+        return result
+    }
+}

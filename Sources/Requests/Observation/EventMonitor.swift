@@ -1,6 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Dispatch
+import Foundation
+
 /// Watches what becomes of operations, and can't change anything.
 ///
 /// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
@@ -158,4 +161,94 @@ extension EventMonitor {
 
     /// Does nothing.
     public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {}
+}
+
+/// A monitor that is a closure, called for every event.
+///
+/// ```swift
+/// environment.monitors.append(.events { event, operation in
+///     if case .retryScheduled(let delay, let error) = event { log("\(operation): \(error.code), again in \(delay)") }
+/// })
+/// ```
+public struct ClosureMonitor: EventMonitor {
+    private let receive: @Sendable (MonitoredEvent, MonitoredOperation) -> Void
+
+    /// Makes a monitor; the closure is called as the methods of ``EventMonitor`` are.
+    public init(_ receive: @escaping @Sendable (MonitoredEvent, MonitoredOperation) -> Void) {
+        self.receive = receive
+    }
+
+    /// Calls the closure.
+    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+        receive(event, operation)
+    }
+}
+
+extension EventMonitor where Self == ClosureMonitor {
+    /// A monitor that is a closure, called for every event.
+    public static func events(
+        _ receive: @escaping @Sendable (MonitoredEvent, MonitoredOperation) -> Void
+    ) -> ClosureMonitor {
+        ClosureMonitor(receive)
+    }
+}
+
+/// A monitor whose events are handed over to a queue, so that it may take its time.
+///
+/// The events of an operation stay in their order, also on a concurrent queue, because they come one at a time. What the
+/// monitor doesn't keep up with piles up.
+public struct QueuedMonitor<Base: EventMonitor>: EventMonitor {
+    private let base: Base
+    private let queue: DispatchQueue
+
+    /// Hands the events of a monitor over to a queue, such as the main one.
+    public init(_ base: Base, on queue: DispatchQueue) {
+        self.base = base
+        self.queue = DispatchQueue(label: "Requests.QueuedMonitor", target: queue)
+    }
+
+    /// Enqueues the call of the monitor.
+    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
+        queue.async { event.report(to: base, of: operation) }
+    }
+}
+
+extension EventMonitor {
+    /// The same monitor, called on a queue, such as the main one, rather than on the threads of the pipeline.
+    public func delivering(on queue: DispatchQueue) -> QueuedMonitor<Self> {
+        QueuedMonitor(self, on: queue)
+    }
+}
+
+/// Posts a notification where an operation starts and where it ends, for code that can't be reached otherwise.
+///
+/// The object of a notification is the ``MonitoredOperation``. They are posted on the threads of the pipeline; observe
+/// them on a queue of yours. An operation that never starts posts its end alone.
+public struct NotificationMonitor: EventMonitor {
+    private let center: NotificationCenter
+
+    /// Makes a monitor that posts to a center; by default, the one that everybody has.
+    public init(center: NotificationCenter = .default) {
+        self.center = center
+    }
+
+    /// Posts that the operation started.
+    public func operationStarted(_ operation: MonitoredOperation) {
+        center.post(name: .requestOperationStarted, object: operation)
+    }
+
+    /// Posts that the operation ended, with the ``MonitoredOutcome`` as `outcome` in the notification's `userInfo`.
+    public func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
+        center.post(name: .requestOperationEnded, object: operation, userInfo: [Self.outcomeKey: outcome])
+    }
+
+    /// The key of the ``MonitoredOutcome`` in the `userInfo` of ``Foundation/NSNotification/Name/requestOperationEnded``.
+    public static let outcomeKey = "outcome"
+}
+
+extension Notification.Name {
+    /// An operation started; the object is its ``MonitoredOperation``.
+    public static let requestOperationStarted = Notification.Name("Requests.operationStarted")
+    /// An operation ended; the object is its ``MonitoredOperation``.
+    public static let requestOperationEnded = Notification.Name("Requests.operationEnded")
 }

@@ -120,3 +120,130 @@ extension String {
         return text
     }
 }
+
+// MARK: - Text
+
+extension Metrics {
+    /// The phases of the attempt as bars, one below the other, with what each took.
+    ///
+    /// ```
+    /// queue        .                                        1.0 ms
+    /// name lookup   ??                                      2.0 ms
+    /// connect         ++++                                  3.0 ms
+    /// TLS                 *****                             4.0 ms
+    /// request                  >>>>>>>                      5.0 ms
+    /// wait                            ========              6.0 ms
+    /// response                                <<<<<<<<<     7.0 ms
+    /// total        http/1.1, 0 bytes sent, 1234 bytes …    28.0 ms
+    /// ```
+    ///
+    /// - Parameter width: How many columns there are; 80 by default, and at least 40.
+    /// - Returns: Lines of that width, without a break behind the last.
+    public func text(width: Int = 80) -> String {
+        let columns = min(max(40, width), 10_000) - Self.titleColumns - Self.timeColumns
+        let segments = segments()
+        let end = segments.last?.range.upperBound ?? .zero
+        var lines = segments.map { segment in
+            var bar = TextBar(columns: columns, span: .zero..<end)
+            bar.paint(segment.range, segment.activity.glyph)
+            return Self.line(segment.activity.title, bar.text, segment.duration.inWords)
+        }
+        lines.append(Self.line("total", connection.fitted(to: columns), end.inWords))
+        return lines.joined(separator: "\n")
+    }
+
+    private static let titleColumns = 13
+    private static let timeColumns = 11
+
+    private static func line(_ title: String, _ bar: String, _ time: String) -> String {
+        title.fitted(to: titleColumns) + bar + time.fitted(to: timeColumns, alignedRight: true)
+    }
+
+    private var connection: String {
+        let reuse = isReusedConnection.map { $0 ? "kept connection" : "new connection" }
+        let sent = requestBodySize.map { "\($0) bytes sent" }
+        let received = responseBodySize.map { "\($0) bytes received" }
+        return [networkProtocol?.printable(upTo: 16), reuse, sent, received].compactMap { $0 }.joined(separator: ", ")
+    }
+}
+
+/// A stretch of time in so many columns of text.
+struct TextBar {
+    private var cells: [UInt8]
+    private let span: Range<Duration>
+
+    /// - Parameters:
+    ///   - columns: How many columns there are; at least one.
+    ///   - span: The time that they stand for.
+    init(columns: Int, span: Range<Duration>) {
+        cells = Array(repeating: UInt8(ascii: " "), count: max(1, columns))
+        self.span = span
+    }
+
+    /// Fills the columns of a stretch of time, one at least, over what is there.
+    mutating func paint(_ range: Range<Duration>, _ glyph: Unicode.Scalar) {
+        let first = min(column(of: range.lowerBound), cells.count - 1)
+        let last = max(column(of: range.upperBound), first + 1)
+        for index in first..<last { cells[index] = UInt8(ascii: glyph) }
+    }
+
+    private func column(of time: Duration) -> Int {
+        let length = span.upperBound - span.lowerBound
+        guard length > .zero else { return 0 }
+        let share = min(max(0, (time - span.lowerBound) / length), 1)
+        return Int((share * Double(cells.count)).rounded(.down))
+    }
+
+    var text: String { String(decoding: cells, as: UTF8.self) }
+}
+
+extension RequestTimeline.Span.Segment.Activity {
+    /// The character that bars of it are drawn with; ASCII, whose width every terminal agrees on.
+    var glyph: Unicode.Scalar {
+        switch self {
+        case .phase(.queue): "."
+        case .phase(.nameLookup): "?"
+        case .phase(.connect): "+"
+        case .phase(.secureConnect): "*"
+        case .phase(.request): ">"
+        case .phase(.wait): "="
+        case .phase(.response): "<"
+        case .failing: "x"
+        case .unknown: "-"
+        }
+    }
+
+    /// A few words for it.
+    var title: String {
+        switch self {
+        case .phase(.queue): "queue"
+        case .phase(.nameLookup): "name lookup"
+        case .phase(.connect): "connect"
+        case .phase(.secureConnect): "TLS"
+        case .phase(.request): "request"
+        case .phase(.wait): "wait"
+        case .phase(.response): "response"
+        case .failing: "failing"
+        case .unknown: "under way"
+        }
+    }
+}
+
+// MARK: - Words
+
+extension Duration {
+    /// The duration for people: milliseconds below ten seconds, seconds above, with one digit behind the point.
+    var inWords: String {
+        let microseconds = wholeMicroseconds
+        let isLong = microseconds.magnitude >= 10_000_000
+        let tenths = (microseconds.magnitude + (isLong ? 50_000 : 50)) / (isLong ? 100_000 : 100)
+        return "\(microseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) \(isLong ? "s" : "ms")"
+    }
+
+    /// The duration in microseconds, of at most thirty thousand years: a duration may be a server's, and arithmetic traps.
+    var wholeMicroseconds: Int64 {
+        let limit = Duration.seconds(1_000_000_000_000)
+        let components = Swift.min(Swift.max(self, .zero - limit), limit).components
+        return components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
+    }
+}
