@@ -38,3 +38,137 @@ extension DataRequest where Success == Data {
     /// Leaves the content as it is.
     public func processData(_ data: Data) throws -> Data { data }
 }
+
+/// The operation of a ``DataRequest``: collects the content in memory, up to the limit, and has the request process it.
+// Sendable: Operation demands that it be restated; nothing is added here.
+open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendable {
+    /// Has the request process the response.
+    ///
+    /// - Throws: What the request throws.
+    open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
+        guard let request else { return try super.process(response) }
+        return try request.process(response)
+    }
+}
+
+/// A request whose content is JSON that decodes to its `Success`.
+///
+/// ```swift
+/// struct RecipeRequest: DecodableRequest {
+///     typealias Success = Recipe
+///     let recipeID: String
+///     var identifier: String { recipeID }
+///
+///     func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+///         completion(.success(URLRequest(url: recipes.appending(component: recipeID))))
+///     }
+/// }
+/// ```
+///
+/// Empty content is an error of code `emptyResponse`, unless `Success` is an optional, which it makes nil.
+public protocol DecodableRequest: DataRequest where Success: Decodable {
+    /// ``DecodableOperation``, unless the request brings a subclass.
+    associatedtype OperationType = DecodableOperation<Self>
+
+    /// What decodes the content. By default a new decoder with the strategies below; a request that brings its own need
+    /// not state those.
+    var decoder: JSONDecoder { get }
+
+    /// How keys become property names; nil, the default, is the decoder's own way.
+    var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { get }
+    /// How dates are read; nil, the default, is the decoder's own way.
+    var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy? { get }
+    /// How binary data is read; nil, the default, is the decoder's own way.
+    var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy? { get }
+    /// How infinities and not-a-number are read; nil, the default, is the decoder's own way.
+    var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { get }
+}
+
+extension DecodableRequest {
+    /// A new decoder with the strategies of the request.
+    public var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        if let keyDecodingStrategy { decoder.keyDecodingStrategy = keyDecodingStrategy }
+        if let dateDecodingStrategy { decoder.dateDecodingStrategy = dateDecodingStrategy }
+        if let dataDecodingStrategy { decoder.dataDecodingStrategy = dataDecodingStrategy }
+        if let nonConformingFloatDecodingStrategy {
+            decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
+        }
+        return decoder
+    }
+
+    /// The decoder's own way.
+    public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { nil }
+    /// The decoder's own way.
+    public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy? { nil }
+    /// The decoder's own way.
+    public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy? { nil }
+    /// The decoder's own way.
+    public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
+
+    /// Decodes the content; a response that says "not modified" to a conditional request has none.
+    ///
+    /// - Throws: What ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
+    public func process(_ response: HTTPResponse<Data>) throws -> Success {
+        guard response.isWithoutRepresentation, !Success.hasEmptyValue else { return try processData(response.body) }
+        throw RequestError(.notModified, phase: .decoding)
+    }
+
+    /// Decodes the content.
+    ///
+    /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
+    public func processData(_ data: Data) throws -> Success {
+        try decoder.decode(Success.self, fromContent: data)
+    }
+}
+
+/// The operation of a ``DecodableRequest``: asks for JSON, where the request doesn't say what it accepts.
+// Sendable: Operation demands that it be restated; nothing is added here.
+open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked Sendable {
+    /// Asks for JSON.
+    ///
+    /// - Throws: What a subclass throws.
+    open override func prepare(_ request: inout HTTPRequest) throws {
+        if !request.headers.contains(.accept) { request.headers[.accept] = "application/json" }
+        try super.prepare(&request)
+    }
+}
+
+/// A request whose answer is that it was done: any success status, and no content.
+///
+/// ```swift
+/// struct DeleteRecipeRequest: NoContentRequest {
+///     let recipeID: String
+///     var identifier: String { recipeID }
+///     …
+/// }
+/// ```
+public protocol NoContentRequest: DataRequest where Success == Void {
+    /// ``NoContentOperation``, unless the request brings a subclass.
+    associatedtype OperationType = NoContentOperation<Self>
+
+    /// Whether content is an error of code `unexpectedBody`; true by default. Otherwise it is ignored.
+    var shouldEnforceNoContent: Bool { get }
+}
+
+extension NoContentRequest {
+    /// Content is an error.
+    public var shouldEnforceNoContent: Bool { true }
+
+    /// Checks that there is no content; it is never decoded.
+    ///
+    /// - Throws: A ``RequestError`` of code `unexpectedBody` where there is content, and that matters. No content is no
+    ///   error.
+    public func processData(_ data: Data) throws {
+        guard data.isEmpty || !shouldEnforceNoContent else {
+            throw RequestError(.unexpectedBody, phase: .decoding, reason: "\(data.count) bytes of content")
+        }
+    }
+}
+
+/// The operation of a ``NoContentRequest``.
+///
+/// It does what ``DataOperation`` does; it is a type of its own so that a request without content can be told from one
+/// with content, and subclassed, by its operation.
+// Sendable: Operation demands that it be restated; nothing is added here.
+open class NoContentOperation<R: NoContentRequest>: DataOperation<R>, @unchecked Sendable {}

@@ -104,3 +104,84 @@ extension RequestConvertible where Success: Decodable & HTTPDecodableResponse {
     /// The way that the value decodes itself, which is why it has one besides `Decodable`.
     public var responseDecoder: ResponseDecoder<Success> { .custom }
 }
+
+// MARK: - Request convertible
+
+extension HTTPRequest: RequestConvertible, ModifiableRequest {
+    /// The content of the response.
+    public typealias Success = Data
+    /// The library's own error.
+    public typealias Failure = RequestError
+
+    /// The request itself.
+    public var http: HTTPRequest {
+        get { self }
+        set { self = newValue }
+    }
+
+    /// The same request, with a way to make a value of the answer.
+    public func decoding<Value>(_ decoder: ResponseDecoder<Value>) -> TypedRequest<HTTPRequest, Value> {
+        TypedRequest(self, decoding: decoder)
+    }
+}
+
+extension RequestConvertible {
+    /// The request as it would be sent now: address, fields, credentials and content.
+    ///
+    /// - Throws: ``InvalidRequest``, and what the body or the authentication throws.
+    func prepared(baseURL: URL?) throws -> HTTPRequest {
+        var environment = RequestEnvironment()
+        environment.baseURL = baseURL
+        var request = http
+        request.accept(responseDecoder.accepted, unless: [])
+        let implied = try request.inherit(environment)
+        try request.authentication.authenticate(&request)
+        try request.resolve(baseURL: baseURL, inheriting: [])
+        try request.resolveBody(implied: implied)
+        try request.validate()
+        return request
+    }
+}
+
+extension HTTPRequest {
+    /// Asks for what the caller can read, unless somebody has asked already.
+    mutating func accept(_ types: [MediaType], unless inherited: HTTPHeaders) {
+        guard !types.isEmpty, !headers.contains(.accept), !inherited.contains(.accept) else { return }
+        headers.add(.accept(types))
+    }
+}
+
+// MARK: - c uRL
+
+extension RequestConvertible {
+    /// The request as a command for a POSIX shell, which sends with `curl` what the library would send.
+    ///
+    /// It can be pasted as it is: everything stands in single quotes, and binary content goes through `printf`.
+    /// Redirects aren't followed, so that the first answer is what one sees.
+    ///
+    /// ```swift
+    /// print(try Post<User>("users").body { user }.cURL(baseURL: server))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
+    ///   - revealsSecrets: Whether credentials, cookies and the like are shown; by default they are replaced by
+    ///     `<redacted>`, and so are query parameters that are secrets by their name. Content is always shown.
+    /// - Returns: The command, of several lines.
+    /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a body that is a stream; what the body or
+    ///   the authentication throws.
+    public func cURL(baseURL: URL? = nil, revealingSecrets revealsSecrets: Bool = false) throws -> String {
+        try CURLCommand(prepared(baseURL: baseURL), redacts: !revealsSecrets).text
+    }
+}
+
+extension HTTPResponse {
+    /// The request that brought the response, as a command for a shell; nil for a response that no request brought.
+    ///
+    /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown.
+    /// - Returns: The command, of several lines.
+    /// - Throws: As ``RequestConvertible/cURL(baseURL:revealingSecrets:)``.
+    public func cURL(revealingSecrets revealsSecrets: Bool = false) throws -> String? {
+        try attempts.last.map { try CURLCommand($0.request, redacts: !revealsSecrets).text }
+    }
+}

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// A request of your own that is written down as one of the ready-made ones.
 ///
 /// ```swift
@@ -32,4 +34,180 @@ extension RequestSpec {
     public var options: RequestOptions { request.options }
     /// Those of request.
     public var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+}
+
+/// Builds headers of fields, conditions and loops.
+///
+/// Fields in capitals, `Accept(.json)`, have a line each, and so have values of your own that are
+/// ``HTTPFieldConvertible``. Members, `.accept(.json)`, may stand where nothing stands before them, since Swift takes
+/// a dot at the beginning of a line for a part of the line above: write `HTTPField.accept(.json)` elsewhere, or a
+/// semicolon between two. A call that gives nothing, such as one that logs, is let be.
+@resultBuilder
+public enum HeadersBuilder {
+    /// A field.
+    public static func buildExpression(_ field: HTTPField) -> [HTTPField] { [field] }
+    /// A value that is a field.
+    public static func buildExpression(_ field: some HTTPFieldConvertible) -> [HTTPField] { [field.field] }
+    /// Other headers.
+    public static func buildExpression(_ headers: HTTPHeaders) -> [HTTPField] { Array(headers) }
+    /// A call that gives nothing.
+    public static func buildExpression(_ nothing: Void) -> [HTTPField] { [] }
+    /// One statement behind the other.
+    public static func buildBlock(_ fields: [HTTPField]...) -> [HTTPField] { fields.flatMap { $0 } }
+    /// An `if` without an `else`.
+    public static func buildOptional(_ fields: [HTTPField]?) -> [HTTPField] { fields ?? [] }
+    /// An `if`, or a case of a `switch`.
+    public static func buildEither(first fields: [HTTPField]) -> [HTTPField] { fields }
+    /// An `else`, or another case of a `switch`.
+    public static func buildEither(second fields: [HTTPField]) -> [HTTPField] { fields }
+    /// A `for` loop.
+    public static func buildArray(_ fields: [[HTTPField]]) -> [HTTPField] { fields.flatMap { $0 } }
+    /// An `if #available`.
+    public static func buildLimitedAvailability(_ fields: [HTTPField]) -> [HTTPField] { fields }
+    /// The headers.
+    public static func buildFinalResult(_ fields: [HTTPField]) -> HTTPHeaders { HTTPHeaders(fields) }
+}
+
+/// Builds a query of parameters, conditions and loops.
+///
+/// Parameters are written `Item("page", value: "2")`; values of your own that are ``Query/ItemConvertible`` stand
+/// beside them. A call that gives nothing, such as one that logs, is let be.
+@resultBuilder
+public enum QueryBuilder {
+    /// A parameter, or a value that is one.
+    public static func buildExpression(_ item: some Query.ItemConvertible) -> [Query.Item] { [item.queryItem] }
+    /// Another query.
+    public static func buildExpression(_ query: Query) -> [Query.Item] { Array(query) }
+    /// A call that gives nothing.
+    public static func buildExpression(_ nothing: Void) -> [Query.Item] { [] }
+    /// One statement behind the other.
+    public static func buildBlock(_ items: [Query.Item]...) -> [Query.Item] { items.flatMap { $0 } }
+    /// An `if` without an `else`.
+    public static func buildOptional(_ items: [Query.Item]?) -> [Query.Item] { items ?? [] }
+    /// An `if`, or a case of a `switch`.
+    public static func buildEither(first items: [Query.Item]) -> [Query.Item] { items }
+    /// An `else`, or another case of a `switch`.
+    public static func buildEither(second items: [Query.Item]) -> [Query.Item] { items }
+    /// A `for` loop.
+    public static func buildArray(_ items: [[Query.Item]]) -> [Query.Item] { items.flatMap { $0 } }
+    /// An `if #available`.
+    public static func buildLimitedAvailability(_ items: [Query.Item]) -> [Query.Item] { items }
+    /// The query.
+    public static func buildFinalResult(_ items: [Query.Item]) -> Query { Query(items) }
+}
+
+/// Builds the content of a request: one value, of which there may be a choice, or nothing.
+///
+/// Two values don't compile. A call that gives nothing, such as one that logs, is let be.
+@resultBuilder
+public enum BodyBuilder {
+    /// What a builder gives.
+    public struct Content: Sendable {
+        let body: @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody
+
+        static let none = Content { _ in .none }
+
+        init(_ body: @escaping @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody) {
+            self.body = body
+        }
+    }
+
+    /// A value, to be sent as JSON.
+    public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
+        Content { encoder in encoder.map { HTTPBody.json(value, encoder: $0()) } ?? .json(value) }
+    }
+
+    /// A value, to be sent as JSON, or nothing.
+    public static func buildExpression(_ value: (some Encodable & Sendable)?) -> Content {
+        value.map { buildExpression($0) } ?? .none
+    }
+
+    /// Data, to be sent as it is.
+    public static func buildExpression(_ data: Data) -> Content { Content { _ in .data(data) } }
+    /// Data, to be sent as it is, or nothing.
+    public static func buildExpression(_ data: Data?) -> Content { data.map { buildExpression($0) } ?? .none }
+    /// Content of any kind.
+    public static func buildExpression(_ body: HTTPBody) -> Content { Content { _ in body } }
+    /// A call that gives nothing.
+    public static func buildExpression(_ nothing: Void) {}
+
+    /// Nothing.
+    public static func buildBlock() -> Content { .none }
+    /// The first statement.
+    public static func buildPartialBlock(first content: Content) -> Content { content }
+    /// A first statement that gives nothing.
+    public static func buildPartialBlock(first nothing: Void) {}
+    /// A value behind statements that give nothing.
+    public static func buildPartialBlock(accumulated nothing: Void, next content: Content) -> Content { content }
+    /// A statement that gives nothing behind a value.
+    public static func buildPartialBlock(accumulated content: Content, next nothing: Void) -> Content { content }
+    /// A statement that gives nothing behind another.
+    public static func buildPartialBlock(accumulated nothing: Void, next other: Void) {}
+
+    /// A request has one content.
+    @available(*, unavailable, message: "a request has one content; put the values into one")
+    public static func buildPartialBlock(accumulated content: Content, next other: Content) -> Content { content }
+
+    /// An `if` without an `else`.
+    public static func buildOptional(_ content: Content?) -> Content { content ?? .none }
+    /// An `if`, or a case of a `switch`.
+    public static func buildEither(first content: Content) -> Content { content }
+    /// An `else`, or another case of a `switch`.
+    public static func buildEither(second content: Content) -> Content { content }
+    /// An `if #available`.
+    public static func buildLimitedAvailability(_ content: Content) -> Content { content }
+    /// The content, where there were only statements that give nothing.
+    public static func buildFinalResult(_ nothing: Void) -> Content { .none }
+    /// The content.
+    public static func buildFinalResult(_ content: Content) -> Content { content }
+}
+
+// The words of the builders, in capitals so that a block of them reads as a list of headers or parameters. Each makes
+// a plain value, and has a member form for where a type of yours has the same name: `.accept(.json)`, `Query.Item`.
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for what the caller can read, best first.
+public func Accept(_ types: MediaType...) -> HTTPField { .accept(types) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for what the content is.
+public func ContentType(_ type: MediaType) -> HTTPField { .contentType(type) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for the program that makes the request.
+public func UserAgent(_ value: String) -> HTTPField { HTTPField(.userAgent, value) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for the key of an API, `X-API-Key`.
+public func XApiKey(_ value: String) -> HTTPField { HTTPField(.apiKey, value) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// Any field.
+public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPField(name, value) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// A query parameter; nil for one that has no value.
+public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }
+
+/// A value that is a header field: a type of your own that stands in a ``HeadersBuilder``.
+///
+/// ```swift
+/// struct TraceID: HTTPFieldConvertible {
+///     let id: UUID
+///     var field: HTTPField { HTTPField("X-Trace-ID", id.uuidString) }
+/// }
+/// ```
+public protocol HTTPFieldConvertible {
+    /// The field.
+    var field: HTTPField { get }
+}
+
+extension Authorization: HTTPFieldConvertible {
+    /// The field of its name.
+    public var field: HTTPField { .authorization(self) }
+}
+
+extension CacheControl: HTTPFieldConvertible {
+    /// The field of its name.
+    public var field: HTTPField { .cacheControl(self) }
 }

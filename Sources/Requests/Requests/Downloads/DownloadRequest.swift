@@ -65,3 +65,142 @@ extension DownloadRequest where Success == DownloadedFile {
     /// The file.
     public func process(_ file: DownloadedFile) throws -> DownloadedFile { file }
 }
+
+/// The operation of a ``DownloadRequest``: writes the content to a file, goes on where a transfer broke, and is finished
+/// when the file is at its destination.
+// Sendable: Operation demands that it be restated; what is added here is one lock.
+open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
+    private let download = Locked<PartialDownload?>(nil)
+
+    deinit {
+        download.withLock { $0 }?.abandon()
+    }
+
+    final override var keepsContentInMemory: Bool { false }
+
+    /// Asks for what is missing; a subclass calls `super`.
+    ///
+    /// - Throws: What a subclass throws.
+    open override func prepare(_ request: inout HTTPRequest) throws {
+        try super.prepare(&request)
+        guard let own = self.request else { return }
+        let fields = try download(for: own, sending: request).fields(besides: request.headers)
+        for field in fields { request.headers.set(field) }
+    }
+
+    final override func claims(_ head: HTTPResponseHead) -> Bool {
+        super.claims(head) || download.withLock { $0 }?.concerns(head) ?? false
+    }
+
+    final override func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)? {
+        guard let request else { return nil }
+        let limit = request.options.maximumBodySize ?? .max
+        do {
+            return try download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
+        } catch let error as DownloadError {
+            throw RequestError(error)
+        }
+    }
+
+    /// The one download of this operation, begun with the first request.
+    private func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
+        if let download = download.withLock({ $0 }) { return download }
+        guard result == nil else { throw RequestError(.cancelled, phase: .building) }
+        let kind: PartialDownload.Kind =
+            sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
+        let new = PartialDownload(request, kind, url: sent.url, now: environment.now)
+        download.withLock { $0 = new }
+        // Whoever called it off in the meantime didn't see it yet.
+        if result != nil { new.close() }
+        return new
+    }
+
+    final override func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview {
+        guard isDelivered, let download = download.withLock({ $0 }) else { return .usual }
+        let (reason, failure) = download.review(error)
+        if let reason { return .again(RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)) }
+        return failure.map { .failure($0) } ?? .usual
+    }
+
+    final override func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of sent: HTTPRequest,
+        in attempt: CallAttempt
+    ) async throws(CallFailure) {
+        guard let request else { return }
+        do {
+            try deliver(response, of: sent)
+            guard let download = download.withLock({ $0 }) else {
+                throw RequestError(.emptyResponse, phase: .receiving)
+            }
+            let (url, length) = try download.complete(expecting: request.expectedSHA256) { result == nil }
+            let file = DownloadedFile(url: url, length: length, response: response.head)
+            finish(with: .success(try request.process(file)))
+        } catch let error as DownloadError {
+            throw CallFailure(RequestError(error), in: .receiving)
+        } catch let error as RequestError {
+            throw CallFailure(error, in: error.phase)
+        } catch {
+            throw CallFailure(error, in: .decoding)
+        }
+    }
+
+    /// Writes the content of a response that was answered without a transfer, as one that had arrived.
+    private func deliver(_ response: HTTPResponse<ResponseContent>, of sent: HTTPRequest) throws {
+        guard case .data(let content) = response.body else { return }
+        // A response without the content, such as 202 to a request for the rest, makes nothing whole.
+        guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
+            let reason = "the response contains no part of the file"
+            throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
+        }
+        try receiver.receive(content)
+        receiver.end(nil)
+    }
+
+    // MARK: Resuming
+
+    /// What the download can be gone on with after a failure or a cancel; nil as long as it may end well, and where the
+    /// server gives nothing to go on with.
+    ///
+    /// Who takes it has the partial file, and removes it with ``ResumeToken/discard()`` where it isn't wanted. Nobody
+    /// has it, it goes with the operation.
+    public final var resumeToken: ResumeToken? {
+        guard case .failure? = result else { return nil }
+        // One that never began is where it was.
+        guard let download = download.withLock({ $0 }) else { return request?.resumeToken }
+        return download.token
+    }
+
+    /// Cancels the operation, and gives what it can be gone on with.
+    public final override func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
+        cancel()
+        addCompletion(on: .global()) { _ in completion(self.resumeToken) }
+    }
+
+    override func deliver() {
+        // A plain `finish()` has no result yet, and is a failure.
+        if case .success? = result {} else { download.withLock { $0 }?.close() }
+        super.deliver()
+    }
+}
+
+/// A file that was downloaded, whole and at its destination.
+public struct DownloadedFile: Sendable {
+    /// Where it is.
+    public let url: URL
+    /// How many bytes it has.
+    public let length: Int64
+    /// The status and the headers of the response that completed it.
+    public let response: HTTPResponseHead
+
+    /// Describes a file.
+    public init(url: URL, length: Int64, response: HTTPResponseHead) {
+        self.url = url
+        self.length = length
+        self.response = response
+    }
+}

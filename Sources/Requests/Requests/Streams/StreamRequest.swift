@@ -36,3 +36,103 @@ extension StreamRequest {
     /// 256 KiB.
     public var bufferSize: Int { 256 * 1024 }
 }
+
+/// The operation of a ``StreamRequest``: hands the content on as it comes, and is finished when the request has made its
+/// value of it.
+// Sendable: Operation demands that it be restated; what is added here is one lock.
+open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
+    private struct Consumption: Sendable {
+        let core: StreamCore?
+        var task: Task<Void, Never>?
+    }
+
+    private let consumption = Locked<Consumption?>(nil)
+
+    final override var keepsContentInMemory: Bool { false }
+
+    final override func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)? {
+        guard let request else { return nil }
+        let core = StreamCore(limit: request.bufferSize) { flow.setBuffer($0) }
+        try consume(ResponseStream(head, core), core, by: request)
+        return StreamReceiver(core)
+    }
+
+    final override func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of sent: HTTPRequest,
+        in attempt: CallAttempt
+    ) async throws(CallFailure) {
+        // A response that was answered without a transfer, or changed by a validator.
+        guard case .data(let content) = response.body, consumption.withLock({ $0 == nil }), let request else { return }
+        do {
+            try consume(ResponseStream([content], head: response.head), nil, by: request)
+        } catch {
+            throw CallFailure(error, in: .receiving)
+        }
+    }
+
+    /// Lets the request consume a stream.
+    ///
+    /// - Throws: An error if it consumes one already: an interceptor has sent the request more than once.
+    private func consume(_ stream: ResponseStream, _ core: StreamCore?, by request: R) throws(RequestError) {
+        let isFirst = consumption.withLock { consumption in
+            guard consumption == nil else { return false }
+            consumption = Consumption(core: core)
+            return true
+        }
+        guard isFirst else {
+            let reason = "the request was sent again while its stream was being consumed"
+            throw RequestError(.unsupported, phase: .receiving, reason: reason)
+        }
+        let task = CallExecutor.task { [self] in
+            do {
+                let value = try await request.process(stream)
+                finish(with: .success(value))
+            } catch {
+                fail(CallFailure(error, in: .receiving))
+            }
+        }
+        consumption.withLock { $0?.task = task }
+        if result != nil { endConsumption() }
+    }
+
+    /// Ends the consumer's work, which isn't wanted any more.
+    ///
+    /// It gets the error that the operation failed with. A cancelled one's consumer is cancelled as any task is.
+    private func endConsumption() {
+        guard let consumption = consumption.withLock({ $0 }) else { return }
+        if let failure = call.failure as? RequestError, failure.code != .cancelled { consumption.core?.end(failure) }
+        consumption.task?.cancel()
+    }
+
+    override func deliver() {
+        super.deliver()
+        endConsumption()
+    }
+
+    // What was consumed can't be taken back.
+    final override var mayTryAgain: Bool { consumption.withLock { $0 == nil } }
+}
+
+/// Hands content to a stream, and fails the stream with the transfer.
+private final class StreamReceiver: ContentReceiver {
+    private let core: StreamCore
+    private let received = Locked<Int64>(0)
+
+    init(_ core: StreamCore) {
+        self.core = core
+    }
+
+    var count: Int64? { received.withLock { $0 } }
+
+    func receive(_ data: Data) throws {
+        received.withLock { $0 += Int64(data.count) }
+        try core.put(data)
+    }
+
+    func end(_ error: RequestError?) { core.end(error) }
+}
