@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The operations of a queue and what waits for what, as they were at one moment: for logs, tests and pictures.
 ///
 /// ```swift
@@ -76,5 +78,162 @@ public struct QueueGraph: Sendable, Hashable {
     public init(nodes: [Node], edges: [Edge]) {
         self.nodes = nodes
         self.edges = edges
+    }
+}
+
+// MARK: - Mermaid
+
+extension QueueGraph {
+    /// The graph as a flowchart in the language of [Mermaid](https://mermaid.js.org), which Markdown often understands.
+    ///
+    /// ```text
+    /// flowchart LR
+    ///     n0["LoginRequest<br/>ada<br/>executing"]:::executing
+    ///     n1["ProfileRequest<br/>waiting"]:::waiting
+    ///     n0 --> n1
+    ///     classDef waiting …
+    /// ```
+    ///
+    /// Identifiers stand in it as the requests give them, and those of ready-made requests hold no secret. Every state
+    /// has a colour and is said in words. Texts are cut to 64 characters, and nothing in them is code to
+    /// Mermaid, to Markdown or to a browser. Edges to nodes that there aren't are left out.
+    ///
+    /// - Complexity: O(n) in the number of nodes and edges.
+    public var mermaid: String {
+        var lines = ["flowchart LR"]
+        for (index, node) in nodes.enumerated() {
+            lines.append("    n\(index)[\"\(node.label)\"]:::\(node.state.rawValue)")
+        }
+        for edge in edges where nodes.indices.contains(edge.from) && nodes.indices.contains(edge.to) {
+            lines.append("    n\(edge.from) --> n\(edge.to)")
+        }
+        let states = Set(nodes.map(\.state))
+        for state in State.allCases where states.contains(state) {
+            // Without a semicolon: at the end of a line of colours, Mermaid takes one away.
+            lines.append("    classDef \(state.rawValue) \(state.style),color:#000")
+        }
+        return lines.joined(separator: "\n") + "\n"
+    }
+}
+
+extension QueueGraph.Node {
+    fileprivate var label: String {
+        [type, name, identifier.map(Redaction.address), tag, state.rawValue].compactMap { $0?.escapedForMermaid }
+            .joined(separator: "<br/>")
+    }
+}
+
+extension QueueGraph.State {
+    fileprivate var style: String {
+        switch self {
+        case .waiting: "fill:#eeeeee,stroke:#888888"
+        case .ready: "fill:#fff3cd,stroke:#b58900"
+        case .executing: "fill:#cfe2ff,stroke:#0d6efd"
+        case .finished: "fill:#d1e7dd,stroke:#198754"
+        case .failed: "fill:#f8d7da,stroke:#dc3545"
+        case .cancelled: "fill:#ffffff,stroke:#888888,stroke-dasharray:4"
+        }
+    }
+}
+
+extension String {
+    /// The beginning of the text, in quotes of Mermaid's.
+    ///
+    /// All but letters, digits and spaces become character codes. Which of them mean something depends on the place
+    /// (directives, comments, Markdown, HTML, icons) and on the version that draws the picture.
+    fileprivate var escapedForMermaid: String {
+        shortened().unicodeScalars.map { scalar in
+            switch scalar.properties.generalCategory {
+            case .uppercaseLetter, .lowercaseLetter, .titlecaseLetter, .modifierLetter, .otherLetter, .decimalNumber,
+                .letterNumber, .otherNumber:
+                String(scalar)
+            case .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned, .surrogate, .control:
+                "#65533;"  // Invisible, but able to turn the text around it: a replacement character.
+            default:
+                scalar == " " ? " " : "#\(scalar.value);"
+            }
+        }
+        .joined()
+    }
+}
+
+// MARK: - Graph
+
+extension RequestQueue {
+    /// The operations that aren't finished, and all that they depend on, as a graph.
+    ///
+    /// Operations of any type are in it. They go on while it is made, so the states needn't be of exactly one moment.
+    ///
+    /// - Complexity: O(n) in the number of operations and dependencies.
+    public func graph() -> QueueGraph {
+        var found = operations
+        var indices: [ObjectIdentifier: Int] = [:]
+        for (index, operation) in found.enumerated() { indices[ObjectIdentifier(operation)] = index }
+        var edges: [QueueGraph.Edge] = []
+        var next = 0
+        while next < found.count {
+            for dependency in found[next].dependencies {
+                let index = indices[ObjectIdentifier(dependency)] ?? found.count
+                if index == found.count {
+                    indices[ObjectIdentifier(dependency)] = index
+                    found.append(dependency)
+                }
+                edges.append(QueueGraph.Edge(from: index, to: next))
+            }
+            next += 1
+        }
+        return QueueGraph(nodes: found.map(QueueGraph.Node.init), edges: edges)
+    }
+}
+
+extension QueueGraph.Node {
+    fileprivate init(_ operation: Operation) {
+        let request = operation as? any DrawnOperation
+        self.init(
+            type: request?.requestType ?? String(describing: Swift.type(of: operation)),
+            name: operation.name,
+            identifier: request?.requestIdentifier,
+            tag: request?.requestTag,
+            state: request?.stateOfResult ?? QueueGraph.State(operation)
+        )
+    }
+}
+
+extension QueueGraph.State {
+    fileprivate init(_ operation: Operation) {
+        self =
+            if operation.isCancelled {
+                .cancelled
+            } else if operation.isFinished {
+                .finished
+            } else if operation.isExecuting {
+                .executing
+            } else {
+                operation.isReady ? .ready : .waiting
+            }
+    }
+}
+
+/// An operation that a graph can say more of.
+private protocol DrawnOperation: Operation {
+    var requestType: String { get }
+    var requestIdentifier: String? { get }
+    var requestTag: String? { get }
+    /// The state, where the result decides about it.
+    var stateOfResult: QueueGraph.State? { get }
+}
+
+extension RequestOperation: DrawnOperation {
+    fileprivate var requestType: String { R.shownTypeName }
+    fileprivate var requestIdentifier: String? { request?.identifier }
+    fileprivate var requestTag: String? { (request as? any NetworkRequest)?.options.tag }
+
+    fileprivate var stateOfResult: QueueGraph.State? {
+        switch result {
+        case .failure(let error as RequestError) where error.code == .cancelled: .cancelled
+        case .failure: isCancelled ? .cancelled : .failed
+        case .success: isFinished ? .finished : .executing
+        case nil: nil
+        }
     }
 }

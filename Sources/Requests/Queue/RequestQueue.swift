@@ -49,3 +49,173 @@ extension OperationQueue: RequestQueue {}
 extension RequestEnvironment {
     fileprivate static let unchanged = RequestEnvironment()
 }
+
+// MARK: - Adding
+
+extension RequestQueue {
+    /// Runs a request as an operation of this queue.
+    ///
+    /// ```swift
+    /// let recipe = queue.addRequest(RecipeRequest(recipeID: "1")) { result in … }
+    /// ```
+    ///
+    /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here,
+    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. One that an
+    /// interceptor, a condition or the refresh of a credential adds runs beside an `OperationQueue`: the operations that
+    /// wait for it may have all places.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it: a `URLSession`, or any other transport; nil, the default, is the queue's.
+    ///   - completionQueue: Where the completion is called; by default the underlying queue of this queue, else the
+    ///     global queue of utility quality.
+    ///   - dependencies: What has to be finished, well or not, before the request starts.
+    ///   - priority: How soon it starts, among those that could; the request's own option counts where this is the
+    ///     default.
+    ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of sending
+    ///     it again: one that is unfinished when the request is added, or, where there are dependencies, when they are
+    ///     finished. Equal are requests of one identifier that are the same on the wire, credentials and cookies
+    ///     included, as the article about concurrency says in full. What is shared is the answer as it came: each request
+    ///     keeps its own operation, deadline, decoding and accepted statuses. The transfer is cancelled when nobody waits
+    ///     for it any more. Requests with unsafe methods are sent in any case.
+    ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
+    ///     cancelled while it waits. It is on its queue before any operation that depends on this one starts; one that
+    ///     runs on the same serial queue runs behind it.
+    /// - Returns: The operation, typed: others can depend on it, and read its result.
+    @discardableResult
+    public func addRequest<R: NetworkRequest>(
+        _ request: R,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil,
+        dependencies: [Operation] = [],
+        priority: Operation.QueuePriority = .normal,
+        coalescing: Bool = false,
+        completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        let options = operation.plan?.options
+        if coalescing || options?.coalesce == true {
+            operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
+        }
+        let priority = priority == .normal ? options?.priority ?? .normal : priority
+        enqueue(operation, dependencies: dependencies, priority: priority)
+        return operation
+    }
+
+    /// Makes the operation of a request without adding it, to configure it first.
+    ///
+    /// Add it with `addOperation`, once. It needn't be this queue that runs it; what it inherits comes from this one.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; nil, the default, is this queue's transport.
+    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - coalescing: Whether to share the transfer of an equal request on this queue that is unfinished when the
+    ///     operation starts.
+    ///   - completion: Takes the result, as with `addRequest`.
+    /// - Returns: The operation, on no queue yet.
+    public func makeOperation<R: NetworkRequest>(
+        for request: R,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil,
+        coalescing: Bool = false,
+        completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        let options = operation.plan?.options
+        if coalescing || options?.coalesce == true {
+            operation.share(on: sharingIdentity, atStart: true)
+        }
+        if let priority = options?.priority { operation.queuePriority = priority }
+        return operation
+    }
+
+    func makeOperation<R: NetworkRequest>(
+        from source: RequestSource<R>,
+        _ session: (any HTTPTransport)?,
+        _ completionQueue: DispatchQueue?,
+        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
+    ) -> R.OperationType {
+        let operation = R.makeOperation(
+            OperationConfiguration(source: source, transport: session ?? transport, environment: environment)
+        )
+        // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
+        if underlyingQueue != nil { operation.startElsewhere() }
+        if let completion {
+            operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)
+        }
+        return operation
+    }
+
+    /// What tells the requests of this queue from all others.
+    var sharingIdentity: QueueIdentity {
+        let client = self as? HTTPClient
+        return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
+    }
+
+    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
+        for dependency in dependencies { operation.addDependency(dependency) }
+        if priority != .normal { operation.queuePriority = priority }
+        place(operation)
+    }
+
+    /// Adds an operation, which takes no place in an operation queue if a running operation waits for it.
+    ///
+    /// The operations that wait may have all the places. A client sees to that itself, and so must a queue of another kind that has a bound.
+    func place(_ operation: Operation) {
+        if CallScope.isOnBehalfOfAnother, self is OperationQueue {
+            OperationQueue.besideBounds.addOperation(operation)
+        } else {
+            addOperation(operation)
+        }
+        operation.remindQueue()
+    }
+}
+
+extension OperationQueue {
+    /// Without a bound.
+    fileprivate static let besideBounds = OperationQueue()
+}
+
+// MARK: - Finding
+
+extension RequestQueue {
+    /// The unfinished operation of an equal request on this queue: of the same type, with the same identifier.
+    ///
+    /// To send equal requests once, add them with `coalescing` instead: between this question and what you do about the
+    /// answer, the operation may finish.
+    ///
+    /// - Complexity: O(n) in the number of operations on the queue.
+    public func requestCurrentlyExecuting<R: Request>(_ request: R) -> RequestOperation<R>? {
+        for case let operation as RequestOperation<R> in operations
+        where operation.result == nil && !operation.isFinished && operation.request == request {
+            return operation
+        }
+        return nil
+    }
+
+    /// Cancels the operations of this queue whose requests fulfil a condition.
+    ///
+    /// ```swift
+    /// queue.cancelRequests { $0 is ThumbnailRequest }
+    /// ```
+    ///
+    /// Operations whose requests are yet to be made from the results of others aren't asked about.
+    ///
+    /// - Complexity: O(n) in the number of operations on the queue.
+    /// - Throws: What the condition throws; what was cancelled before stays so.
+    public func cancelRequests(where condition: (any Request) throws -> Bool) rethrows {
+        for case let operation as any AnyRequestOperation in operations {
+            if let request = operation.anyRequest, try condition(request) { operation.cancel() }
+        }
+    }
+}
+
+/// A request operation whose request type isn't known.
+private protocol AnyRequestOperation: Operation {
+    var anyRequest: (any Request)? { get }
+}
+
+extension RequestOperation: AnyRequestOperation {
+    fileprivate var anyRequest: (any Request)? { request }
+}
