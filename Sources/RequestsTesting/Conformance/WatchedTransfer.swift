@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import Requests
 
 /// One transfer of a check: what is reported of it, and its handle.
@@ -84,6 +85,94 @@ final class WatchedTransfer: Sendable {
         state.withLock { state in
             state.isPaused = isPaused
             return state.handle
+        }
+    }
+}
+
+/// The events of one transfer, judged as they come: the rules of their order as a state, without a transport.
+struct EventLog: Sendable {
+    /// Against which rules the events were, a sentence each.
+    private(set) var violations: [String] = []
+    private(set) var informational: [HTTPResponseHead] = []
+    private(set) var head: HTTPResponseHead?
+    private(set) var content = Data()
+    private(set) var endCount = 0
+    /// The error of the first end.
+    private(set) var error: RequestError?
+    private var names: [(name: String, count: Int)] = []
+    private var isDelivering = false
+    private var hasMetrics = false
+    private var sent: Int64 = 0
+
+    var hasEnded: Bool { endCount > 0 }
+
+    /// Notes an event, as its call begins.
+    mutating func begin(_ event: TransferEvent) {
+        let name = event.conformanceName
+        if isDelivering { violate("\(name) came while the call of another event had not returned") }
+        isDelivering = true
+        if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
+        if hasEnded { violate("\(name) came after the end") }
+        if hasMetrics, !hasEnded {
+            if case .end = event {} else { violate("\(name) came after the metrics") }
+        }
+        note(event)
+    }
+
+    /// Notes that the call of an event has returned.
+    mutating func finish() {
+        isDelivering = false
+    }
+
+    private mutating func note(_ event: TransferEvent) {
+        switch event {
+        case .informational(let interim):
+            informational.append(interim)
+            if head != nil { violate("an informational response came after the head") }
+            if interim.status.category != .informational { violate("\(interim.status) isn't informational") }
+        case .sent(let count, let total):
+            if count < sent { violate("\(count) bytes were sent after \(sent) were") }
+            if let total, count > total { violate("\(count) bytes of \(total) were sent") }
+            sent = count
+        case .head(let response):
+            if head != nil { violate("a second head came") }
+            if response.status.category == .informational { violate("\(response.status) came as the head") }
+            head = head ?? response
+        case .data(let data):
+            if head == nil { violate("content came before the head") }
+            if !hasEnded { content += data }
+        case .metrics:
+            hasMetrics = true
+        case .end(let error):
+            if endCount == 0 {
+                self.error = error
+                if error == nil, head == nil { violate("the end without an error came without a head") }
+            }
+            endCount += 1
+        }
+    }
+
+    private mutating func violate(_ sentence: String) {
+        if violations.count < 10 { violations.append(sentence) }
+    }
+}
+
+extension EventLog: CustomStringConvertible {
+    /// The names of the events, those that repeat once and counted.
+    var description: String {
+        names.map { $0.count > 1 ? "\($0.name) ×\($0.count)" : $0.name }.joined(separator: ", ")
+    }
+}
+
+extension TransferEvent {
+    fileprivate var conformanceName: String {
+        switch self {
+        case .informational(let head): "informational \(head.status.code)"
+        case .sent: "sent"
+        case .head(let head): "head \(head.status.code)"
+        case .data: "data"
+        case .metrics: "metrics"
+        case .end(let error): error.map { "end \($0.code)" } ?? "end"
         }
     }
 }
