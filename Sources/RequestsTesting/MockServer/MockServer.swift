@@ -87,3 +87,115 @@ public final class MockServer: Sendable {
         core.stop()
     }
 }
+
+// MARK: - Configuration
+
+extension MockServer {
+    /// What a server does with its connections, whatever it answers on them.
+    ///
+    /// The defaults are those of a patient server without limits; a test changes what it is about:
+    ///
+    /// ```swift
+    /// var configuration = MockServer.Configuration()
+    /// configuration.requestsPerConnection = 2
+    /// let server = try MockServer(configuration: configuration) { _ in .text("hello") }
+    /// ```
+    public struct Configuration: Sendable, Hashable {
+        /// The port to listen on; 0, the default, takes one that is free.
+        public var port = 0
+
+        /// How many bytes a head, the line of a chunk or the trailers may have; 1 MiB by default.
+        ///
+        /// A larger one is answered with 431, and the connection closes.
+        public var headLimit = 1 << 20
+
+        /// How many bytes the content of a request may have; nil, the default, sets no limit.
+        ///
+        /// A larger one is answered with 413 as soon as it is known to be larger, and the connection closes: with a
+        /// `Content-Length`, that is before the first byte of it.
+        public var bodyLimit: Int?
+
+        /// How many requests a connection carries; nil, the default, sets no limit.
+        ///
+        /// The answer to the last one says `Connection: close`, and then the connection closes.
+        public var requestsPerConnection: Int?
+
+        /// How long a connection waits for bytes of a request before the server closes it; nil, the default, is for
+        /// ever.
+        ///
+        /// The time between two requests counts, and the time between two pieces of one.
+        public var idleTimeout: Duration?
+
+        /// How many connections are open at once; nil, the default, sets no limit.
+        ///
+        /// Those beyond it wait to be accepted, as they do in front of a busy server: their clients are connected and
+        /// can send, but nobody reads.
+        public var connectionLimit: Int?
+
+        /// How many requests are recorded, the first ones; there is no limit by default.
+        ///
+        /// What comes later is answered and counted all the same. For a server that runs for long.
+        public var recordLimit = Int.max
+
+        /// Makes the configuration of a patient server without limits.
+        public init() {}
+    }
+}
+
+/// Why a ``MockServer`` couldn't do what it was asked for.
+public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// A call of the operating system failed: the call, and its `errno`.
+    case system(call: String, code: Int32)
+    /// The server was stopped while something was awaited.
+    case stopped
+    /// What was awaited didn't come in time: how long it was waited for, and what for.
+    case timeout(after: Duration, awaited: String)
+    /// The request came, and isn't among those that are recorded: the ``MockServer/Configuration/recordLimit``.
+    case notRecorded(limit: Int)
+
+    /// What went wrong, in a sentence.
+    public var description: String {
+        switch self {
+        case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (\(code))"
+        case .stopped: "the server was stopped"
+        case .timeout(let timeout, let awaited): "waited for \(timeout) for \(awaited)"
+        case .notRecorded(let limit): "only the first \(limit) requests are recorded"
+        }
+    }
+}
+
+// MARK: - Log entry
+
+extension MockServer {
+    /// A request that a server received, with when things happened to it and what was sent.
+    ///
+    /// All times are counted from the start of the server, so those of different connections can be compared.
+    public struct LogEntry: Sendable, Hashable {
+        /// The request, which has the number of its connection.
+        public var request: RecordedRequest
+        /// When the connection was accepted.
+        public var accepted: Duration
+        /// When the head of the request was there.
+        public var headRead: Duration
+        /// When the content was there too; nil where the answer was ``MockResponse/early``.
+        public var bodyRead: Duration?
+        /// When the system had taken the last byte of the answer; nil where that hasn't happened, and where a fault, the
+        /// client or the end of the server prevented it.
+        public var answered: Duration?
+        /// How many bytes of the answer the system has taken, head and framing included; 0 until the answer has ended.
+        public var sentByteCount: Int
+    }
+
+    /// The requests so far, in the order in which they were complete, each with its times.
+    ///
+    /// ```swift
+    /// let entry = server.log[0]
+    /// entry.answered.map { $0 - entry.headRead }      // what the answer took
+    /// ```
+    ///
+    /// An answer may be with its client a moment before the log tells of it.
+    public var log: [LogEntry] { core.state.withLock { $0.log } }
+
+    /// How many requests were received since the start, recorded or not.
+    public var requestCount: Int { core.state.withLock { $0.requestCount } }
+}

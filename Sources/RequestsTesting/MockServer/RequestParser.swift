@@ -165,3 +165,157 @@ extension UInt8 {
     static let carriageReturn = UInt8(ascii: "\r")
     static let lineFeed = UInt8(ascii: "\n")
 }
+
+// MARK: - Head
+
+extension RequestParser {
+    /// Why bytes are no request, and which status says so.
+    struct Malformation: Error {
+        var status: HTTPStatus
+        var reason: String
+
+        init(_ reason: String, status: HTTPStatus = .badRequest) {
+            self.status = status
+            self.reason = reason
+        }
+    }
+
+    /// How the end of the body is found (RFC 9112, 6.3).
+    enum Framing: Equatable {
+        case length(Int)
+        case chunked
+
+        init(_ head: Head) throws(Malformation) {
+            let codings = head.headers[values: .transferEncoding]
+            let lengths = head.headers[values: .contentLength]
+            guard !codings.isEmpty else {
+                guard let first = lengths.first else {
+                    self = .length(0)
+                    return
+                }
+                guard lengths.count == 1, !first.isEmpty, first.utf8.allSatisfy({ 0x30...0x39 ~= $0 }),
+                    let length = Int(first)
+                else { throw Malformation("Content-Length is no single number") }
+                self = .length(length)
+                return
+            }
+            guard lengths.isEmpty else { throw Malformation("both Transfer-Encoding and Content-Length") }
+            guard head.version != "HTTP/1.0" else { throw Malformation("Transfer-Encoding in HTTP/1.0") }
+            guard codings.count == 1, codings[0].equalsIgnoringASCIICase("chunked") else {
+                throw Malformation("unknown transfer coding", status: .notImplemented)
+            }
+            self = .chunked
+        }
+    }
+
+    /// The head, once its empty line is there; empty lines in front of it are skipped (RFC 9112, 2.2).
+    mutating func takeHead() throws(Malformation) -> Head? {
+        while cursor + 1 < buffer.count, buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
+            (cursor, searched) = (cursor + 2, cursor + 2)
+        }
+        guard cursor - start <= headLimit else { throw headTooLarge }
+        guard let lines = try takeLines() else { return nil }
+        guard let first = lines.first else { throw Malformation("no request line") }
+        let parts = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard parts.count == 3 else { throw Malformation("the request line hasn't three parts") }
+        let method = String(decoding: parts[0], as: UTF8.self)
+        guard method.isToken else { throw Malformation("the method is no token") }
+        guard !parts[1].isEmpty, parts[1].allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            throw Malformation("the target is empty or has a control character")
+        }
+        let version = String(decoding: parts[2], as: UTF8.self)
+        guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
+            guard version.hasPrefix("HTTP/") else { throw Malformation("no version of HTTP") }
+            throw Malformation("a version other than 1.0 and 1.1", status: .httpVersionNotSupported)
+        }
+        let headers = try Self.fields(lines.dropFirst())
+        let hosts = headers[values: .host].count
+        guard hosts == 1 || hosts == 0 && version == "HTTP/1.0" else { throw Malformation("not exactly one Host") }
+        return Head(
+            method: HTTPMethod(method),
+            target: String(decoding: parts[1], as: UTF8.self),
+            version: version,
+            headers: headers
+        )
+    }
+
+    /// The fields behind the last chunk, once their empty line is there.
+    mutating func takeTrailers() throws(Malformation) -> HTTPHeaders? {
+        guard buffer.count - cursor >= 2 else { return nil }
+        if buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
+            cursor += 2
+            return []
+        }
+        guard let lines = try takeLines() else { return nil }
+        return try Self.fields(lines[...])
+    }
+
+    /// One line, without its end.
+    mutating func takeLine() throws(Malformation) -> ArraySlice<UInt8>? {
+        guard let end = try find([.carriageReturn, .lineFeed]) else { return nil }
+        defer { (cursor, searched) = (end + 2, end + 2) }
+        return buffer[cursor..<end]
+    }
+
+    /// The length of a chunk: hexadecimal digits, then extensions, which mean nothing here (RFC 9112, 7.1).
+    static func chunkLength(_ line: ArraySlice<UInt8>) throws(Malformation) -> Int {
+        let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
+        // Int's own parser would take a sign.
+        guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }),
+            let length = Int(String(decoding: digits, as: UTF8.self), radix: 16)
+        else { throw Malformation("a chunk's length is no hexadecimal number") }
+        return length
+    }
+
+    /// The lines up to the empty one, which is taken too.
+    private mutating func takeLines() throws(Malformation) -> [ArraySlice<UInt8>]? {
+        guard let end = try find([.carriageReturn, .lineFeed, .carriageReturn, .lineFeed]) else { return nil }
+        var lines: [ArraySlice<UInt8>] = []
+        var start = cursor
+        while start < end + 2, let lineEnd = buffer[start...].firstIndex(of: .carriageReturn) {
+            guard buffer[lineEnd + 1] == .lineFeed else { throw Malformation("a CR without a LF") }
+            lines.append(buffer[start..<lineEnd])
+            start = lineEnd + 2
+        }
+        (cursor, searched) = (end + 4, end + 4)
+        return lines
+    }
+
+    /// Where a pattern stands, looked for where it wasn't before.
+    private mutating func find(_ pattern: [UInt8]) throws(Malformation) -> Int? {
+        var position = max(searched, cursor)
+        let last = buffer.count - pattern.count
+        while position <= last {
+            guard let candidate = buffer[position...].firstIndex(of: .carriageReturn), candidate <= last else { break }
+            if buffer[candidate..<candidate + pattern.count].elementsEqual(pattern) {
+                guard candidate - cursor <= headLimit else { throw headTooLarge }
+                return candidate
+            }
+            position = candidate + 1
+        }
+        // The pattern may have begun in the last bytes: these are looked at again.
+        searched = max(cursor, buffer.count - pattern.count + 1)
+        guard buffer.count - cursor <= headLimit else { throw headTooLarge }
+        return nil
+    }
+
+    private var headTooLarge: Malformation {
+        Malformation("more than \(headLimit) bytes of head", status: .requestHeaderFieldsTooLarge)
+    }
+
+    private static func fields(_ lines: ArraySlice<ArraySlice<UInt8>>) throws(Malformation) -> HTTPHeaders {
+        var headers = HTTPHeaders()
+        for line in lines {
+            guard let colon = line.firstIndex(of: UInt8(ascii: ":")), colon > line.startIndex,
+                line[..<colon].allSatisfy(ASCII.isToken)
+            else { throw Malformation("a field without a name") }
+            var value = line[(colon + 1)...]
+            while let first = value.first, first == 0x20 || first == 0x09 { value.removeFirst() }
+            while let last = value.last, last == 0x20 || last == 0x09 { value.removeLast() }
+            guard value.allSatisfy(ASCII.isFieldValue) else { throw Malformation("a control character in a field") }
+            let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+            headers.add(String(decoding: value, as: UTF8.self), for: name)
+        }
+        return headers
+    }
+}

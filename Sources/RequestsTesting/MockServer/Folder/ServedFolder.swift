@@ -117,3 +117,97 @@ struct ServedFolder: Sendable {
         name.first == UInt8(ascii: ".")
     }
 }
+
+// MARK: - Folder
+
+extension MockServer {
+    /// A handler that serves the files of a folder, as a plain web server does.
+    ///
+    /// ```swift
+    /// let server = try MockServer(MockServer.folder(fixtures))
+    /// ```
+    ///
+    /// `GET` and `HEAD` are answered; `Content-Type` follows the name. `ETag` and `Last-Modified` come with each file,
+    /// and the preconditions of RFC 9110, 13 are judged by them; one range of bytes is given where it is asked for,
+    /// under `If-Range` too. A folder is its `index.html`, or else a list of what is in it.
+    ///
+    /// Nothing outside the folder is ever served, whatever the path says and wherever links lead to; nor is what isn't a
+    /// plain file, or whose name, or that of a folder on the way, begins with a dot, asked for by that name or by a link. The folder is looked at for every request.
+    ///
+    /// - Parameter url: The folder, a file URL.
+    /// - Returns: The handler, for a server or for one of its routes.
+    public static func folder(_ url: URL) -> Handler {
+        let folder = ServedFolder(root: url.path)
+        return { request in folder.answer(to: request) }
+    }
+}
+
+extension ServedFolder {
+    /// The answer to a request, which is for a file, for a folder, or for neither.
+    func answer(to request: RecordedRequest) -> MockResponse {
+        guard request.method == .get || request.method == .head else {
+            return .text("only GET and HEAD\n", status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
+        }
+        switch find(request.target) {
+        case .file(let path):
+            guard let file = ServedFile(path: path) else { return Self.notFound }
+            return file.answer(to: request)
+        case .folder(let names, let title):
+            return .data(Data(FolderListing(title: title, names: names).html.utf8), type: "text/html; charset=utf-8")
+        case .moved(let target):
+            return .redirect(to: target, status: .movedPermanently)
+        case .malformed:
+            return .text("the path is malformed\n", status: .badRequest)
+        case .nothing:
+            return Self.notFound
+        }
+    }
+
+    private static var notFound: MockResponse { .text("there is no such file\n", status: .notFound) }
+}
+
+/// A page that links what is in a folder.
+struct FolderListing: Sendable {
+    /// The path of the folder, as it was asked for.
+    var title: String
+    /// What is in it; the names of folders end with a slash.
+    var names: [String]
+
+    var html: String {
+        let items = (title == "/" ? [] : ["../"]) + names
+        let links = items.map { name in
+            // With `./`, so that a colon in a name doesn't make the rest of it a path.
+            "<li><a href=\"./\(Self.escaped(Self.percentEncoded(name)))\">\(Self.escaped(name))</a></li>\n"
+        }
+        let title = Self.escaped(title)
+        return """
+            <!DOCTYPE html>
+            <html><head><meta charset="utf-8"><title>\(title)</title></head>
+            <body><h1>\(title)</h1>
+            <ul>
+            \(links.joined())</ul>
+            </body></html>
+
+            """
+    }
+
+    private static func percentEncoded(_ name: String) -> String {
+        name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.intersection(ascii).union(marks)) ?? name
+    }
+
+    private static let ascii = CharacterSet(charactersIn: "\u{0}"..."\u{7F}")
+    private static let marks = CharacterSet(charactersIn: "-._~/")
+
+    private static func escaped(_ text: String) -> String {
+        // Scalars, since a sign with an accent is another character, and still the sign to a browser.
+        text.unicodeScalars.reduce(into: "") { result, scalar in
+            switch scalar {
+            case "&": result += "&amp;"
+            case "<": result += "&lt;"
+            case ">": result += "&gt;"
+            case "\"": result += "&quot;"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}
