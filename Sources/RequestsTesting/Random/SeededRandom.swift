@@ -34,3 +34,15 @@ public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
         return mixed ^ (mixed >> 31)
     }
 }
+
+// MARK: - Seeded
+
+extension RandomSource {
+    /// The numbers of a ``SeededRandom``, for all who draw from this source together.
+    ///
+    /// Who of them gets which number depends on who comes first: where the numbers of one request are to be known,
+    /// nobody else draws meanwhile.
+    public static func seeded(_ seed: UInt64) -> RandomSource {
+        RandomSource(SeededRandom(seed))
+    }
+}
