@@ -103,3 +103,103 @@ extension TransferEvent {
         if case .end = self { true } else { false }
     }
 }
+
+/// Makes an exchange of the events of a transfer, as they come.
+struct ExchangeBuilder: Sendable {
+    private let request: StubbedRequest
+    private var content: CapturedBody
+    private var head: HTTPResponseHead?
+    private var metrics: Metrics
+    private var firstByte: Duration?
+    /// What is recorded, once it is over.
+    private var outcome: RecordedExchange?
+
+    init(_ request: StubbedRequest, start: Date, limit: Int) {
+        self.request = request
+        metrics = Metrics(start: start)
+        content = CapturedBody(limit: limit)
+    }
+
+    /// Takes an event, so long after the start; gives the exchange with the end.
+    mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody?) -> RecordedExchange? {
+        guard outcome == nil else { return nil }
+        switch event {
+        case .informational, .sent: return nil
+        case .head(let head):
+            self.head = head
+            firstByte = time
+            return nil
+        case .data(let data):
+            content.append(data)
+            return nil
+        case .metrics(let measured):
+            let start = metrics.start
+            metrics = measured
+            metrics.start = start
+            return nil
+        case .end(let error):
+            outcome = exchange(error, at: time, sent: sent)
+            return outcome
+        }
+    }
+
+    /// What there is so long after the start; where the exchange isn't over, it says so.
+    func current(at time: Duration, sent: CapturedBody) -> RecordedExchange {
+        if let outcome { return outcome }
+        var exchange = exchange(nil, at: time, sent: sent)
+        exchange.isUnderWay = true
+        return exchange
+    }
+
+    private func exchange(_ error: RequestError?, at time: Duration, sent: CapturedBody?) -> RecordedExchange {
+        var exchange = RecordedExchange(request: request, error: error, metrics: metrics)
+        exchange.request.body = sent?.data ?? Data()
+        exchange.requestBodySize = sent?.size ?? 0
+        if exchange.metrics.firstByte == nil { exchange.metrics.firstByte = firstByte }
+        if exchange.metrics.end == nil { exchange.metrics.end = time }
+        if let head {
+            var response = RecordedResponse(status: head.status, headers: head.headers, body: content.data)
+            response.bodySize = content.size
+            exchange.response = response
+        }
+        return exchange
+    }
+}
+
+/// The exchanges of a recorder in the order in which they were sent, whichever ends first.
+struct ExchangeLedger: Sendable {
+    /// An exchange, or how to learn what there is of one that isn't over.
+    enum Entry: Sendable {
+        case over(RecordedExchange)
+        case underWay(@Sendable () -> RecordedExchange)
+    }
+
+    private(set) var entries: [Entry] = []
+    /// How many were forgotten before the first of the entries.
+    private var forgotten = 0
+
+    /// The exchanges that are over.
+    var exchanges: [RecordedExchange] {
+        entries.compactMap { entry in
+            if case .over(let exchange) = entry { exchange } else { nil }
+        }
+    }
+
+    /// Notes that an exchange begins, with what tells what there is of it; returns its number.
+    mutating func begin(_ current: @escaping @Sendable () -> RecordedExchange) -> Int {
+        entries.append(.underWay(current))
+        return forgotten + entries.count - 1
+    }
+
+    /// Notes an exchange that is over; one that was forgotten meanwhile stays so.
+    mutating func end(_ number: Int, _ exchange: RecordedExchange) {
+        guard number >= forgotten else { return }
+        entries[number - forgotten] = .over(exchange)
+    }
+
+    /// Forgets every exchange, those that aren't over as well.
+    mutating func reset() {
+        forgotten += entries.count
+        entries = []
+    }
+}

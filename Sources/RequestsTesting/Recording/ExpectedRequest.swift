@@ -81,3 +81,58 @@ extension ExpectedRequest: CustomStringConvertible {
         return text.isEmpty ? "any request" : text
     }
 }
+
+/// The error of an assertion: which request was expected, and what differs in the one that comes nearest.
+///
+/// ```text
+/// no request is as expected: POST /users
+/// the nearest of 2: POST https://api.example.com/users
+/// - header Accept: expected application/json, was */*
+/// - body.name: expected "Ada", was "Bob"
+/// ```
+///
+/// Values of credentials, cookies and what else is a secret by its name aren't shown.
+public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
+    /// What was expected.
+    public let expected: ExpectedRequest
+    /// The request that comes nearest; nil where there was none at all.
+    public let nearest: StubbedRequest?
+    /// What differs in it.
+    public let differences: [RequestDifference]
+    /// How many requests there were.
+    public let count: Int
+
+    init(expected: ExpectedRequest, nearest: StubbedRequest?, differences: [RequestDifference], count: Int) {
+        (self.expected, self.nearest, self.differences, self.count) = (expected, nearest, differences, count)
+    }
+
+    /// The request that was expected, and a line for each difference.
+    public var description: String {
+        guard let nearest else { return "no request is as expected: \(expected)\nthere was none" }
+        let title =
+            count == 1
+            ? "the request isn't as expected: \(expected)\nit is: \(nearest)"
+            : "no request is as expected: \(expected)\nthe nearest of \(count): \(nearest)"
+        return ([title] + differences.map { "- \($0)" }).joined(separator: "\n")
+    }
+}
+
+/// A place where a request isn't as expected.
+public struct RequestDifference: Sendable, Hashable, CustomStringConvertible {
+    /// The place: `method`, `path`, `query page`, `header Accept`, `body.user.name`, `body[12]`.
+    public let place: String
+    /// What was expected there, shortened and without secrets; nil for nothing.
+    public let expected: String?
+    /// What was there, shortened and without secrets; nil for nothing.
+    public let actual: String?
+
+    /// The difference in a line, such as `header Accept: expected text/html, was */*`.
+    public var description: String {
+        switch (expected, actual) {
+        case (let expected?, nil): "\(place): expected \(expected), is missing"
+        case (nil, let actual?): "\(place): unexpected, was \(actual)"
+        case (let expected?, let actual?) where expected == actual: "\(place): expected \(expected), was another value"
+        case (let expected, let actual): "\(place): expected \(expected ?? "nothing"), was \(actual ?? "nothing")"
+        }
+    }
+}
