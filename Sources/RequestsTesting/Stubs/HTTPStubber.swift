@@ -161,3 +161,75 @@ public final class HTTPStubber: HTTPTransport {
         #endif
     }()
 }
+
+/// Which protocol class belongs to which stubber and session; it keeps no stubber alive.
+enum StubberRegistry {
+    struct Entry {
+        weak var stubber: HTTPStubber?
+        let session: StubbedSession
+    }
+
+    private struct State {
+        var lastNumber = 0
+        var entries: [ObjectIdentifier: Entry] = [:]
+    }
+
+    private static let state = Locked(State())
+
+    /// A protocol class that hands the requests of a session to a stubber.
+    static func add(_ stubber: HTTPStubber, for session: StubbedSession) -> StubProtocol.Type {
+        state.withLock { state in
+            state.entries = state.entries.filter { $0.value.stubber != nil }
+            state.lastNumber += 1
+            let protocolClass = StubProtocol.numbered(state.lastNumber)
+            state.entries[ObjectIdentifier(protocolClass)] = Entry(stubber: stubber, session: session)
+            return protocolClass
+        }
+    }
+
+    static func entry(of protocolClass: StubProtocol.Type) -> Entry? {
+        state.withLock { $0.entries[ObjectIdentifier(protocolClass)] }
+    }
+}
+
+// MARK: - Deciding
+
+extension HTTPStubber {
+    /// What becomes of a request.
+    enum Decision: Sendable {
+        case answer(StubbedRequest, StubUsage.Responder)
+        case refuse(UnhandledRequest)
+        case passThrough
+    }
+
+    /// Finds who answers a request, and writes it down.
+    ///
+    /// Conditions are code of the test's and run outside the lock. Two requests may so find the same stub that answers
+    /// once; which of them has it is decided when the stub is claimed.
+    func decide(_ request: StubbedRequest) -> Decision {
+        let (stubs, ignored, mode) = state.withLock { state in
+            state.requests.append(request)
+            return (state.stubs, state.ignored, state.unhandledMode)
+        }
+        if ignored.contains(where: { $0.conditions.judge(request).mismatches.isEmpty }) { return .passThrough }
+        var candidates: [UnhandledRequest.Candidate] = []
+        for stub in stubs {
+            let (variables, found) = stub.conditions.judge(request)
+            var mismatches = found
+            if mismatches.isEmpty {
+                var claimed = request
+                claimed.variables = variables
+                switch stub.claim(claimed) {
+                case .answer(let responder): return .answer(claimed, responder)
+                case .unanswered: mismatches = ["nobody has said what it answers"]
+                case .spent: mismatches = ["it has answered as often as it may"]
+                }
+            }
+            candidates.append(UnhandledRequest.Candidate(stub: stub.description, mismatches: mismatches))
+        }
+        guard mode == .refuse else { return .passThrough }
+        let error = UnhandledRequest(request, candidates: candidates)
+        state.withLock { $0.unhandled.append(error) }
+        return .refuse(error)
+    }
+}

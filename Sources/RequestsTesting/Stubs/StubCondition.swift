@@ -125,3 +125,61 @@ extension [StubCondition] {
         return (variables, mismatches)
     }
 }
+
+// MARK: - Headers
+
+extension StubCondition {
+    /// There is a field of the name.
+    public static func header(_ name: HTTPField.Name) -> StubCondition {
+        StubCondition("header \(name)") { request in
+            request.headers.contains(name) ? nil : missing(name)
+        }
+    }
+
+    /// One of the fields of the name has the value.
+    ///
+    /// What other value it has isn't shown, since it may be a secret.
+    public static func header(_ name: HTTPField.Name, _ value: String) -> StubCondition {
+        StubCondition("header \(name) with a value") { request in
+            let values = request.headers[values: name]
+            guard !values.isEmpty else { return missing(name) }
+            return values.contains(value) ? nil : "the header \(name.rawValue.shortened()) has another value"
+        }
+    }
+
+    /// The value of one of the fields of the name has a match of the regular expression.
+    public static func header(_ name: HTTPField.Name, matching pattern: String) -> StubCondition {
+        let pattern = StubPattern(pattern)
+        return StubCondition("header \(name) matching \(pattern)") { request in
+            let values = request.headers[values: name]
+            guard !values.isEmpty else { return missing(name) }
+            return pattern.mismatch(of: values, what: "the header \(name.rawValue.shortened())")
+        }
+    }
+
+    /// The name of one of the fields has a match of the regular expression.
+    public static func headerName(matching pattern: String) -> StubCondition {
+        let pattern = StubPattern(pattern)
+        return StubCondition("header name matching \(pattern)") { request in
+            pattern.mismatch(of: request.headers.map(\.name.rawValue), what: "every header name")
+        }
+    }
+
+    private static func missing(_ name: HTTPField.Name) -> String {
+        "the header \(name.rawValue.shortened()) is missing"
+    }
+}
+
+/// A rule of an ``HTTPStubber``, by which requests go to the network.
+///
+/// Made by ``HTTPStubber/ignore(_:)``; it is of use to whoever takes the rule back again.
+public final class IgnoreRule: Sendable, CustomStringConvertible {
+    let conditions: [StubCondition]
+
+    init(_ conditions: [StubCondition]) {
+        self.conditions = conditions
+    }
+
+    /// What the rule lets through, such as `host cdn.example.com`.
+    public var description: String { conditions.summary }
+}

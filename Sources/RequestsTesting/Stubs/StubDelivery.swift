@@ -49,3 +49,75 @@ final class StubDelivery: NSObject, Sendable {
     }
     #endif
 }
+
+/// What a `URLProtocol` has still to tell its client.
+struct StubDeliveryState {
+    private var pending: [TransferEvent] = []
+    /// The content of what is told as a whole, which grows in its place: of pieces there may be very many.
+    private var content = Data()
+    private var isStopped = false
+    /// Whether what is pending may be told: a task that is resumed asks for it at any time.
+    private var isDue = false
+
+    /// Takes an event; returns whether the client is to be told now.
+    ///
+    /// Where it is told the whole, that is at the end.
+    mutating func add(_ event: TransferEvent, isWhole: Bool) -> Bool {
+        guard !isStopped else { return false }
+        switch event {
+        case .informational, .sent, .metrics:
+            return false
+        case .data(let data):
+            guard isWhole else { break }
+            content += data
+            return false
+        case .head: break
+        case .end:
+            if !content.isEmpty { pending.append(.data(content)) }
+        }
+        pending.append(event)
+        if case .end = event { isDue = true }
+        if !isWhole { isDue = true }
+        return isDue
+    }
+
+    /// What is to be told now; nothing after a stop.
+    mutating func take() -> [TransferEvent] {
+        guard isDue, !isStopped else { return [] }
+        defer { (pending, content) = ([], Data()) }
+        return pending
+    }
+
+    /// Tells nothing any more.
+    mutating func stop() {
+        isStopped = true
+        (pending, content) = ([], Data())
+    }
+}
+
+/// The content of a stubbed response in the pieces in which it comes, made one by one: of a large one there are many.
+struct StubPieces: Sequence, IteratorProtocol, Sendable {
+    private var rest: Data
+    private let size: Int
+    private let pause: Duration
+    private let speed: StubSpeed?
+    private var isFirst = true
+
+    /// Makes the pieces of the content of a response.
+    init(of content: Data, of response: StubResponse) {
+        rest = content
+        size = response.pieceSize ?? response.speed?.bytesPerPiece ?? Swift.max(1, content.count)
+        pause = response.pause
+        speed = response.speed
+    }
+
+    /// The next piece, and how long nothing comes before it: each comes when all of it has come, and the pause is between
+    /// two.
+    mutating func next() -> (wait: Duration, data: Data)? {
+        guard !rest.isEmpty else { return nil }
+        let piece = Data(rest.prefix(size))
+        rest = rest.dropFirst(size)
+        defer { isFirst = false }
+        return ((speed?.duration(of: piece.count) ?? .zero) + (isFirst ? .zero : pause), piece)
+    }
+}
