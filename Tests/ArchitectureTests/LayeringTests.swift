@@ -12,14 +12,14 @@ struct Layering {
     static let house = Layering(layers: [
         ["Support"],
         ["Message"],
-        ["Exchange"],
-        ["Policy", "Observation"],
-        ["Transport", "Operations"],
-        ["Environment"],
+        ["Response"],
+        ["Trust", "Progress"],
+        ["Interception"],
+        ["Authentication", "Caching", "Connectivity", "Cookies", "Limits", "Redirects"],
+        ["Transport", "Observation"],
         ["Engine"],
-        ["Request"],
+        ["Requests"],
         ["Queue"],
-        ["Describing"],
     ])
 
     let layers: [[String]]
@@ -43,6 +43,34 @@ struct Layering {
                     )
                 }
             }
+    }
+
+    /// The arrows between the folders, as a flowchart of Mermaid: each points to a folder whose types are mentioned.
+    ///
+    /// An arrow is left out where others lead the same way.
+    func flowchart(of files: [SourceFile]) -> String {
+        let arrows = arrows(in: files)
+        func leads(_ start: String, to end: String) -> Bool {
+            arrows[start, default: []].contains { $0 == end || leads($0, to: end) }
+        }
+        let lines = layers.joined().flatMap { folder in
+            let direct = arrows[folder, default: []].sorted()
+            return direct.filter { end in !direct.contains { $0 != end && leads($0, to: end) } }
+                .map { "    \(folder) --> \($0)" }
+        }
+        return (["flowchart BT"] + lines).joined(separator: "\n")
+    }
+
+    /// The folders that each folder mentions types of, below it.
+    private func arrows(in files: [SourceFile]) -> [String: Set<String>] {
+        let placed = files.compactMap { file in folder(of: file).map { (file, $0) } }
+        let owners = owners(of: placed)
+        let perFile = placed.map { file, folder in
+            let own = Set(owners.filter { $0.folder == folder }.map(\.simpleName))
+            let below = owners.filter { level(of: $0.folder) < level(of: folder) }
+            return (folder, Set(mentions(of: below, besides: own, in: file).map(\.1.folder)))
+        }
+        return Dictionary(perFile, uniquingKeysWith: { $0.union($1) })
     }
 
     /// A type, and the folder that declares it.
@@ -149,6 +177,13 @@ enum TestFrameworks {
         #expect(Layering.house.violations(in: library) == [])
     }
 
+    @Test func articleDrawsTheArrowsThatAreThere() {
+        let library = SourceTree.sources.filter { $0.path.hasPrefix("Sources/Requests/") }
+        let article = SourceTree.text(of: "Sources/Requests/Requests.docc/Articles/Architecture.md") ?? ""
+        let flowchart = Layering.house.flowchart(of: library)
+        #expect(article.contains("```mermaid\n\(flowchart)\n```"), "the article has to show:\n\(flowchart)")
+    }
+
     @Test func foldersAreNamedAfterWhatIsInThem() {
         let paths = ["Sources", "Tests", "Scripts"].flatMap(SourceTree.paths(below:))
         #expect(Naming.violations(in: paths) == [])
@@ -175,12 +210,22 @@ enum TestFrameworks {
         #expect(Layering.house.violations(in: [file, client]) == [])
     }
 
+    @Test func arrowThatOthersImplyIsNotDrawn() {
+        let files = [
+            SourceFile(path: "Sources/Requests/Support/A.swift", text: "struct Alpha {}"),
+            SourceFile(path: "Sources/Requests/Message/B.swift", text: "struct Beta { let a: Alpha }"),
+            SourceFile(path: "Sources/Requests/Queue/C.swift", text: "struct Gamma { let a: Alpha; let b: Beta }"),
+        ]
+        let expected = "flowchart BT\n    Message --> Support\n    Queue --> Message"
+        #expect(Layering.house.flowchart(of: files) == expected)
+    }
+
     @Test func mentionFromAboveIsAllowed() {
-        let file = SourceFile(path: "Sources/Requests/Describing/A.swift", text: "let a: HTTPClient")
+        let file = SourceFile(path: "Sources/Requests/Queue/A.swift", text: "let a: HTTPClient")
         #expect(Layering.house.violations(in: [file, client]) == [])
     }
 
-    @Test(arguments: [("Policy", "Observation"), ("Observation", "Policy"), ("Transport", "Operations")])
+    @Test(arguments: [("Transport", "Observation"), ("Observation", "Transport"), ("Caching", "Cookies")])
     func peersDoNotKnowEachOther(one: String, other: String) {
         let files = [
             SourceFile(path: "Sources/Requests/\(one)/A.swift", text: "let a: BType"),
@@ -197,7 +242,7 @@ enum TestFrameworks {
                 text: "struct HTTPHeaders { let a: \(mention) }"
             ),
             SourceFile(
-                path: "Sources/Requests/Policy/HTTPHeaders+Signed.swift",
+                path: "Sources/Requests/Engine/HTTPHeaders+Signed.swift",
                 text: "extension HTTPHeaders { struct SignedFields {}; struct Name {} }"
             ),
         ]
@@ -207,7 +252,7 @@ enum TestFrameworks {
     @Test func ownTypeHidesOneOfTheSameNameAbove() {
         let files = [
             SourceFile(path: "Sources/Requests/Message/Form.swift", text: "enum Form { struct Item {}; let a: Item }"),
-            SourceFile(path: "Sources/Requests/Describing/Item.swift", text: "struct Item {}"),
+            SourceFile(path: "Sources/Requests/Queue/Item.swift", text: "struct Item {}"),
         ]
         #expect(Layering.house.violations(in: files) == [])
     }

@@ -12,7 +12,7 @@ struct SuiteRules {
 
     static let house = SuiteRules(sleepers: [
         "Tests/RequestsTestingTests/Conformance/BrokenTransport.swift": "the fault is that it blocks its caller",
-        "Tests/RequestsTests/Request/RetryTests.swift": "a sleep of an hour, which the test cancels",
+        "Tests/RequestsTests/Interception/Retry/RetryTests.swift": "a sleep of an hour, which the test cancels",
     ])
 
     /// Returns the findings in the files of all test targets.

@@ -211,7 +211,7 @@ import Testing
             row.split(separator: "|")[0].split(separator: "`").map(String.init).filter { $0.allSatisfy(\.isLetter) }
         }
         let known = try String(
-            contentsOf: SnippetTests.root.appending(path: "Sources/Requests/Exchange/RequestError+Code.swift"),
+            contentsOf: SnippetTests.root.appending(path: "Sources/Requests/Response/RequestError+Code.swift"),
             encoding: .utf8
         )
 

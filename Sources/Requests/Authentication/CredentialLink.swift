@@ -56,12 +56,6 @@ struct CredentialLink: Interceptor {
     }
 }
 
-/// An interceptor that answers a rejection with another credential.
-protocol ChallengeAnswering: Interceptor {
-    /// Decides about a request that was rejected, at the hop that met the rejection.
-    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
-}
-
 extension RequestError {
     /// Whether the failed attempt has followed a redirect from a request that isn't to be sent again for that.
     ///

@@ -99,6 +99,12 @@ extension Interceptor {
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
 }
 
+/// An interceptor that answers a rejection with another credential.
+protocol ChallengeAnswering: Interceptor {
+    /// Decides about a request that was rejected, at the hop that met the rejection.
+    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
+}
+
 /// Changes requests on their way out, in a closure.
 ///
 /// ```swift

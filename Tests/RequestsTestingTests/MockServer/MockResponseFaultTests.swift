@@ -146,17 +146,7 @@ import Testing
 
     @Test(arguments: [1, 5, 20, 4000])
     func throttledSendsTwentyPiecesASecond(bytesPerSecond: Int) {
-        let request = RecordedRequest(
-            method: .get,
-            target: "/",
-            version: "HTTP/1.1",
-            headers: [],
-            body: Data(),
-            trailers: [],
-            rawBytes: Data(),
-            connection: 0,
-            index: 0
-        )
+        let request = RecordedRequest.sample()
         let steps = MockResponse.raw("0123456789").throttled(to: StubSpeed(bytesPerSecond: bytesPerSecond))
             .steps(for: request)
 

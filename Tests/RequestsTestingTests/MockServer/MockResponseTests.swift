@@ -122,17 +122,7 @@ import Testing
     }
 
     @Test func stepsMayBeLookedAtWithoutASocket() {
-        let request = RecordedRequest(
-            method: .get,
-            target: "/",
-            version: "HTTP/1.1",
-            headers: [],
-            body: Data(),
-            trailers: [],
-            rawBytes: Data(),
-            connection: 0,
-            index: 0
-        )
+        let request = RecordedRequest.sample()
 
         #expect(MockResponse.text("a").steps(for: request).count == 1)
         #expect(MockResponse.text("a").held(by: Gate(), after: 3).steps(for: request).count == 3)

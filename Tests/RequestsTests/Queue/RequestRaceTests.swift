@@ -78,25 +78,12 @@ import Testing
         }
     }
 
-    @Test func cancelAgainstTheRequestThatIsMade() async {
-        await race { request in
-            var request = request
-            let replies = Recorder<BuildCompletion>()
-            request.make = { replies.record($0) }
-            let queue = TestQueue()
-            let probe = Probe(request, on: queue).run(on: queue)
-            let reply = await replies.first(1)[0]
-            replies.forget()
-            simultaneously {
-                reply(.success(URLRequest(url: home)))
-            } and: {
-                probe.operation.cancel()
-            }
-            return await probe.ended().count
-        }
+    enum Rival: CaseIterable {
+        case cancel, secondCall
     }
 
-    @Test func twoCallsWithTheRequestThatIsMade() async {
+    @Test(arguments: Rival.allCases)
+    func replyOfTheRequestAgainst(_ rival: Rival) async {
         await race { request in
             var request = request
             let replies = Recorder<BuildCompletion>()
@@ -108,7 +95,10 @@ import Testing
             simultaneously {
                 reply(.success(URLRequest(url: home)))
             } and: {
-                reply(.failure(SampleError()))
+                switch rival {
+                case .cancel: probe.operation.cancel()
+                case .secondCall: reply(.failure(SampleError()))
+                }
             }
             return await probe.ended().count
         }

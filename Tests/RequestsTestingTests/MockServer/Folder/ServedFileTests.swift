@@ -19,17 +19,7 @@ import Testing
 
     /// What a server sends for a request with the fields.
     private func answer(_ headers: HTTPHeaders, method: HTTPMethod = .get) -> String {
-        let request = RecordedRequest(
-            method: method,
-            target: "/",
-            version: "HTTP/1.1",
-            headers: headers,
-            body: Data(),
-            trailers: [],
-            rawBytes: Data(),
-            connection: 0,
-            index: 0
-        )
+        let request = RecordedRequest.sample(method, headers: headers)
         return Self.file.answer(to: request).steps(for: request).reduce("") { text, step in
             guard case .send(let data) = step else { return text }
             return text + String(decoding: data, as: UTF8.self)

@@ -1,0 +1,24 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+@testable import RequestsTesting
+
+extension RecordedRequest {
+    /// A request as a server records it, for what looks at one without a socket.
+    static func sample(_ method: HTTPMethod = .get, headers: HTTPHeaders = []) -> RecordedRequest {
+        RecordedRequest(
+            method: method,
+            target: "/",
+            version: "HTTP/1.1",
+            headers: headers,
+            body: Data(),
+            trailers: [],
+            rawBytes: Data(),
+            connection: 0,
+            index: 0
+        )
+    }
+}
