@@ -184,7 +184,7 @@ extension Operation {
     /// until something else happens: for ever, if it is the last one.
     final func remindQueue() {
         #if !canImport(Darwin)
-        if isReady, !isExecuting, !isFinished, !dependencies.isEmpty { didChangeValue(forKey: "isReady") }
+        if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }
         #endif
     }
 }
