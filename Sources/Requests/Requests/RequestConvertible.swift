@@ -151,7 +151,7 @@ extension HTTPRequest {
     }
 }
 
-// MARK: - c uRL
+// MARK: - cURL
 
 extension RequestConvertible {
     /// The request as a command for a POSIX shell, which sends with `curl` what the library would send.
