@@ -56,10 +56,13 @@ final class FlowControl: Sendable {
 
     /// Says which transfer it is, which the wishes may be older than.
     func attach(_ transfer: any Transfer) {
-        let isCancelled = change { state in
-            if !state.isOver { state.transfer = transfer }
-            return state.isCancelled && !state.isOver
+        // What is replaced, by a transfer around it, is released outside of the lock.
+        let (isCancelled, former) = change { state -> (Bool, (any Transfer)?) in
+            guard !state.isOver else { return (false, nil) }
+            defer { state.transfer = transfer }
+            return (state.isCancelled, state.transfer)
         }
+        withExtendedLifetime(former) {}
         if isCancelled { transfer.cancel() }
     }
 

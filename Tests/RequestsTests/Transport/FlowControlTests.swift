@@ -118,4 +118,34 @@ import Testing
             #expect(!handle.isPaused.withLock { $0 })
         }
     }
+
+    /// A transfer that several threads tell what to do, in any order.
+    private final class Wished: WishedTransfer {
+        let known = Locked(PauseWish())
+
+        func cancel() {}
+        func follow(_ wish: PauseWish) { _ = known.withLock { $0.update(to: wish) } }
+    }
+
+    @Test(.tags(.race)) func wishesThatOvertakeEachOtherLeaveItAsTheLastOneSays() async {
+        for _ in 0..<Scale.races {
+            let (flow, transfer) = (FlowControl(), Wished())
+            await withTaskGroup(of: Void.self) { group in
+                for reason in [FlowControl.Reasons.user, .bandwidth] {
+                    group.addTask {
+                        for _ in 0..<5 {
+                            flow.set(reason, true)
+                            flow.set(reason, false)
+                        }
+                    }
+                }
+                // The transport and the caller say which transfer it is, in either order.
+                for _ in 0..<2 { group.addTask { flow.attach(transfer) } }
+            }
+            #expect(!transfer.known.withLock { $0.isPaused })
+
+            flow.set(.user, true)
+            #expect(transfer.known.withLock { $0.isPaused })
+        }
+    }
 }
