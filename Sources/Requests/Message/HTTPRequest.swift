@@ -17,31 +17,28 @@ import Foundation
 /// Its pieces aren't checked when they are set, since neither a setter nor a chain of modifiers can throw well; they
 /// are checked when the request is built, and a bad one is a typed error then. Nothing bad is sent.
 public struct HTTPRequest: Sendable {
-    /// Where it goes.
-    var address: Address
-    /// The query parameters, appended to those that the address has, and encoded once.
-    public var query: Query = []
-    /// What is asked of the resource.
-    public var method: HTTPMethod
-    /// The header fields, without those that frame the message: the transport makes these from the body.
-    public var headers: HTTPHeaders
-    /// The content.
-    public var body: HTTPBody
-    /// What adds the caller's credentials whenever the request is sent.
-    public var authentication = AuthenticationProvider.none
-    /// How long the transfer may stay silent; nil leaves that to the environment.
-    public var timeout: Duration?
-    /// How far a transport with a cache of its own may answer from it.
-    public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// Whether a cellular network may carry the request, where the platform knows of one.
-    public var allowsCellularAccess = true
-    /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
-    /// then.
-    var credentialGenerations: [ObjectIdentifier: Int] = [:]
-    /// Whether redirects have led to another origin on the way here, and be it back from there.
-    ///
-    /// Kept with the request, and not read off what was sent before: what a cache answers isn't sent.
-    var hasLeftOrigin = false
+    // An array of one, since it is copied on write: a request goes through many hands, most of which only pass it on,
+    // and a copy of it takes as long as one of its fields.
+    private var storage: [Fields]
+
+    private struct Fields: Sendable {
+        var address: Address
+        var query: Query = []
+        var method: HTTPMethod
+        var headers: HTTPHeaders
+        var body: HTTPBody
+        var authentication = AuthenticationProvider.none
+        var timeout: Duration?
+        var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+        var allowsCellularAccess = true
+        var credentialGenerations: [ObjectIdentifier: Int] = [:]
+        var hasLeftOrigin = false
+    }
+
+    private var fields: Fields {
+        _read { yield storage[0] }
+        _modify { yield &storage[0] }
+    }
 
     /// Makes a request; by default one that gets the resource.
     ///
@@ -68,11 +65,78 @@ public struct HTTPRequest: Sendable {
         body: HTTPBody = .none,
         timeout: Duration? = nil
     ) {
-        self.address = address
-        self.method = method
-        self.headers = headers
-        self.body = body
-        self.timeout = timeout
+        storage = [Fields(address: address, method: method, headers: headers, body: body, timeout: timeout)]
+    }
+}
+
+extension HTTPRequest {
+    /// Where it goes.
+    var address: Address {
+        _read { yield fields.address }
+        _modify { yield &fields.address }
+    }
+
+    /// The query parameters, appended to those that the address has, and encoded once.
+    public var query: Query {
+        _read { yield fields.query }
+        _modify { yield &fields.query }
+    }
+
+    /// What is asked of the resource.
+    public var method: HTTPMethod {
+        _read { yield fields.method }
+        _modify { yield &fields.method }
+    }
+
+    /// The header fields, without those that frame the message: the transport makes these from the body.
+    public var headers: HTTPHeaders {
+        _read { yield fields.headers }
+        _modify { yield &fields.headers }
+    }
+
+    /// The content.
+    public var body: HTTPBody {
+        _read { yield fields.body }
+        _modify { yield &fields.body }
+    }
+
+    /// What adds the caller's credentials whenever the request is sent.
+    public var authentication: AuthenticationProvider {
+        _read { yield fields.authentication }
+        _modify { yield &fields.authentication }
+    }
+
+    /// How long the transfer may stay silent; nil leaves that to the environment.
+    public var timeout: Duration? {
+        _read { yield fields.timeout }
+        _modify { yield &fields.timeout }
+    }
+
+    /// How far a transport with a cache of its own may answer from it.
+    public var cachePolicy: URLRequest.CachePolicy {
+        _read { yield fields.cachePolicy }
+        _modify { yield &fields.cachePolicy }
+    }
+
+    /// Whether a cellular network may carry the request, where the platform knows of one.
+    public var allowsCellularAccess: Bool {
+        _read { yield fields.allowsCellularAccess }
+        _modify { yield &fields.allowsCellularAccess }
+    }
+
+    /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
+    /// then.
+    var credentialGenerations: [ObjectIdentifier: Int] {
+        _read { yield fields.credentialGenerations }
+        _modify { yield &fields.credentialGenerations }
+    }
+
+    /// Whether redirects have led to another origin on the way here, and be it back from there.
+    ///
+    /// Kept with the request, and not read off what was sent before: what a cache answers isn't sent.
+    var hasLeftOrigin: Bool {
+        _read { yield fields.hasLeftOrigin }
+        _modify { yield &fields.hasLeftOrigin }
     }
 }
 
@@ -126,7 +190,7 @@ extension HTTPRequest {
     ///   - makeEncoder: Makes the encoder of JSON, where the body brings none; nil takes a plain one.
     /// - Throws: What the encoding throws.
     mutating func resolveBody(implied: HTTPHeaders, using makeEncoder: (@Sendable () -> JSONEncoder)? = nil) throws {
-        body = try body.resolved(using: makeEncoder)
+        if body.isDeferred { body = try body.resolved(using: makeEncoder) }
         func isUntouched(_ name: HTTPField.Name) -> Bool { headers[values: name] == implied[values: name] }
         // A body that turns out to be none has no type either.
         var names: Set<HTTPField.Name> = []
