@@ -136,7 +136,7 @@ import Testing
     }
     #endif
 
-    @Test(.tags(.alone)) func serversThatComeAndGoLeaveNoDescriptorsBehind() throws {
+    @Test(.tags(.alone)) func serversThatComeAndGoLeaveNoDescriptorsBehind() async throws {
         let count: Int32 = Scale.pick(300, whole: 2000)
         let before = lowestFreeDescriptor()
 
@@ -145,7 +145,8 @@ import Testing
             server.stop()
         }
 
-        #expect(lowestFreeDescriptor() < before + count / 2)
+        // The descriptor that a server's thread waits on goes with the thread, which a busy machine may keep waiting.
+        try await eventually { lowestFreeDescriptor() < before + count / 2 }
     }
 
     /// The number of the next descriptor, which each one that leaks pushes up.
