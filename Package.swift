@@ -17,7 +17,13 @@ let package = Package(
     targets: [
         // libcurl, loaded at run time; empty off Linux.
         .target(name: "CCurl"),
-        .target(name: "Requests", dependencies: ["CCurl"], swiftSettings: settings),
+        .target(
+            name: "Requests",
+            dependencies: ["CCurl"],
+            // SE-0461: an asynchronous function runs where its caller does. Otherwise each step of a call would change
+            // its executor, which takes as long as the step.
+            swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
+        ),
         .target(name: "RequestsTesting", dependencies: ["Requests"], swiftSettings: settings),
         .executableTarget(
             name: "requests-demo",

@@ -52,12 +52,12 @@ struct CacheLink: Interceptor {
                     requestedAt: requestedAt,
                     isStoredElsewhere: answer.isStoredElsewhere
                 )
-                return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), attempts: response.attempts)
+                return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), history: response.history)
             }
             if response.status.category == .serverError,
                 let stale = cache.answer(insteadOfError: stored, for: request)
             {
-                return HTTPResponse(head: stale.head, body: .data(stale.body), attempts: response.attempts)
+                return HTTPResponse(head: stale.head, body: .data(stale.body), history: response.history)
             }
         }
         if !answer.isStoredElsewhere { cache.store(response, for: request, requestedAt: requestedAt) }

@@ -25,12 +25,7 @@ import Foundation
 /// `completionBlock` is never used by the library: it is yours.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
 open class AsynchronousOperation: Operation, @unchecked Sendable {
-    private struct State {
-        var lifecycle = OperationLifecycle()
-        var links = DependencyLinks()
-    }
-
-    private let state = Locked(State())
+    final let core = Locked(OperationState())
 
     // MARK: The state, as Operation wants to see it
 
@@ -38,10 +33,10 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     public final override var isAsynchronous: Bool { true }
 
     /// Whether the queue has started the operation, and it isn't finished.
-    public final override var isExecuting: Bool { state.withLock { $0.lifecycle.isExecuting } }
+    public final override var isExecuting: Bool { core.withLock { $0.lifecycle.isExecuting } }
 
     /// Whether the operation is over.
-    public final override var isFinished: Bool { state.withLock { $0.lifecycle.isFinished } }
+    public final override var isFinished: Bool { core.withLock { $0.lifecycle.isFinished } }
 
     /// Starts the operation; called by its queue.
     ///
@@ -63,9 +58,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         // find it settled. The delivery comes last, so that whoever sees the result sees `isCancelled` too.
         let action = transition(.settle)
         super.cancel()
-        guard action == .deliver else { return }
-        storeCancellation()
-        deliverSettlement()
+        if action == .deliver { deliver(makeCancellationResult()) }
     }
 
     // MARK: For subclasses
@@ -81,15 +74,14 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     ///
     /// Only the first call counts; one that comes before the start takes effect with it.
     public final func finish() {
-        settle {}
+        settle { makeCancellationResult() }
     }
 
-    /// Settles the operation, if nothing has settled it before: `store` keeps the result, outside every lock.
+    /// Settles the operation, if nothing has settled it before, with a result that is made outside of the lock.
     @discardableResult
-    final func settle(storing store: () -> Void) -> Bool {
+    final func settle(_ makeResult: () -> OperationState.AnyResult?) -> Bool {
         guard transition(.settle) == .deliver else { return false }
-        store()
-        deliverSettlement()
+        deliver(makeResult())
         return true
     }
 
@@ -100,17 +92,17 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
 
     /// Moves the lifecycle on, and leaves what that asks for to the caller.
     final func transition(_ input: OperationLifecycle.Input) -> OperationLifecycle.Action {
-        state.withLock { $0.lifecycle.handle(input) }
+        core.withLock { $0.lifecycle.handle(input) }
     }
 
-    /// Whether transfers are under way that have to end before the operation may finish.
-    final var hasOpenTransfers: Bool { state.withLock { $0.lifecycle.hasOpenTransfers } }
+    /// Makes the result of an operation that is cancelled, or ended without one; the base class has no results.
+    func makeCancellationResult() -> OperationState.AnyResult? { nil }
 
-    /// Keeps the result of a cancelled operation; there is none in the base class.
-    func storeCancellation() {}
+    /// What comes between the result and the completions; called once.
+    func willTell(_ settled: SettledOperation) {}
 
-    /// Enqueues the completions, and lets go of work that is no longer wanted; called once.
-    func deliver() {}
+    /// Releases what the work held, when the completions are enqueued; called once.
+    func didTell(_ settled: SettledOperation) {}
 
     /// Does what the lifecycle asks for.
     private func perform(_ action: OperationLifecycle.Action) {
@@ -122,18 +114,30 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         }
     }
 
-    private func deliverSettlement() {
-        deliver()
-        advance(.delivered)
+    /// Keeps the result, tells it, releases what the work held, and finishes if nothing else has to come first.
+    private func deliver(_ result: OperationState.AnyResult?) {
+        let (settled, observers) = core.withLock { $0.settle(with: result) }
+        willTell(settled)
+        if let result { observers.tell(result) }
+        didTell(settled)
+        while true {
+            switch core.withLock({ $0.endDelivery() }) {
+            case .tell(let late): if let result { late.tell(result) }
+            case .over(let action): return perform(action)
+            }
+        }
     }
 
     private func announceEnd() {
         willChangeValue(forKey: Self.isExecutingKey)
         willChangeValue(forKey: Self.isFinishedKey)
-        _ = transition(.finished)
+        let hasLinks = core.withLock { state in
+            _ = state.lifecycle.handle(.finished)
+            return state.links.hasDependencies
+        }
         didChangeValue(forKey: Self.isExecutingKey)
         didChangeValue(forKey: Self.isFinishedKey)
-        dropLinks()
+        if hasLinks { dropLinks() }
     }
 
     // Strings rather than key paths, which swift-corelibs-foundation compares slowly, and only then turns into these.
@@ -151,12 +155,12 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     ///
     /// - Complexity: O(1) for an operation that nothing depends on yet, else O(n) in what `operation` depends on.
     open override func addDependency(_ operation: Operation) {
-        let isDependedUpon = state.withLock { $0.links.isDependedUpon }
+        let isDependedUpon = core.withLock { $0.links.isDependedUpon }
         let walk = DependencyWalk(from: operation, lookingFor: self, throughAsynchronous: isDependedUpon)
         guard !walk.foundTarget else { return refuseDependency() }
         guard !isFinished else { return }  // Nobody waits here any more, and nobody would drop the link.
-        for reached in walk.asynchronous { reached.state.withLock { $0.links.isDependedUpon = true } }
-        state.withLock { $0.links.hasDependencies = true }
+        for reached in walk.asynchronous { reached.core.withLock { $0.links.isDependedUpon = true } }
+        core.withLock { $0.links.hasDependencies = true }
         super.addDependency(operation)
     }
 
@@ -172,7 +176,6 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     /// before it, every removal would have the queue look for work, and removing an unfinished dependency strands the
     /// operation.
     private func dropLinks() {
-        guard state.withLock({ $0.links.hasDependencies }) else { return }
         for dependency in dependencies.reversed() { removeDependency(dependency) }
     }
 }

@@ -47,7 +47,7 @@ final class Call: Sendable {
     func run(for operation: any CallOperation, _ plan: CallPlan, seat: CoalescingSeat?) async {
         var attempt = CallAttempt(1, of: self, for: operation, plan, seat: seat)
         do throws(CallFailure) {
-            try await attempt.checkConditions()
+            if attempt.isConditional { try await attempt.checkConditions() }
             while true {
                 var sent: HTTPRequest?
                 do throws(CallFailure) {
@@ -105,6 +105,15 @@ final class Call: Sendable {
     /// Whether the operation has a result.
     private var isOver: Bool { state.withLock { $0.isOver } }
 
+    /// What interceptors remember about the call.
+    var notes: InterceptorNotes {
+        state.withLock { state in
+            let notes = state.notes ?? InterceptorNotes()
+            state.notes = notes
+            return notes
+        }
+    }
+
     // MARK: What has happened
 
     /// What is known so far, for results and for errors.
@@ -129,16 +138,18 @@ final class Call: Sendable {
     }
 
     /// Adds a transfer that begins, and holds it back or cancels it if the call is paused or over.
-    func add(_ transmission: Transmission) {
-        let (isPaused, isOver, former) = state.withLock { state in
-            let former = state.record
-            state.record.add(transmission)
-            return (state.isPaused, state.isOver, former)
+    ///
+    /// Gives what tells the progress, if that has been asked for, and whether it is the first transfer.
+    func add(_ transmission: Transmission) -> (progress: ProgressFeeds?, isFirst: Bool) {
+        let (isPaused, isOver, former, result) = state.withLock { state in
+            let former = state.record.add(transmission)
+            return (state.isPaused, state.isOver, former, (state.progress, state.record.count == 1))
         }
         withExtendedLifetime(former) {}
         if isPaused { transmission.flow.set(.user, true) }
         // A result that came after the transfer had its permission didn't find it in the record.
         if isOver { transmission.cancel() }
+        return result
     }
 
     // MARK: Pausing
@@ -182,6 +193,8 @@ struct CallState: Sendable {
     var isPaused = false
     /// What tells the progress; nil until anybody asks.
     var progress: ProgressFeeds?
+    /// What interceptors remember; nil until one does.
+    var notes: InterceptorNotes?
     /// Whether the operation has its result.
     var isOver = false
     /// What the operation failed with, before the request made it an error of its own.

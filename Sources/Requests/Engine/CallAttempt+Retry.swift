@@ -133,7 +133,9 @@ extension CallAttempt {
 }
 
 /// Why an attempt of a call has failed, and who may decide that there is another one.
-struct CallFailure: Error {
+///
+/// An object, since room for a failure is kept in every function that may throw one.
+final class CallFailure: Error {
     enum Recourse: Sendable {
         /// None: the failure is the operation's.
         case none
@@ -148,8 +150,8 @@ struct CallFailure: Error {
     let error: any Error
     let phase: RequestError.Phase
     /// The response that was refused, as it was judged.
-    var response: HTTPResponse<Data>?
-    var recourse = Recourse.none
+    let response: HTTPResponse<Data>?
+    let recourse: Recourse
 
     init(
         _ error: any Error,
@@ -161,6 +163,16 @@ struct CallFailure: Error {
         self.phase = phase
         self.response = response
         self.recourse = recourse
+    }
+
+    /// The failure that something means which the chain has thrown.
+    static func sending(_ error: any Error) -> CallFailure {
+        switch error {
+        case let failure as CallFailure: failure
+        case let part as AnotherPart: CallFailure(part.reason, in: .receiving, recourse: .continuation)
+        case let error as RequestError: CallFailure(error, in: error.phase, recourse: .policies)
+        default: CallFailure(error, in: .sending)
+        }
     }
 }
 

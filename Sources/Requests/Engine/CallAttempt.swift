@@ -33,10 +33,18 @@ final class CallAttempt: Sendable {
         self.seat = seat
     }
 
-    var environment: RequestEnvironment { call.environment }
-    var options: RequestOptions { plan.options }
+    var environment: RequestEnvironment {
+        _read { yield call.environment }
+    }
+
+    var options: RequestOptions {
+        _read { yield plan.options }
+    }
 
     // MARK: Before the request
+
+    /// Whether there is anything to check before the operation does anything.
+    var isConditional: Bool { call.scope != nil || !plan.conditions.isEmpty }
 
     /// Checks what must hold before the operation does anything.
     func checkConditions() async throws(CallFailure) {
@@ -61,32 +69,13 @@ final class CallAttempt: Sendable {
     /// Makes the request: builds it, gives it what it inherits, authenticates it, and lets the interceptors adapt it.
     func makeRequest(of operation: any CallOperation) async throws(CallFailure) -> HTTPRequest {
         do {
-            var request = try await operation.makeRequest()
-            let secrets = environment.secretHeaders.union(options.secretHeaders)
-            var own = OwnFields(described: request.headers, inherited: environment.headers)
-            let implied = try request.inherit(environment)
-            request.headers.markSecrets(secrets)
-            let inheriting = request
-            try operation.prepare(&request)
-            // What a signature is over is what is sent.
-            request.body = request.body.encodedOnce(using: environment.makeEncoder)
-            try request.authentication.authenticate(&request)
-            request.headers.markSecrets(secrets)
-            request.keepSecrets(of: inheriting, own: own, baseURL: environment.baseURL)
-            own.authenticated = request.headers
-
+            var draft = try RequestDraft(try await operation.makeRequest(), for: self)
+            try draft.authenticate(by: operation)
             for (position, interceptor) in zip(plan.positions, plan.interceptors) {
-                request = try await adapt(request, by: interceptor, at: position, own, InterceptorContext(self))
+                let context = InterceptorContext(self)
+                draft.request = try await adapt(draft.request, by: interceptor, at: position, draft.own, context)
             }
-
-            // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
-            try request.resolve(baseURL: environment.baseURL, inheriting: [])
-            request.headers.markSecrets(secrets)
-            do { try request.resolveBody(implied: implied, using: environment.makeEncoder) } catch {
-                throw RequestError(encoding: error)
-            }
-            try request.validate()
-            return request
+            return try draft.finish()
         } catch {
             throw CallFailure(error, in: .building)
         }
@@ -105,7 +94,7 @@ final class CallAttempt: Sendable {
             try await interceptor.adapt(&changed, context: context)
             return changed
         }
-        adapted.keepSecrets(of: request, own: own, baseURL: environment.baseURL)
+        adapted.keepSecrets(of: FormerRequest(request), own: own, baseURL: environment.baseURL)
         return adapted
     }
 
@@ -113,7 +102,7 @@ final class CallAttempt: Sendable {
 
     /// Sends a request through the chain.
     func sendThroughChain(_ request: HTTPRequest) async throws(CallFailure) -> HTTPResponse<ResponseContent> {
-        call.record { $0.beginAttempt() }
+        if !isFirst { call.record { $0.beginAttempt() } }
         do {
             let answer = try await send(request, from: ChainPlace(cause: isFirst ? .initial : .retry))
             // Only a transfer can have delivered its content.
@@ -122,14 +111,8 @@ final class CallAttempt: Sendable {
                 throw CallFailure(RequestError(.badResponse, phase: .receiving, reason: reason), in: .receiving)
             }
             return answer
-        } catch let failure as CallFailure {
-            throw failure
-        } catch let part as AnotherPart {
-            throw CallFailure(part.reason, in: .receiving, recourse: .continuation)
-        } catch let error as RequestError {
-            throw CallFailure(error, in: error.phase, recourse: .policies)
         } catch {
-            throw CallFailure(error, in: .sending)
+            throw CallFailure.sending(error)
         }
     }
 
@@ -229,8 +212,8 @@ final class CallAttempt: Sendable {
         ValidationContext(
             request: asked,
             attempt: number,
-            validStatusCodes: options.validatesStatus ? operation.validStatusCodes : nil
-        ) { [operation] in operation.requestIdentifier }
+            validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil
+        ) { self.identifier }
     }
 }
 
@@ -242,7 +225,7 @@ extension CallAttempt: ContextSource {
     var baseURL: URL? { environment.baseURL }
     var scope: CallScope? { call.scope }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
-    var notes: InterceptorNotes { plan.notes }
+    var notes: InterceptorNotes { call.notes }
     var urgency: Int { operation.urgency }
 
     func report(_ report: AuthenticationReport) { call.feed?.report(report) }
@@ -277,7 +260,7 @@ extension CallAttempt: ContextSource {
         let own = OwnFields(described: [], inherited: environment.headers)
         let context = InterceptorContext(self, request: request)
         var adapted = try await adapt(request, by: interceptor, at: position, own, context)
-        adapted.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
+        markSecrets(of: &adapted)
         try adapted.validate()
         return adapted
     }

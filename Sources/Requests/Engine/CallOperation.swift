@@ -10,8 +10,6 @@ typealias Sender = @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>
 protocol TransferOwner: AnyObject, Sendable {
     /// The identifier of the request, computed now.
     var requestIdentifier: String { get }
-    /// The statuses that the request accepts.
-    var validStatusCodes: [Int] { get }
     /// Whether the content is collected in memory, where a cache may provide it and validators see it.
     var keepsContentInMemory: Bool { get }
     /// The urgency of the request: its own, or that of the most urgent one that it works for.
@@ -75,15 +73,17 @@ final class CallPlan: Sendable {
     /// Where each of the interceptors stands among all.
     let positions: [Int]
     let validators: [any ResponseValidator]
-    let notes = InterceptorNotes()
+    /// The statuses that the request accepts.
+    let validStatusCodes: [Int]
 
     /// Reads what there is to know; no interceptor is applied to work on its own behalf, which the scope names.
-    init(_ options: RequestOptions, in environment: RequestEnvironment, scope: CallScope?, isOnBehalf: Bool) {
+    init(_ options: RequestOptions, _ validStatusCodes: [Int], of call: Call, isOnBehalf: Bool) {
         self.options = options
-        conditions = environment.conditions.followed(by: options.conditions)
-        validators = environment.validators.followed(by: options.validators)
-        let interceptors = environment.interceptors.followed(by: options.interceptors)
-        if let scope, !interceptors.isEmpty {
+        self.validStatusCodes = validStatusCodes
+        conditions = call.environment.conditions.followed(by: options.conditions)
+        validators = call.environment.validators.followed(by: options.validators)
+        let interceptors = call.environment.interceptors.followed(by: options.interceptors)
+        if let scope = call.scope, !interceptors.isEmpty {
             let applied = interceptors.indices.filter {
                 !scope.serves(interceptors[$0], at: $0, inOneEnvironment: isOnBehalf)
             }
@@ -98,7 +98,7 @@ final class CallPlan: Sendable {
         var options = plan.options
         (options.maximumHeaderSize, options.maximumBodySize) = (limits.head, limits.content)
         self.options = options
-        (conditions, validators) = ([], [])
+        (conditions, validators, validStatusCodes) = ([], [], [])
         // Its place in the chain is behind the interceptors, and is counted with them.
         (interceptors, positions) = (plan.interceptors, plan.positions)
     }

@@ -27,12 +27,13 @@ struct CallRecord: Sendable {
         spent = max(spent, attempt)
     }
 
-    /// Adds a transfer.
-    mutating func add(_ transmission: Transmission) {
+    /// Adds a transfer, and gives what goes for it.
+    mutating func add(_ transmission: Transmission) -> (Transmission?, HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
-        if transmissions.count == Self.limit { transmissions.remove(at: 1) }
+        let forgotten = transmissions.count == Self.limit ? transmissions.remove(at: 1) : nil
         transmissions.append(transmission)
-        (judged, answered) = (nil, nil)
+        defer { (judged, answered) = (nil, nil) }
+        return (forgotten, judged, answered)
     }
 
     /// Records that an attempt begins.
@@ -60,16 +61,23 @@ struct CallRecord: Sendable {
     }
 
     /// The request that was sent last, or answered by a cache.
-    var request: HTTPRequest? { answered?.value ?? transmissions.last?.attempt.request }
+    var request: HTTPRequest? { answered?.value ?? transmissions.last?.request }
 
     /// The head of the response that came last.
-    var head: HTTPResponseHead? { judged ?? transmissions.last?.attempt.response }
+    var head: HTTPResponseHead? { judged ?? transmissions.last?.head }
 
     /// The content that came last, as far as it is in memory.
     var content: Data { transmissions.last?.content ?? Data() }
 
     /// The transfers, as values.
     var attempts: [Attempt] { transmissions.map(\.attempt) }
+
+    /// The transfers, which become values when they are asked for.
+    var history: AttemptHistory {
+        // A single one, as nearly all are, needs no list.
+        guard let only = transmissions.first, transmissions.count == 1 else { return AttemptHistory(attempts) }
+        return AttemptHistory(only)
+    }
 }
 
 extension RequestError {

@@ -38,67 +38,102 @@ enum Chain {
 }
 
 extension CallAttempt: ChainRunner {
+    // The answer to every request comes back through this function several times: it keeps nothing that it needn't.
     func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
-        var place = place
-        guard let permit = place.permit else { return try await forward(request, from: place) }
-        place.permit = nil
-        // An interceptor of a user's may have changed anything. Secrets that it found don't follow to another origin.
-        var changed = request
-        let given = try permit.use()
-        let own = OwnFields(described: [], inherited: environment.headers)
-        changed.keepSecrets(of: given, own: own, baseURL: environment.baseURL)
-        try changed.resolve(baseURL: environment.baseURL, inheriting: [])
-        changed.headers.markSecrets(environment.secretHeaders.union(options.secretHeaders))
-        try changed.validate()
-        let next = (request: changed, place: place)
-        var answer = try await CallScope.leave(to: call.scope) { try await forward(next.request, from: next.place) }
-        if answer.asked == nil { answer.asked = Box(changed) }
-        return answer
+        let (link, next) = link(at: place)
+        return try await link.intercept(request, context: InterceptorContext(self), next: next)
     }
 
-    /// Hands a request to the link at a place, or to the transport behind the last one.
-    private func forward(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
+    /// Gives what comes at a place of the chain, and what is behind that.
+    @inline(never)
+    private func link(at place: ChainPlace) -> (any Interceptor, Next) {
         var place = place
-        if place.index < plan.interceptors.count {
-            let (interceptor, position) = (plan.interceptors[place.index], plan.positions[place.index])
+        if let permit = place.permit {
+            place.permit = nil
+            return (PermitLink(attempt: self, permit: permit), Next(self, place))
+        }
+        while place.index < plan.interceptors.count + Chain.links.count {
             place.index += 1
-            return try await intercept(request, by: interceptor, at: position, place)
+            let number = place.index - plan.interceptors.count - 1
+            let link: (any Interceptor)? =
+                number < 0 ? UserLink(attempt: self, index: place.index - 1) : Chain.links[number](self)
+            if let link { return (link, Next(self, place)) }
         }
-        var number = place.index - plan.interceptors.count
-        while number < Chain.links.count {
-            number += 1
-            guard let link = Chain.links[number - 1](self) else { continue }
-            place.index = plan.interceptors.count + number
-            return try await link.intercept(request, context: InterceptorContext(self), next: Next(self, place))
-        }
-        return try await transmit(request, from: place)
+        return (TransportLink(attempt: self), Next(self, place))
     }
+}
 
-    /// Lets a user's interceptor send a request, as long as it runs.
-    private func intercept(
+/// Lets a user's interceptor send a request, as long as it runs.
+private struct UserLink: Interceptor {
+    let attempt: CallAttempt
+    let index: Int
+
+    func intercept(
         _ request: HTTPRequest,
-        by interceptor: any Interceptor,
-        at position: Int,
-        _ place: ChainPlace
+        context: InterceptorContext,
+        next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         let permit = SendingPermit(for: request)
         defer { permit.end() }
-        var place = place
-        place.permit = permit
-        let next = Next(self, place)
-        return try await CallScope.run(interceptor, at: position, within: call.scope) {
-            try await interceptor.intercept(request, context: InterceptorContext(self, request: request), next: next)
+        let (interceptor, position) = (attempt.plan.interceptors[index], attempt.plan.positions[index])
+        let next = next.permitted(by: permit)
+        return try await CallScope.run(interceptor, at: position, within: attempt.call.scope) {
+            let context = InterceptorContext(attempt, request: request)
+            return try await interceptor.intercept(request, context: context, next: next)
         }
     }
+}
 
-    /// Sends a request over the transport.
-    private func transmit(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent>
-    {
-        let transmission = Transmission(request, cause: place.cause, heads: place.heads, for: self)
-        guard !operation.keepsContentInMemory else { return try await transmission.answer() }
+/// Sees to what a user's interceptor sends on: it may have changed anything.
+private struct PermitLink: Interceptor {
+    let attempt: CallAttempt
+    let permit: SendingPermit
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        let request = try checked(request)
+        var answer = try await CallScope.leave(to: attempt.call.scope) { try await next(request) }
+        if answer.asked == nil { answer.asked = Box(request) }
+        return answer
+    }
+
+    private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
+        let given = try permit.use()
+        var changed = request
+        // Secrets that it found don't follow to another origin.
+        let own = OwnFields(described: [], inherited: attempt.environment.headers)
+        changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: attempt.environment.baseURL)
+        try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
+        attempt.markSecrets(of: &changed)
+        try changed.validate()
+        return changed
+    }
+}
+
+/// Sends a request over the transport.
+private struct TransportLink: Interceptor {
+    let attempt: CallAttempt
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        let transmission = Transmission(request, cause: next.cause, heads: next.heads, for: attempt)
+        guard attempt.operation.keepsContentInMemory else { return try await deliver(transmission) }
+        return try await transmission.answer(isShielded: attempt.plan.interceptors.isEmpty)
+    }
+
+    /// Waits for a transfer whose content goes elsewhere than to memory.
+    @inline(never)
+    private func deliver(_ transmission: Transmission) async throws -> HTTPResponse<ResponseContent> {
         let answer: Result<HTTPResponse<ResponseContent>, any Error>
         do { answer = .success(try await transmission.answer()) } catch { answer = .failure(error) }
-        switch operation.review(answer.failure as? RequestError, isDelivered: transmission.isDelivered) {
+        let error = answer.failure as? RequestError
+        switch attempt.operation.review(error, isDelivered: transmission.isDelivered) {
         case .usual: return try answer.get()
         case .again(let reason): throw AnotherPart(reason: reason)
         case .failure(let error): throw error

@@ -10,7 +10,10 @@ import Foundation
 /// before it.
 final class Transmission: Sendable {
     private struct State: Sendable {
-        var attempt: Attempt
+        var head: HTTPResponseHead?
+        var metrics: Metrics
+        /// Why the transfer failed.
+        var error: RequestError?
         var content = Data()
         /// The number of bytes of the body that were sent.
         var sent: Int64 = 0
@@ -26,14 +29,25 @@ final class Transmission: Sendable {
         var waiter: UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>?
         /// What the transfer is for; nil when it has ended.
         var owner: CallAttempt?
-        var time: Stopwatch
+        /// What tells the progress; nil until anybody asks.
+        var progress: ProgressFeeds?
+        let time: Stopwatch
+        /// Whether it is known that the call has no other transfer.
+        var isOnly: Bool
+
+        /// Whether what comes is wanted.
+        var isWanted: Bool { owner != nil && !isCancelled && failure == nil && !isCut }
     }
 
+    /// What is sent.
+    let request: HTTPRequest
     /// What holds the transfer back.
     let flow = FlowControl()
+    private let cause: Attempt.Cause
     private let shared: CoalescedTransfer?
     private let heads: HeadObserver?
     private let limits: (head: Int, content: Int)
+    private let keepsContent: Bool
     private let state: Locked<State>
 
     /// Makes a transfer.
@@ -44,6 +58,7 @@ final class Transmission: Sendable {
     ///   - heads: What is called with the head of the response.
     ///   - owner: The attempt that it is a part of.
     ///   - shared: What takes the place of the transport. Bandwidth and monitors are its own concern.
+    @inline(never)
     init(
         _ request: HTTPRequest,
         cause: Attempt.Cause,
@@ -51,17 +66,21 @@ final class Transmission: Sendable {
         for owner: CallAttempt,
         over shared: CoalescedTransfer? = nil
     ) {
-        let (options, environment) = (owner.options, owner.environment)
-        let attempt = Attempt(cause: cause, request: request, metrics: Metrics())
+        self.request = request
+        self.cause = cause
         self.heads = heads
         self.shared = shared
+        keepsContent = owner.operation.keepsContentInMemory
         limits = (
-            head: options.maximumHeaderSize ?? environment.maximumHeaderSize,
-            content: owner.operation.keepsContentInMemory
-                ? options.maximumBodySize ?? environment.maximumBodySize
-                : environment.maximumErrorBodySize
+            head: owner.options.maximumHeaderSize ?? owner.environment.maximumHeaderSize,
+            content: keepsContent
+                ? owner.options.maximumBodySize ?? owner.environment.maximumBodySize
+                : owner.environment.maximumErrorBodySize
         )
-        state = Locked(State(attempt: attempt, owner: owner, time: Stopwatch(environment.clock)))
+        let time = Stopwatch(owner.environment.clock)
+        // An interceptor may send several requests at once.
+        let isOnly = owner.plan.interceptors.isEmpty
+        state = Locked(State(metrics: Metrics(), owner: owner, time: time, isOnly: isOnly))
     }
 
     /// Releases the content of a transfer that has failed, when it is in the error.
@@ -75,16 +94,23 @@ final class Transmission: Sendable {
 
     private var id: ObjectIdentifier { ObjectIdentifier(self) }
 
-    /// What was sent, and what has come of it.
-    var attempt: Attempt { state.withLock { $0.attempt } }
+    /// The head of the response, if it has come.
+    var head: HTTPResponseHead? { state.withLock { $0.head } }
     /// The content so far, as far as it is in memory.
     var content: Data { state.withLock { $0.content } }
 
     /// Whether something else than memory has taken the content.
     var isDelivered: Bool { state.withLock { $0.isDelivered } }
 
+    // Where only the end of the call can cancel the task, that cancels the transfer itself, and the task needn't be
+    // watched.
     /// Sends the request, and returns the answer when its content has ended.
-    func answer() async throws -> HTTPResponse<ResponseContent> {
+    func answer(isShielded: Bool = false) async throws -> HTTPResponse<ResponseContent> {
+        isShielded ? try await withUnsafeThrowingContinuation { start($0) } : try await cancellableAnswer()
+    }
+
+    @inline(never)
+    private func cancellableAnswer() async throws -> HTTPResponse<ResponseContent> {
         try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { start($0) }
         } onCancel: {
@@ -95,49 +121,50 @@ final class Transmission: Sendable {
     // MARK: Send
 
     private func start(_ waiter: UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>) {
-        let (owner, isCancelled) = state.withLock { ($0.owner, $0.isCancelled) }
+        let (owner, isCancelled) = state.withLock { state in
+            if !state.isCancelled { state.waiter = waiter }
+            return (state.owner, state.isCancelled)
+        }
         guard let owner, !isCancelled, owner.operation.beginTransfer() else {
             // The operation has its result, or the task is cancelled: then nothing is sent.
-            let owner = state.withLock { state in
-                defer { state.owner = nil }
-                return state.owner
-            }
+            state.withLock { ($0.owner, $0.waiter) = (nil, nil) }
             waiter.resume(throwing: RequestError(.cancelled, phase: .sending))
             return withExtendedLifetime(owner) {}
         }
-        state.withLock { $0.waiter = waiter }
-        let request = attempt.request
         let call = owner.call
-        call.add(self)
-        if shared == nil { call.feed?.reportBegin(of: attempt, as: id) }
-        call.progress?.sent.begin(total: request.body.length)
-        let limiter = shared == nil ? call.environment.bandwidthLimiter : nil
-        let throttle = limiter.map { BandwidthThrottle($0, flow) }
-        // Those that share an answer are told one after the other, and continue beside each other.
-        let isConcurrent = shared == nil && call.transport.capabilities.contains(.concurrentDelivery)
-        let sink = EventSink(flow) { [self] event in
-            throttle?.note(event)
-            receive(event, isConcurrent: isConcurrent)
+        let (progress, isFirst) = call.add(self)
+        if progress != nil || !isFirst {
+            state.withLock { state in
+                state.progress = progress
+                if !isFirst { state.isOnly = false }
+            }
+            progress?.sent.begin(total: request.body.length)
         }
+        if shared == nil, let feed = call.feed { feed.reportBegin(of: attempt, as: id) }
+        // Those that share an answer are told one after the other, and continue beside each other.
+        let sink = EventSink(
+            self,
+            throttle: shared == nil ? call.environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) } : nil,
+            isConcurrent: shared == nil && call.transport.capabilities.contains(.concurrentDelivery)
+        )
         if let shared { return flow.attach(shared.join(isPaused: flow.isHeld) { sink.report($0) }) }
-        let transfer = call.transport.send(outgoing(request, for: owner)) { sink.report($0) }
+        let transfer = call.transport.send(outgoing(for: owner)) { sink.report($0) }
         flow.attach(transfer)
     }
 
-    private func outgoing(_ request: HTTPRequest, for owner: CallAttempt) -> TransportRequest {
-        let (options, environment) = (owner.options, owner.environment)
+    private func outgoing(for owner: CallAttempt) -> TransportRequest {
         var outgoing = TransportRequest(
             request,
-            timeout: options.timeout ?? environment.timeout,
+            timeout: owner.options.timeout ?? owner.environment.timeout,
             maximumBodySize: limits.content,
             maximumHeadSize: limits.head,
-            trust: options.trust ?? environment.trust
+            trust: owner.options.trust ?? owner.environment.trust
         )
-        outgoing.usesCookies = options.usesCookies
+        outgoing.usesCookies = owner.options.usesCookies
         outgoing.flow = flow
-        if !owner.operation.keepsContentInMemory {
+        if !keepsContent {
             outgoing.isStreamed = true
-            outgoing.maximumBodySize = options.maximumBodySize ?? .max
+            outgoing.maximumBodySize = owner.options.maximumBodySize ?? .max
         }
         return outgoing
     }
@@ -153,18 +180,18 @@ final class Transmission: Sendable {
 
     // MARK: Receive
 
-    private func receive(_ event: TransferEvent, isConcurrent: Bool) {
+    fileprivate func receive(_ event: TransferEvent, isConcurrent: Bool) {
         switch event {
         case .informational: break
         case .sent(let count, let total):
-            let owner = state.withLock { state in
+            let progress = state.withLock { state in
                 state.sent = count
-                return state.owner
+                return state.owner == nil ? nil : state.progress
             }
-            owner?.call.progress?.sent.reach(count, of: total)
+            progress?.sent.reach(count, of: total)
         case .head(let head): receive(head)
         case .data(let data): receive(data)
-        case .metrics(let metrics): state.withLock { $0.attempt.metrics = metrics }
+        case .metrics(let metrics): state.withLock { $0.metrics = metrics }
         case .end(let error): end(error, isConcurrent: isConcurrent)
         }
     }
@@ -175,25 +202,25 @@ final class Transmission: Sendable {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(RequestError(.headTooLarge, phase: .receiving, reason: reason))
         }
-        let (owner, request) = state.withLock { state -> (CallAttempt?, HTTPRequest?) in
-            guard !state.isCancelled, state.failure == nil else { return (nil, nil) }
-            state.attempt.response = head
-            state.attempt.metrics?.firstByte = state.time.elapsed
-            return (state.owner, state.attempt.request)
+        let (owner, progress) = state.withLock { state -> (CallAttempt?, ProgressFeeds?) in
+            guard state.isWanted else { return (nil, nil) }
+            state.head = head
+            state.metrics.firstByte = state.time.elapsed
+            return (state.owner, state.progress)
         }
-        guard let owner, let request else { return }
+        guard let owner else { return }
         heads?.report(head)
         owner.call.feed?.report(head, to: id)
-        if !owner.operation.keepsContentInMemory { direct(head, to: request, of: owner) }
-        if let progress = owner.call.progress { reportBegin(of: head, to: progress, of: owner.operation) }
+        if !keepsContent { direct(head, of: owner) }
+        if let progress { reportBegin(of: head, to: progress, of: owner.operation) }
     }
 
     /// Has something else than memory take the content, if the response is one that the request wants.
-    private func direct(_ head: HTTPResponseHead, to request: HTTPRequest, of owner: CallAttempt) {
+    private func direct(_ head: HTTPResponseHead, of owner: CallAttempt) {
         let operation = owner.operation
         guard operation.claims(head) else { return }
         // A status that is none of the request's own says something about the file, and comes with a content of its own.
-        let isOwn = !owner.options.validatesStatus || operation.validStatusCodes.contains(head.status.code)
+        let isOwn = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
         guard !isOwn || owner.headRefusal(of: head, to: request) == nil else { return }
         do {
             let receiver = try operation.makeReceiver(for: head, to: request, flow: flow)
@@ -213,17 +240,14 @@ final class Transmission: Sendable {
 
     private func receive(_ data: Data) {
         let (reception, progress) = state.withLock { state -> (Reception, ProgressFeeds?) in
-            guard let owner = state.owner, !state.isCancelled, state.failure == nil, !state.isCut else {
-                return (.ignored, nil)
-            }
-            let progress = owner.call.progress
-            if let receiver = state.receiver { return (.passed(receiver), progress) }
+            guard state.isWanted else { return (.ignored, nil) }
+            if let receiver = state.receiver { return (.passed(receiver), state.progress) }
             let room = limits.content - state.content.count
             guard data.count > room else {
                 if state.content.isEmpty { state.content = data } else { state.content.append(data) }
-                return (.kept(state.content.count), progress)
+                return (.kept(state.content.count), state.progress)
             }
-            guard !owner.operation.keepsContentInMemory else { return (.tooLarge, nil) }
+            guard !keepsContent else { return (.tooLarge, nil) }
             state.content.append(data.prefix(max(0, room)))
             state.isCut = true
             return (.cut, nil)
@@ -262,29 +286,32 @@ final class Transmission: Sendable {
     // MARK: End
 
     private func end(_ error: RequestError?, isConcurrent: Bool) {
-        let (ended, owner) = state.withLock { state in
+        let ended = state.withLock { state -> State? in
+            guard state.owner != nil else { return nil }
             // What came behind a cancel was left out: then the rest is no answer.
             let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
-            let error = state.isCut ? nil : state.failure ?? error ?? cancelled
-            state.attempt.end(error, after: state.time.elapsed)
+            state.error = state.isCut ? nil : state.failure ?? error ?? cancelled
+            if state.metrics.end == nil { state.metrics.end = state.time.elapsed }
             let ended = state
             state.received = state.receiver.map { $0.count } ?? Int64(state.content.count)
             // The content is the answer's now, or else that of the error.
             if error == nil { state.content = Data() }
             (state.owner, state.waiter, state.receiver) = (nil, nil, nil)
-            return (ended, ended.owner)
+            return ended
         }
-        guard let owner else { return }
-        owner.call.feed?.reportEnd(of: ended.attempt, as: id)
-        ended.receiver?.end(ended.attempt.error)
+        guard let ended, let owner = ended.owner else { return }
+        if let feed = owner.call.feed { feed.reportEnd(of: attempt, as: id) }
+        ended.receiver?.end(ended.error)
         owner.operation.endTransfer()
         guard let waiter = ended.waiter else { return }
         let answer: Result<HTTPResponse<ResponseContent>, any Error>
-        if let error = ended.attempt.error {
+        if let error = ended.error {
             answer = .failure(error)
-        } else if let head = ended.attempt.response {
+        } else if let head = ended.head {
             let content = ended.receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(ended.content)
-            answer = .success(HTTPResponse(head: head, body: content, attempts: owner.call.record.attempts))
+            // The story of a single transfer needn't be asked for.
+            let history = ended.isOnly ? AttemptHistory(self) : owner.call.record.history
+            answer = .success(HTTPResponse(head: head, body: content, history: history))
         } else {
             answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }
@@ -298,67 +325,63 @@ final class Transmission: Sendable {
 
     // MARK: Progress
 
-    /// Reports what has happened before anybody asked for the progress.
+    /// Reports what has happened before anybody asked for the progress, and what happens from now on.
     func catchUp(_ progress: ProgressFeeds, of operation: any TransferOwner) {
-        let (attempt, sent, isDirected) = state.withLock { state in
-            (state.attempt, state.sent, state.receiver != nil || state.received != nil)
+        let (head, sent, isDirected) = state.withLock { state in
+            state.progress = progress
+            return (state.head, state.sent, state.receiver != nil || state.received != nil)
         }
-        let total = attempt.request.body.length
+        let total = request.body.length
         progress.sent.begin(total: total)
         if sent > 0 { progress.sent.reach(sent, of: total) }
         // Where the content goes elsewhere, how much is there already is known once there is a receiver; it is told then.
-        guard operation.keepsContentInMemory || isDirected else { return }
-        if let head = attempt.response { reportBegin(of: head, to: progress, of: operation) }
+        guard keepsContent || isDirected else { return }
+        if let head { reportBegin(of: head, to: progress, of: operation) }
     }
 
     /// Reports that the content of a response begins.
     private func reportBegin(of head: HTTPResponseHead, to progress: ProgressFeeds, of operation: any TransferOwner) {
-        let (receiver, method, count) = state.withLock {
-            ($0.receiver, $0.attempt.request.method, $0.received ?? Int64($0.content.count))
-        }
+        let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
         guard operation.claims(head), let offset = receiver.map(\.count) ?? count else {
             return progress.received.rest()
         }
         let start = receiver == nil ? 0 : offset
-        progress.received.begin(at: offset, total: method == .head ? 0 : head.totalLength(behind: start))
+        progress.received.begin(at: offset, total: request.method == .head ? 0 : head.totalLength(behind: start))
     }
 }
 
-extension HTTPResponseHead {
-    /// The number of bytes there will be, with those that are there; nil if it isn't known.
-    fileprivate func totalLength(behind offset: Int64) -> Int64? {
-        guard !headers.isEncoded else { return nil }
-        // What is there already comes before the content.
-        if offset > 0, let range = headers[.contentRange] { return ContentRange(parsing: range)?.total }
-        return headers.exactLength
+extension Transmission: AttemptRecorder {
+    /// What was sent, and what has come of it.
+    var attempt: Attempt {
+        let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
+        return Attempt(cause: cause, request: request, response: head, error: error, metrics: metrics)
     }
 }
 
-/// What a transport reports to: calls `receive`, and, when it is let go of, reports the end of the transfer.
+/// Hands on what a transport reports, and reports the end of the transfer when it is released.
 ///
-/// A transport that forgets a transfer, or is let go of with it, would otherwise leave an operation behind that never
-/// finishes.
-final class EventSink: Sendable {
-    private let flow: FlowControl
-    private let receive: @Sendable (TransferEvent) -> Void
+/// A transport that forgets a transfer would otherwise leave an operation behind that never finishes.
+private final class EventSink: Sendable {
+    private let transmission: Transmission
+    private let throttle: BandwidthThrottle?
+    private let isConcurrent: Bool
 
-    /// - Parameters:
-    ///   - flow: What has to let go of the transfer when that is over.
-    ///   - receive: Gets the events.
-    init(_ flow: FlowControl, _ receive: @escaping @Sendable (TransferEvent) -> Void) {
-        self.flow = flow
-        self.receive = receive
+    init(_ transmission: Transmission, throttle: BandwidthThrottle?, isConcurrent: Bool) {
+        self.transmission = transmission
+        self.throttle = throttle
+        self.isConcurrent = isConcurrent
     }
 
     deinit {
-        guard !flow.isOver else { return }
+        guard !transmission.flow.isOver else { return }
         let reason = "the transport let go of the transfer without reporting its end"
         report(.end(RequestError(.connectionLost, phase: .sending, reason: reason)))
     }
 
     func report(_ event: TransferEvent) {
         // What is done at the end is done once, whatever the transport does.
-        if case .end = event, !flow.detach() { return }
-        receive(event)
+        if case .end = event, !transmission.flow.detach() { return }
+        throttle?.note(event)
+        transmission.receive(event, isConcurrent: isConcurrent)
     }
 }

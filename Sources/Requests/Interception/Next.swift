@@ -12,20 +12,17 @@ import Foundation
 ///
 /// A status that isn't 2xx is an answer, not an error.
 public struct Next: Sendable {
-    private enum Kind: Sendable {
-        case chain(any ChainRunner, ChainPlace)
-        case closure(@Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>)
-    }
-
-    private let kind: Kind
+    private let runner: any ChainRunner
+    private let place: ChainPlace
 
     /// Makes the end of a chain, for tests of an interceptor.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
-        kind = .closure(send)
+        self.init(ClosureRunner(send), ChainPlace(cause: .initial))
     }
 
     init(_ runner: any ChainRunner, _ place: ChainPlace) {
-        kind = .chain(runner, place)
+        self.runner = runner
+        self.place = place
     }
 
     /// Sends a request through the rest of the chain.
@@ -41,39 +38,50 @@ public struct Next: Sendable {
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
     ) async throws -> HTTPResponse<ResponseContent> {
-        switch kind {
-        case .chain(let runner, var place):
-            if let onHead { place.heads = HeadObserver(onHead, before: place.heads) }
-            return try await runner.send(request, from: place)
-        case .closure(let send):
-            let response = try await send(request)
-            onHead?(response.head)
-            return response
-        }
+        try await runner.send(request, from: onHead.map(place.observed(by:)) ?? place)
     }
 
     /// The same, for requests that are sent for another reason than those before.
     func because(_ cause: Attempt.Cause) -> Next {
-        guard case .chain(let runner, var place) = kind else { return self }
+        var place = place
         place.cause = cause
         return Next(runner, place)
     }
 
     /// The same place in a chain, for another call: what the one before observes, it doesn't.
     func carried(by runner: any ChainRunner) -> Next {
-        guard case .chain(_, var place) = kind else { return self }
+        guard !(self.runner is ClosureRunner) else { return self }
+        var place = place
         place.heads = nil
         return Next(runner, place)
     }
 
-    /// Why requests are sent from here.
-    var cause: Attempt.Cause {
-        if case .chain(_, let place) = kind { place.cause } else { .initial }
+    /// The same place, for what may send only as long as an interceptor runs.
+    func permitted(by permit: SendingPermit) -> Next {
+        var place = place
+        place.permit = permit
+        return Next(runner, place)
     }
 
+    /// Why requests are sent from here.
+    var cause: Attempt.Cause { place.cause }
+
     /// What is called with the heads of responses.
-    var heads: HeadObserver? {
-        if case .chain(_, let place) = kind { place.heads } else { nil }
+    var heads: HeadObserver? { place.heads }
+}
+
+/// The end of a chain, in a test of an interceptor.
+private final class ClosureRunner: ChainRunner {
+    private let send: @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>
+
+    init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
+        self.send = send
+    }
+
+    func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
+        let response = try await send(request)
+        place.heads?.report(response.head)
+        return response
     }
 }
 
@@ -92,6 +100,13 @@ struct ChainPlace: Sendable {
     var heads: HeadObserver?
     /// The run of the interceptor that may send from here; nil for the library's own links, which keep to the rules.
     var permit: SendingPermit?
+
+    /// The same place, with one more closure that is called with the heads of responses.
+    func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> ChainPlace {
+        var place = self
+        place.heads = HeadObserver(body, before: heads)
+        return place
+    }
 }
 
 /// A list of closures that are called with the head of a response.

@@ -208,8 +208,7 @@ extension HTTPRequest {
 
     /// Where the request goes; nil where it goes nowhere yet.
     func origin(in baseURL: URL?) -> Origin? {
-        guard case .url(let url) = address, url.scheme != nil else { return baseURL.map(Origin.init) }
-        return Origin(url)
+        address.origin(in: baseURL)
     }
 
     /// Whether what is said for a base URL is said for this request: its own credentials are nobody else's.
@@ -227,6 +226,12 @@ extension String {
 }
 
 extension Address {
+    /// The origin of an absolute address; for a relative one, that of the base.
+    func origin(in baseURL: URL?) -> Origin? {
+        guard case .url(let url) = self, url.scheme != nil else { return baseURL.map(Origin.init) }
+        return Origin(url)
+    }
+
     fileprivate init(_ template: URITemplate, _ variables: URITemplate.Variables) {
         do {
             let text = try template.expand(variables)

@@ -203,7 +203,7 @@ open class OperationGroup: AsynchronousOperation, @unchecked Sendable {
     }
 
     // Normally nobody is left to be cancelled. A group that is finished from outside can't wait for its members.
-    override func deliver() {
+    override func didTell(_ settled: SettledOperation) {
         for member in members where !member.isSettled { member.cancel() }
         complete()
     }

@@ -21,7 +21,7 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> R.Success {
-        try await run(request, over: session).outcome.get()
+        try await run { makeOperation(for: request, session: session) }.get()
     }
 
     /// Runs a request on this queue, and waits for its value together with the response that it was made of.
@@ -37,50 +37,43 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> HTTPResponse<R.Success> {
-        let (outcome, record) = await run(request, over: session)
+        var call: Call?
+        let outcome: Result<R.Success, R.Failure> = await run {
+            let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
+            call = operation.call
+            return operation
+        }
         let value = try outcome.get()
-        guard let head = record.head else {
+        guard let record = call?.record, let head = record.head else {
             let reason = "the operation finished with a value, and without a response"
             throw request.mapError(RequestError(.badResponse, phase: .validating, reason: reason))
         }
-        return HTTPResponse(head: head, body: value, attempts: record.attempts)
+        return HTTPResponse(head: head, body: value, history: record.history)
     }
 
-    /// Runs a request, and waits for its end.
+    /// Runs an operation, and waits for its end, without holding on to it: one that the queue doesn't run ends when the
+    /// queue releases it.
     private func run<R: NetworkRequest>(
-        _ request: R,
-        over session: (any HTTPTransport)?
-    ) async -> (outcome: Result<R.Success, R.Failure>, record: CallRecord) {
+        _ makeOperation: () -> NetworkOperation<R>
+    ) async -> Result<R.Success, R.Failure> {
         let reference = OperationReference()
         return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                begin(request, over: session, reference) { continuation.resume(returning: ($0, $1)) }
+            await withUnsafeContinuation { continuation in
+                let operation = makeOperation()
+                operation.resume(continuation)
+                // A task that is cancelled already adds nothing.
+                guard !Task.isCancelled, reference.keep(operation) else { return operation.cancel() }
+                operation.prepareTask()
+                place(operation)
             }
         } onCancel: {
             reference.cancel()
         }
     }
-
-    /// Adds a request, and keeps no reference to its operation: one that the queue doesn't run ends when the queue
-    /// releases it.
-    private func begin<R: NetworkRequest>(
-        _ request: R,
-        over session: (any HTTPTransport)?,
-        _ reference: OperationReference,
-        _ completion: @escaping @Sendable (Result<R.Success, R.Failure>, CallRecord) -> Void
-    ) {
-        let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
-        let call = operation.call
-        operation.observe { completion($0, call.record) }
-        // A task that is cancelled already adds nothing.
-        guard !Task.isCancelled, reference.keep(operation) else { return operation.cancel() }
-        operation.prepareTask()
-        place(operation)
-    }
 }
 
 /// An operation that a task waits for, and is cancelled with it.
-private final class OperationReference: Sendable {
+private struct OperationReference: Sendable {
     private struct State: Sendable {
         weak var operation: Operation?
         var isCancelled = false

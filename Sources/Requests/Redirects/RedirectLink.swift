@@ -12,17 +12,27 @@ struct RedirectLink: Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
+        let answer = try await next(request)
+        guard RedirectMachine.redirects.contains(answer.status) else { return answer }
+        return try await follow(answer, to: request, next)
+    }
+
+    @inline(never)
+    private func follow(
+        _ answer: HTTPResponse<ResponseContent>,
+        to request: HTTPRequest,
+        _ next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
         var machine = RedirectMachine(policy: policy)
-        var request = request
-        var next = next
+        let next = next.because(.redirect)
+        var (answer, request) = (answer, request)
         while true {
-            var answer = try await next(request)
             if let asked = answer.asked { request = asked.value }
             switch machine.handle(answer.head, to: request) {
             case .follow(let target):
                 request = target
                 try request.validate()
-                next = next.because(.redirect)
+                answer = try await next(request)
             case .fail(let code, let reason):
                 throw RequestError(code, phase: .validating, reason: reason)
             case .deliver:
@@ -89,7 +99,7 @@ struct RedirectMachine: Sendable {
     }
 
     // 300 and 304 leave the choice to the caller; 305 and 306 are dead.
-    private static let redirects: Set<HTTPStatus> = [
+    fileprivate static let redirects: Set<HTTPStatus> = [
         .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
     ]
 

@@ -86,6 +86,7 @@ protocol ProgressFollowing: Operation {
 extension NetworkOperation: ProgressFollowing {
     final var progressFeeds: ProgressFeeds {
         if let feeds = call.progress { return feeds }
+        core.withLock { $0.hasProgress = true }
         let feeds = call.setProgress(ProgressFeeds(clock: environment.clock), of: self)
         if let result { feeds.end(isWhole: result.isSuccess) }
         return feeds

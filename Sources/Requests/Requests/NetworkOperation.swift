@@ -12,7 +12,8 @@ import Foundation
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
     /// The way of the request.
     final let call: Call
-    private let role = Locked(OperationRole())
+    /// What a request that was given says about its call.
+    private let givenPlan: CallPlan?
 
     /// Makes an operation.
     ///
@@ -20,23 +21,28 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public required init(_ configuration: OperationConfiguration<R>) {
         let monitors = configuration.environment.monitors
         let feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(of: R.self))
-        call = Call(
+        let call = Call(
             transport: configuration.transport,
             environment: configuration.environment,
             scope: CallScope.current,
             feed: feed
         )
+        self.call = call
+        let request = configuration.source.value
+        givenPlan = request.map { CallPlan($0, of: call, isOnBehalf: configuration.isOnBehalf) }
         super.init(source: configuration.source)
-        if let request = configuration.source.value { readRequest(request, isOnBehalf: configuration.isOnBehalf) }
-        feed?.report(.operationMade)
-        setDeadline(plan?.options.deadline ?? environment.deadline)
+        if let feed {
+            if let request, let givenPlan { feed.identify(by: { request.identifier }, tag: givenPlan.options.tag) }
+            feed.report(.operationMade)
+        }
+        if let deadline = plan?.options.deadline ?? call.environment.deadline { setDeadline(deadline) }
     }
 
     deinit {
-        role.withLock { $0.open() }.resume()
-        call.end()
-        leaveSeat()
+        guard let settled = core.withLock({ $0.abandon() }) else { return }
         // One that was deallocated before it ran has ended too.
+        settled.release()
+        call.end()
         call.feed?.report(.operationEnded(.cancelled))
     }
 
@@ -62,7 +68,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     public final var metrics: Metrics? { attempts.last?.metrics }
 
     /// What the request and its environment say about the call, read once; nil before there is a request.
-    final var plan: CallPlan? { role.withLock { $0.plan } }
+    final var plan: CallPlan? { givenPlan ?? core.withLock { $0.role.plan } }
 
     // MARK: For subclasses
 
@@ -96,10 +102,11 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Runs the request, which is what this kind of operation does; not for subclasses to change.
     public final override func execute() {
-        let gate = role.withLock { $0.open() }
+        let (gate, startsElsewhere) = core.withLock { ($0.role.open(for: self), $0.role.startsElsewhere) }
+        // The task is yet to come to the gate.
         if case .awaited = gate { return }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
-        if Thread.isMainThread || role.withLock({ $0.startsElsewhere }) {
+        if startsElsewhere || Thread.isMainThread {
             DispatchQueue.global(qos: qualityOfService.dispatchQoS).async { CallExecutor.resuming { self.begin(gate) } }
         } else {
             CallExecutor.resuming { begin(gate) }
@@ -107,36 +114,44 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     private func begin(_ gate: OperationRole.Gate) {
-        if case .waiting(let task) = gate { return task.resume() }
+        if case .waiting(let task) = gate { return task.resume(returning: self) }
         call.keep(CallExecutor.task(qualityOfService.taskPriority) { await self.run() })
     }
 
     /// Makes the task of the call now, with the task-locals of the present task; it waits for the start.
     final func prepareTask() {
-        role.withLock { $0.awaitStart() }
+        core.withLock { $0.role.awaitStart() }
         // As far as the gate at once: the thread that starts the operation then runs it.
         CallExecutor.resuming {
-            let task = CallExecutor.task { [weak self, role] in
-                await withUnsafeContinuation { gate in
-                    if role.withLock({ $0.wait(gate) }) { gate.resume() }
+            let task = CallExecutor.task { [core] in
+                let operation = await withUnsafeContinuation { gate in
+                    let (waits, operation) = core.withLock { $0.role.wait(gate) }
+                    if !waits { gate.resume(returning: operation) }
                 }
-                await self?.run()
+                await operation?.run()
             }
             call.keep(task)
         }
     }
 
-    private func run() async {
-        guard result == nil else { return }
+    final func run() async {
+        guard let (plan, seat) = prepareCall() else { return }
+        await call.run(for: self, plan, seat: seat)
+    }
+
+    /// Makes the request if it is a deferred one, and takes the seat if one is to be taken; nil if there is a result.
+    private func prepareCall() -> (plan: CallPlan, seat: CoalescingSeat?)? {
+        let (sharing, hasResult) = core.withLock { ($0.role.sharing, $0.result != nil) }
+        guard !hasResult else { return nil }
         call.feed?.report(.operationStarted)
+        if let givenPlan { return (givenPlan, seat(for: sharing)) }
         do {
-            guard try resolveRequest() != nil else { return }
+            guard try resolveRequest() != nil, let plan, !self.hasResult else { return nil }
+            return (plan, seat(for: sharing))
         } catch {
-            return fail(CallFailure(error, in: .building))
+            fail(CallFailure(error, in: .building))
+            return nil
         }
-        let (plan, sharing) = role.withLock { ($0.plan, $0.sharing) }
-        guard let plan, result == nil else { return }
-        await call.run(for: self, plan, seat: seat(for: sharing))
     }
 
     // MARK: Where the content goes
@@ -159,7 +174,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Whether a receiver is made for the response: where the request accepts its status, and it leads nowhere else.
     func claims(_ head: HTTPResponseHead) -> Bool {
         guard head.status.category != .redirection else { return false }
-        return plan?.options.validatesStatus == false || validStatusCodes.contains(head.status.code)
+        guard let plan else { return false }
+        return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
     }
 
     /// Makes the value of a good response that is complete, and finishes; by default, ``process(_:)`` makes it.
@@ -168,10 +184,14 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         of request: HTTPRequest,
         in attempt: CallAttempt
     ) async throws(CallFailure) {
+        try conclude(response.map { $0.data ?? Data() })
+    }
+
+    private func conclude(_ response: HTTPResponse<Data>) throws(CallFailure) {
         do {
-            finish(with: .success(try process(response.map { $0.data ?? Data() })))
+            finish(with: .success(try process(response)))
         } catch {
-            throw CallFailure(error, in: .decoding, response: response.map { $0.data ?? Data() })
+            throw CallFailure(error, in: .decoding, response: response)
         }
     }
 
@@ -198,17 +218,11 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     // MARK: The request
 
     override func noteRequest(_ request: R) {
-        readRequest(request, isOnBehalf: false)
+        let plan = CallPlan(request, of: call, isOnBehalf: false)
+        core.withLock { $0.role.plan = plan }
+        call.feed?.identify(by: { request.identifier }, tag: plan.options.tag)
         // The deadline of the environment counts from the making of the operation, and is running.
-        if let deadline = plan?.options.deadline { setDeadline(deadline) }
-    }
-
-    /// Reads what the request says about its call, once.
-    private func readRequest(_ request: R, isOnBehalf: Bool) {
-        let options = request.options
-        let plan = CallPlan(options, in: environment, scope: call.scope, isOnBehalf: isOnBehalf)
-        role.withLock { $0.plan = plan }
-        call.feed?.identify(by: { request.identifier }, tag: options.tag)
+        if let deadline = plan.options.deadline { setDeadline(deadline) }
     }
 
     // MARK: The end
@@ -216,6 +230,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     override func makeCancellation() -> RequestError {
         let error = call.complete(RequestError(.cancelled, phase: phase), in: phase)
         call.record(failure: error)
+        call.record.transmissions.last?.forgetContent()
         return error
     }
 
@@ -234,18 +249,19 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let error = call.complete(failure, as: R.Failure.self)
         call.record(failure: error)
         finish(throwing: error)
+        // It is the error's now.
+        call.record.transmissions.last?.forgetContent()
     }
 
-    override func deliver() {
+    override func willTell(_ settled: SettledOperation) {
         // The last progress comes before the completions.
-        call.progress?.end(isWhole: result?.isSuccess == true)
+        if settled.hasProgress { call.progress?.end(isWhole: result?.isSuccess == true) }
         if let feed = call.feed { reportEnd(to: feed) }
-        super.deliver()
-        let gate = role.withLock { $0.open() }
-        call.end(cancellingTransfers: hasOpenTransfers)
-        if case .failure? = result { call.record.transmissions.last?.forgetContent() }
-        leaveSeat()
-        gate.resume()
+    }
+
+    override func didTell(_ settled: SettledOperation) {
+        call.end(cancellingTransfers: settled.hasOpenTransfers)
+        super.didTell(settled)
     }
 
     private func reportEnd(to feed: MonitorFeed) {
@@ -257,20 +273,18 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     /// Has the operation fail after a while, and no longer after the while that was set before.
-    private func setDeadline(_ deadline: Duration?) {
+    private func setDeadline(_ deadline: Duration) {
         call.keep(
-            deadline.map { deadline in
-                DelayedAction(after: deadline, on: environment.clock) { [weak self] in
-                    guard let self else { return }
-                    let phase = self.phase
-                    fail(CallFailure(RequestError(.deadlineExceeded, phase: phase), in: phase))
-                }
+            DelayedAction(after: deadline, on: call.environment.clock) { [weak self] in
+                guard let self else { return }
+                let phase = self.phase
+                fail(CallFailure(RequestError(.deadlineExceeded, phase: phase), in: phase))
             }
         )
     }
 
     /// Leaves the thread that starts the operation at once: it is a caller's.
-    final func startElsewhere() { role.withLock { $0.startsElsewhere = true } }
+    final func startElsewhere() { core.withLock { $0.role.startsElsewhere = true } }
 
     // MARK: Sharing
 
@@ -283,7 +297,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///   - isAsked: Whether it shares also if the request doesn't ask for it.
     final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
         let sharing = OperationRole.Sharing.atStart(queue, isAsked: isAsked)
-        if atStart { role.withLock { $0.sharing = sharing } } else { _ = seat(for: sharing) }
+        if atStart { core.withLock { $0.role.sharing = sharing } } else { _ = seat(for: sharing) }
     }
 
     /// Returns the seat of the operation; takes it if it is to be taken now.
@@ -309,29 +323,32 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
                 revision: queue.isClient ? environment.revision : nil,
                 limits
             )
-            role.withLock { $0.sharing = .seat(seat) }
+            let isLate = core.withLock { state in
+                if state.result == nil { state.role.sharing = .seat(seat) }
+                return state.result != nil
+            }
             // A result that came in between has found no seat to leave.
-            if result != nil { leaveSeat() }
+            if isLate { seat.leave() }
             return seat
         }
     }
+}
 
-    private func leaveSeat() {
-        let former = role.withLock { role in
-            defer { role.sharing = .none }
-            return role.sharing
-        }
-        if case .seat(let seat) = former { seat.leave() }
+extension NetworkOperation: TaskOperation {}
+
+extension CallPlan {
+    /// Reads what a request says about its call.
+    fileprivate convenience init(_ request: some NetworkRequest, of call: Call, isOnBehalf: Bool) {
+        self.init(request.options, request.validHTTPStatusCodes, of: call, isOnBehalf: isOnBehalf)
     }
 }
 
 extension NetworkOperation: CallOperation {
     final var requestIdentifier: String { request?.identifier ?? "" }
-    final var validStatusCodes: [Int] { request?.validHTTPStatusCodes ?? [] }
 
     final func makeRequest() async throws -> HTTPRequest {
         guard let request else { throw CancellationError() }
-        return try await BuildReply.wait { request.makeHTTPRequest(in: environment, completion: $0) }
+        return try await BuildReply.wait { request.makeHTTPRequest(in: call.environment, completion: $0) }
     }
 
     final func beginTransfer() -> Bool { transition(.transferBegins) == .send }
@@ -340,7 +357,9 @@ extension NetworkOperation: CallOperation {
     final var urgency: Int { queuePriority.rawValue }
 
     final var sender: Sender {
-        { [transport, environment] in try await RefreshRequest.send($0, over: transport, in: environment) }
+        { [transport = call.transport, environment = call.environment] in
+            try await RefreshRequest.send($0, over: transport, in: environment)
+        }
     }
 }
 

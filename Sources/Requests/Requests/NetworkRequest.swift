@@ -87,10 +87,10 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
 }
 
 /// The way back from a request that is being made: what the request's completion handler is called with, once.
-final class BuildReply: Sendable {
+enum BuildReply {
     typealias Reply = Result<HTTPRequest, any Error>
 
-    private enum State: Sendable {
+    fileprivate enum State: Sendable {
         case waiting(UnsafeContinuation<Reply, Never>?)
         case replied(Reply)
         case over
@@ -100,53 +100,58 @@ final class BuildReply: Sendable {
     ///
     /// A handler that was released without a call would otherwise be an operation that never ends.
     private final class Handler: Sendable {
-        let reply: BuildReply
+        private let state: Locked<State>
 
-        init(_ reply: BuildReply) {
-            self.reply = reply
+        init(_ state: Locked<State>) {
+            self.state = state
         }
 
         deinit {
             let reason = "`makeURLRequest` released its completion handler without calling it"
-            reply.end(with: .failure(RequestError(.invalidRequest, phase: .building, reason: reason)))
+            state.end { .failure(RequestError(.invalidRequest, phase: .building, reason: reason)) }
+        }
+
+        func reply(_ reply: Reply) {
+            state.end { reply }
         }
     }
-
-    private let state = Locked(State.waiting(nil))
-
-    private init() {}
 
     /// Has a request made, and waits for it.
     ///
     /// - Throws: The error that the handler was called with, or `CancellationError` if the task is cancelled before.
     static func wait(for make: (@escaping @Sendable (Reply) -> Void) -> Void) async throws -> HTTPRequest {
-        let reply = BuildReply()
-        begin(make, reply)
+        let state = begin(make)
         // A reply that has come already, as most have, needs no wait.
-        if let reply = reply.take() { return try reply.get() }
+        if let reply = state.take() { return try reply.get() }
         return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { reply.attach($0) }
+            await withUnsafeContinuation { state.attach($0) }
         } onCancel: {
-            reply.end(with: .failure(CancellationError()))
+            state.end { .failure(CancellationError()) }
         }.get()
     }
 
     // A function of its own, so that nothing here holds on to the handler while it is waited for.
-    private static func begin(_ make: (@escaping @Sendable (Reply) -> Void) -> Void, _ reply: BuildReply) {
-        let handler = Handler(reply)
-        make { handler.reply.end(with: $0) }
+    @inline(never)
+    private static func begin(_ make: (@escaping @Sendable (Reply) -> Void) -> Void) -> Locked<State> {
+        let state = Locked(State.waiting(nil))
+        let handler = Handler(state)
+        make { handler.reply($0) }
+        return state
     }
+}
 
-    private func take() -> Reply? {
-        state.withLock { state in
+extension Locked<BuildReply.State> {
+    /// Takes a reply that is there.
+    fileprivate func take() -> BuildReply.Reply? {
+        withLock { state in
             guard case .replied(let reply) = state else { return nil }
             state = .over
             return reply
         }
     }
 
-    private func attach(_ waiter: UnsafeContinuation<Reply, Never>) {
-        let reply = state.withLock { state -> Reply? in
+    fileprivate func attach(_ waiter: UnsafeContinuation<BuildReply.Reply, Never>) {
+        let reply = withLock { state -> BuildReply.Reply? in
             guard case .replied(let reply) = state else {
                 state = .waiting(waiter)
                 return nil
@@ -157,12 +162,13 @@ final class BuildReply: Sendable {
         if let reply { waiter.resume(returning: reply) }
     }
 
-    private func end(with reply: Reply) {
-        let waiter = state.withLock { state -> UnsafeContinuation<Reply, Never>? in
+    /// Replies, unless there is a reply.
+    fileprivate func end(with makeReply: @Sendable () -> BuildReply.Reply) {
+        let waiter = withLock { state -> UnsafeContinuation<BuildReply.Reply, Never>? in
             guard case .waiting(let waiter) = state else { return nil }
-            state = waiter == nil ? .replied(reply) : .over
+            state = waiter == nil ? .replied(makeReply()) : .over
             return waiter
         }
-        waiter?.resume(returning: reply)
+        waiter?.resume(returning: makeReply())
     }
 }

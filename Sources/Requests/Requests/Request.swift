@@ -79,10 +79,10 @@ public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
         // In a box, since a source goes through many hands before it is read.
         case value(Box<R>)
-        case deferred(make: (@Sendable () throws -> R)?, mapError: @Sendable (any Error) -> R.Failure)
+        case deferred(DeferredRequest<R>)
     }
 
-    private var kind: Kind
+    private let kind: Kind
 
     /// A request that is there.
     public static func value(_ request: R) -> RequestSource {
@@ -99,26 +99,65 @@ public struct RequestSource<R: Request>: Sendable {
         mapError: @escaping @Sendable (any Error) -> R.Failure,
         make: @escaping @Sendable () throws -> R
     ) -> RequestSource {
-        RequestSource(kind: .deferred(make: make, mapError: mapError))
+        RequestSource(kind: .deferred(DeferredRequest(mapError, make)))
     }
 
-    /// The request, where it is there.
+    /// The request, if it exists already.
     var value: R? {
-        if case .value(let request) = kind { request.value } else { nil }
+        switch kind {
+        case .value(let request): request.value
+        case .deferred(let deferred): deferred.value
+        }
     }
 
-    /// Gives the closure that makes the request, once, and forgets it: it holds on to the operations whose results it
-    /// reads, and a chain of those is not to be kept alive by its end.
-    mutating func takeMake() -> (@Sendable () throws -> R)? {
-        guard case .deferred(let make, let mapError) = kind else { return nil }
-        kind = .deferred(make: nil, mapError: mapError)
-        return make
+    /// What makes the request when the operation starts; nil for a request that was given.
+    var deferred: DeferredRequest<R>? {
+        if case .deferred(let deferred) = kind { deferred } else { nil }
     }
 
     func mapError(_ error: any Error) -> R.Failure {
         switch kind {
         case .value(let request): request.value.mapError(error)
-        case .deferred(_, let mapError): mapError(error)
+        case .deferred(let deferred): deferred.mapError(error)
         }
     }
+}
+
+/// A request that is made when its operation starts.
+final class DeferredRequest<R: Request>: Sendable {
+    private struct State {
+        var make: (@Sendable () throws -> R)?
+        var made: Box<R>?
+    }
+
+    private let mapOwnError: @Sendable (any Error) -> R.Failure
+    private let state: Locked<State>
+
+    init(_ mapError: @escaping @Sendable (any Error) -> R.Failure, _ make: @escaping @Sendable () throws -> R) {
+        mapOwnError = mapError
+        state = Locked(State(make: make))
+    }
+
+    /// The request, once it is made.
+    var value: R? { state.withLock { $0.made }?.value }
+
+    /// Makes the request, the first time; nil afterwards, and behind ``forget()``.
+    func make() throws -> R? {
+        guard let make = forget() else { return nil }
+        let request = Box(try make())
+        state.withLock { $0.made = request }
+        return request.value
+    }
+
+    /// Forgets the closure that makes the request: it holds on to the operations whose results it reads, and a chain of
+    /// those is not to be kept alive by its end.
+    @discardableResult
+    func forget() -> (@Sendable () throws -> R)? {
+        state.withLock { state in
+            defer { state.make = nil }
+            return state.make
+        }
+    }
+
+    func mapError(_ error: any Error) -> R.Failure { value?.mapError(error) ?? mapOwnError(error) }
 }

@@ -19,40 +19,38 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// The result of the request: success or failure, typed.
     public typealias Outcome = Result<R.Success, R.Failure>
 
-    // Of one size, whatever the request is: nobody has to find out what that is made of to get at the rest.
-    private struct State {
-        var source: RequestSource<R>
-        var result: Box<Outcome>?
-        /// What is done when the result is there.
-        var observers: [@Sendable () -> Void] = []
-        /// Whether that has been done: until then, who comes stands behind those who came before.
-        var isTold = false
-    }
-
-    private let state: Locked<State>
+    private let source: RequestSource<R>
 
     /// Makes an operation for a request.
     public init(source: RequestSource<R>) {
-        state = Locked(State(source: source))
+        self.source = source
         super.init()
     }
 
     // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its
     // completions.
     deinit {
-        guard state.withLock({ $0.result == nil && !$0.observers.isEmpty }) else { return }
+        guard core.withLock({ $0.isOwing }) else { return }
         let reason = "the operation was let go of before it ran"
-        store(.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
-        tellObservers()
+        let result = Box(Outcome.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
+        core.withLock { $0.settle(with: result) }.observers.tell(result)
     }
 
     /// The request; nil as long as it is yet to be made from the result of another operation.
-    public final var request: R? { state.withLock { $0.source }.value }
+    public final var request: R? { source.value }
 
     /// The result; nil as long as there is none.
     ///
     /// It is there before the operation is finished, and never changes.
-    public final var result: Outcome? { state.withLock { $0.result }?.value }
+    public final var result: Outcome? { core.withLock { $0.result }.map(Self.outcome) }
+
+    /// Whether there is a result.
+    final var hasResult: Bool { core.withLock { $0.result != nil } }
+
+    // All results of an operation are of its own type. To have the cast checked takes longer than all else about it.
+    private static func outcome(_ result: OperationState.AnyResult) -> Outcome {
+        unsafeDowncast(result, to: Box<Outcome>.self).value
+    }
 
     /// Waits for the result.
     ///
@@ -66,9 +64,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     /// Waits for the result, without throwing it.
     final func outcome() async -> Outcome {
-        await withCheckedContinuation { continuation in
-            observe { continuation.resume(returning: $0) }
-        }
+        await withUnsafeContinuation { resume($0) }
     }
 
     /// Adds a closure that is called with the result, once, on a queue; also when the result is there already.
@@ -77,8 +73,8 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     ///   - queue: Where the closure is called, always asynchronously.
     ///   - body: The closure.
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
-        let tell = telling(CallScope.carried(by: body))
-        whenThereIsAResult { queue.async(execute: tell) }
+        let body = CallScope.carried(by: body)
+        whenThereIsAResult { result in queue.async { body(Self.outcome(result)) } }
     }
 
     /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has
@@ -89,7 +85,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// - Returns: Whether the result was taken.
     @discardableResult
     public final func finish(with result: Outcome) -> Bool {
-        settle { store(result) }
+        settle { Box(result) }
     }
 
     /// Ends the operation with a result, and does something more before anyone can know of it, unless it has one.
@@ -97,7 +93,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     final func finish(with result: Outcome, alongside action: () -> Void) -> Bool {
         settle {
             action()
-            store(result)
+            return Box(result)
         }
     }
 
@@ -106,49 +102,29 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// - Returns: Whether the error was taken.
     @discardableResult
     public final func finish(throwing error: any Error) -> Bool {
-        settle { store(.failure(mapError(error))) }
+        settle { Box(Outcome.failure(mapError(error))) }
     }
 
     /// Calls `body` with the result when the operation ends, on the thread that ends it, or at once.
     final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
-        whenThereIsAResult(telling(body))
+        whenThereIsAResult { body(Self.outcome($0)) }
     }
 
-    /// Calls `body` with the result.
-    ///
-    /// It holds on to the result, and not to the operation: one that nobody runs has to go before it tells anybody.
-    private func telling(_ body: @escaping @Sendable (Outcome) -> Void) -> @Sendable () -> Void {
-        { [state] in
-            if let result = state.withLock({ $0.result }) { body(result.value) }
-        }
+    /// Continues a task with the result when the operation ends, or at once.
+    final func resume(_ continuation: UnsafeContinuation<Outcome, Never>) {
+        whenThereIsAResult { continuation.resume(returning: Self.outcome($0)) }
     }
 
-    private func whenThereIsAResult(_ observer: @escaping @Sendable () -> Void) {
-        let isTold = state.withLock { state in
-            if !state.isTold { state.observers.append(observer) }
-            return state.isTold
-        }
-        if isTold { observer() }
-    }
-
-    private func tellObservers() {
-        var observers: [@Sendable () -> Void]
-        repeat {
-            observers = state.withLock { state in
-                defer { state.observers = [] }
-                state.isTold = state.observers.isEmpty
-                return state.observers
-            }
-            for observer in observers { observer() }
-        } while !observers.isEmpty
+    // What is told holds on to the result, and not to the operation: one that nobody runs has to go before it tells
+    // anybody.
+    private func whenThereIsAResult(_ observer: @escaping OperationState.Observer) {
+        if let result = core.withLock({ $0.add(observer) }) { observer(result) }
     }
 
     /// The request, made now if it is a deferred one; nil for one that couldn't be made before.
     final func resolveRequest() throws -> R? {
-        if let request { return request }
-        guard let make = state.withLock({ $0.source.takeMake() }) else { return nil }
-        let request = try make()
-        state.withLock { $0.source = .value(request) }
+        guard let deferred = source.deferred, deferred.value == nil else { return source.value }
+        guard let request = try deferred.make() else { return nil }
         noteRequest(request)
         return request
     }
@@ -156,32 +132,24 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// Called when a deferred request was made.
     func noteRequest(_ request: R) {}
 
-    final func mapError(_ error: any Error) -> R.Failure {
-        state.withLock { $0.source }.mapError(error)
-    }
-
-    private func store(_ result: Outcome) {
-        let result = Box(result)
-        state.withLock { $0.result = result }
-    }
+    final func mapError(_ error: any Error) -> R.Failure { source.mapError(error) }
 
     /// The error of a cancelled operation.
     func makeCancellation() -> RequestError {
         RequestError(.cancelled, phase: .waiting)
     }
 
-    override func storeCancellation() {
-        store(.failure(mapError(makeCancellation())))
+    // `finish()` is everybody's, and knows of no result: an operation that it ends is a cancelled one.
+    override func makeCancellationResult() -> OperationState.AnyResult? {
+        Box(Outcome.failure(mapError(makeCancellation())))
     }
 
     override func refuseDependency() {
         finish(throwing: RequestError(.dependencyCycle, phase: .waiting, reason: "the operation would wait for itself"))
     }
 
-    override func deliver() {
-        // `finish()` is everybody's, and knows of no result: an operation that it ends is one that was called off.
-        if state.withLock({ $0.result == nil }) { storeCancellation() }
-        _ = state.withLock { $0.source.takeMake() }
-        tellObservers()
+    override func didTell(_ settled: SettledOperation) {
+        source.deferred?.forget()
+        settled.release()
     }
 }

@@ -12,7 +12,9 @@ public struct HTTPResponse<Body> {
     /// What was sent on the way to this response: the first try, redirects and retries, in their order.
     ///
     /// Of more than 100, the first and the last 99.
-    public private(set) var attempts: [Attempt]
+    public var attempts: [Attempt] { history.attempts }
+    /// What has made the ``attempts``.
+    private(set) var history: AttemptHistory
     /// Makes the decoder of JSON where the caller brings none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
     /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
@@ -22,9 +24,13 @@ public struct HTTPResponse<Body> {
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, attempts: [Attempt] = []) {
+        self.init(head: head, body: body, history: AttemptHistory(attempts))
+    }
+
+    init(head: HTTPResponseHead, body: Body, history: AttemptHistory) {
         self.head = head
         self.body = body
-        self.attempts = attempts
+        self.history = history
     }
 
     /// The status.
@@ -34,12 +40,12 @@ public struct HTTPResponse<Body> {
     /// The address that answered, which after a redirect isn't the one that was asked.
     public var url: URL? { head.url }
     /// What the attempt took that brought the response; those before it are among the ``attempts``.
-    public var metrics: Metrics? { attempts.last?.metrics }
+    public var metrics: Metrics? { history.last?.metrics }
 
     /// Takes over what it lacks from the response whose place it takes: one that is made by hand knows neither what was
     /// sent for it nor the decoder of the environment.
     mutating func inherit(_ other: HTTPResponse<some Any>) {
-        if attempts.isEmpty { attempts = other.attempts }
+        if history.isEmpty { history = other.history }
         makeDecoder = makeDecoder ?? other.makeDecoder
     }
 
@@ -49,7 +55,7 @@ public struct HTTPResponse<Body> {
     public func map<NewBody, Failure: Error>(
         _ transform: (Body) throws(Failure) -> NewBody
     ) throws(Failure) -> HTTPResponse<NewBody> {
-        var response = HTTPResponse<NewBody>(head: head, body: try transform(body), attempts: attempts)
+        var response = HTTPResponse<NewBody>(head: head, body: try transform(body), history: history)
         response.makeDecoder = makeDecoder
         response.asked = asked
         return response

@@ -117,3 +117,13 @@ extension HTTPResponseHead {
         return FileName.safe(disposition?.fileName, url: url)
     }
 }
+
+extension HTTPResponseHead {
+    /// The number of bytes there will be, with those that are there; nil if it isn't known.
+    func totalLength(behind offset: Int64) -> Int64? {
+        guard !headers.isEncoded else { return nil }
+        // What is there already comes before the content.
+        if offset > 0, let range = headers[.contentRange] { return ContentRange(parsing: range)?.total }
+        return headers.exactLength
+    }
+}

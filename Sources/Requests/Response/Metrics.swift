@@ -158,6 +158,33 @@ public struct Attempt: Sendable {
     }
 }
 
+/// What has made an attempt, and can tell its outcome.
+protocol AttemptRecorder: AnyObject, Sendable {
+    var attempt: Attempt { get }
+}
+
+/// The attempts behind a response: values, or what can make one when it is asked.
+///
+/// An attempt is large, and is seldom asked for.
+struct AttemptHistory: Sendable {
+    private let values: [Attempt]
+    private let recorder: (any AttemptRecorder)?
+
+    init(_ attempts: [Attempt] = []) {
+        values = attempts
+        recorder = nil
+    }
+
+    init(_ recorder: any AttemptRecorder) {
+        values = []
+        self.recorder = recorder
+    }
+
+    var isEmpty: Bool { recorder == nil && values.isEmpty }
+    var attempts: [Attempt] { recorder.map { [$0.attempt] } ?? values }
+    var last: Attempt? { recorder?.attempt ?? values.last }
+}
+
 extension Attempt: CustomStringConvertible {
     /// What was sent and what came of it, in a line without secrets.
     public var description: String {

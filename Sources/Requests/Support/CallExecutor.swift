@@ -30,9 +30,9 @@ enum CallExecutor {
         _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
+            Task(executorPreference: ResumingExecutor.shared, priority: priority, operation: { await body() })
         } else {
-            Task(priority: priority, operation: body)
+            Task(priority: priority, operation: { await body() })
         }
     }
 
@@ -42,9 +42,9 @@ enum CallExecutor {
         _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
+            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: { await body() })
         } else {
-            Task.detached(priority: priority, operation: body)
+            Task.detached(priority: priority, operation: { await body() })
         }
     }
 

@@ -6,7 +6,7 @@
 /// Wishes come from several threads: the one that receives, the one that consumes, the user's. Whoever changes the
 /// first or the last of them calls the transfer. Two who come at once leave it as the later wish says: a transfer that
 /// knows the order of wishes is told each, and of any other, the thread that calls it looks again afterwards.
-final class FlowControl: Sendable {
+struct FlowControl: Sendable {
     /// Who wants a pause.
     struct Reasons: OptionSet, Sendable {
         let rawValue: Int

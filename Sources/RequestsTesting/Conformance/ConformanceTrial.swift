@@ -155,7 +155,7 @@ final class ConformanceTrial: Sendable {
     ) async throws {
         let patience = patience
         let isDone = await withTaskGroup(of: Bool.self) { group in
-            group.addTask(operation: body)
+            group.addTask(operation: { await body() })
             group.addTask {
                 try? await Task.sleep(for: patience)
                 return false

@@ -80,14 +80,20 @@ final class CoalescedTransfer: Sendable {
         _ limits: CoalescingLimits,
         ended: @escaping @Sendable (CoalescedTransfer) -> Void
     ) {
-        let environment = attempt.environment
         self.attempt = attempt.spent
         retry = attempt.policy
         plan = CallPlan(attempt.plan, limits)
         requestIdentifier = attempt.identifier
         sender = attempt.operation.sender
-        let feed = attempt.call.feed.map { MonitorFeed(environment.monitors, operation: $0.operation.another()) }
-        call = Call(transport: attempt.call.transport, environment: environment, scope: nil, feed: feed)
+        let feed = attempt.call.feed.map {
+            MonitorFeed(attempt.environment.monitors, operation: $0.operation.another())
+        }
+        call = Call(
+            transport: attempt.call.transport,
+            environment: attempt.environment,
+            scope: nil,
+            feed: feed
+        )
         let begin: @Sendable () -> Void = { [unowned self] in self.begin(request, through: next, ended) }
         state.withLock { $0.begin = begin }
     }
@@ -229,7 +235,6 @@ final class CoalescedTransfer: Sendable {
 }
 
 extension CoalescedTransfer: TransferOwner {
-    var validStatusCodes: [Int] { [] }
     var keepsContentInMemory: Bool { true }
     var urgency: Int { state.withLock { Array($0.owners.values) }.map(\.urgency).max() ?? 0 }
 

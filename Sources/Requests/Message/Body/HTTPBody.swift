@@ -154,6 +154,11 @@ public struct HTTPBody: Sendable {
         return HTTPBody(.deferred(once), headers, mandatoryHeaders, mayReplay, source)
     }
 
+    /// Whether the content is yet to be encoded.
+    var isDeferred: Bool {
+        if case .deferred = state { true } else { false }
+    }
+
     /// Whether there is no content; a body that isn't encoded yet is expected to have some.
     public var isEmpty: Bool {
         if case .resolved(.none) = state { true } else { false }

@@ -111,7 +111,9 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// The names that are marked as those of secrets.
     var markedSecrets: Set<HTTPField.Name> {
-        Set(fields.lazy.map(\.name).filter(\.isMarkedSecret))
+        // Hardly any are: then there is no set to make.
+        guard fields.contains(where: \.name.isMarkedSecret) else { return [] }
+        return Set(fields.lazy.map(\.name).filter(\.isMarkedSecret))
     }
 
     /// The fields whose values are secrets, all of a name where one of them is.

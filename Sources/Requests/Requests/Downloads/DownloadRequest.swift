@@ -181,10 +181,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         addCompletion(on: .global()) { _ in completion(self.resumeToken) }
     }
 
-    override func deliver() {
-        // A plain `finish()` has no result yet, and is a failure.
+    override func willTell(_ settled: SettledOperation) {
         if case .success? = result {} else { download.withLock { $0 }?.close() }
-        super.deliver()
+        super.willTell(settled)
     }
 }
 

@@ -109,8 +109,8 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         consumption.task?.cancel()
     }
 
-    override func deliver() {
-        super.deliver()
+    override func didTell(_ settled: SettledOperation) {
+        super.didTell(settled)
         endConsumption()
     }
 
