@@ -35,7 +35,7 @@ let package = Package(
             dependencies: ["RequestsTesting"],
             swiftSettings: settings
         ),
-        // What the tests share. It is in no product.
+        // What the tests share, and a process for them to end. They are in no product.
         .target(
             name: "TestSupport",
             dependencies: ["Requests", "RequestsTesting"],
@@ -52,9 +52,15 @@ let package = Package(
             dependencies: ["RequestsTesting", "TestSupport", "requests-mock-server"],
             swiftSettings: settings
         ),
+        .executableTarget(
+            name: "ExitProbe",
+            dependencies: ["Requests", "RequestsTesting"],
+            path: "Tests/ExitProbe",
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Requests", "RequestsTesting", "TestSupport"],
+            dependencies: ["Requests", "RequestsTesting", "TestSupport", "ExitProbe"],
             swiftSettings: settings
         ),
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.

@@ -11,12 +11,14 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 // MARK: Declarations of libcurl's ABI, which hasn't changed since 2006
@@ -82,20 +84,26 @@ enum {
     MESSAGE_DONE = 1,
     BLOB_COPY = 1,
     PROTOCOL_HTTP_AND_HTTPS = 3,
+    HTTP_VERSION_1_1 = 2,
     HTTP_VERSION_2_TLS = 4,
     TLS_1_2 = 6,
     SEEK_OK = 0,
     SOCKET_BAD = -1,
 
+    OPT_VERBOSE = 41,
     OPT_WRITEDATA = 10001,
     OPT_READDATA = 10009,
     OPT_ERRORBUFFER = 10010,
+    OPT_POSTFIELDS = 10015,
     OPT_WRITEFUNCTION = 20011,
     OPT_READFUNCTION = 20012,
     OPT_HTTPHEADER = 10023,
     OPT_HEADERDATA = 10029,
     OPT_HEADERFUNCTION = 20079,
+    OPT_DEBUGFUNCTION = 20094,
+    OPT_DEBUGDATA = 10095,
     OPT_INFILESIZE_LARGE = 30115,
+    OPT_POSTFIELDSIZE_LARGE = 30120,
     OPT_OPENSOCKETFUNCTION = 20163,
     OPT_OPENSOCKETDATA = 10164,
     OPT_SEEKFUNCTION = 20167,
@@ -186,6 +194,73 @@ static bool find_all(void *library) {
     return true;
 }
 
+// MARK: The end of the process
+
+struct CCurlGate {
+    pthread_mutex_t mutex;
+    struct CCurlGate *next;
+};
+
+static pthread_mutex_t gates_mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct CCurlGate *gates;
+static atomic_bool is_exiting;
+static pid_t process;
+
+CCurlGate *ccurl_gate_new(void) {
+    CCurlGate *gate = calloc(1, sizeof *gate);
+    if (gate == NULL) return NULL;
+    // The thread that ends the process may be the one that is inside: in a handler of a signal. It must not wait for
+    // itself.
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
+    pthread_mutex_init(&gate->mutex, &attributes);
+    pthread_mutexattr_destroy(&attributes);
+    pthread_mutex_lock(&gates_mutex);
+    gate->next = gates;
+    gates = gate;
+    pthread_mutex_unlock(&gates_mutex);
+    return gate;
+}
+
+void ccurl_gate_free(CCurlGate *gate) {
+    if (gate == NULL) return;
+    pthread_mutex_lock(&gates_mutex);
+    for (CCurlGate **place = &gates; *place != NULL; place = &(*place)->next) {
+        if (*place != gate) continue;
+        *place = gate->next;
+        break;
+    }
+    pthread_mutex_unlock(&gates_mutex);
+    pthread_mutex_destroy(&gate->mutex);
+    free(gate);
+}
+
+bool ccurl_gate_enter(CCurlGate *gate) {
+    pthread_mutex_lock(&gate->mutex);
+    if (!atomic_load(&is_exiting)) return true;
+    pthread_mutex_unlock(&gate->mutex);
+    return false;
+}
+
+void ccurl_gate_leave(CCurlGate *gate) { pthread_mutex_unlock(&gate->mutex); }
+
+// Waits for the threads that call libcurl at this moment. A call takes microseconds; one that doesn't return, as it looks
+// up a name without a thread of its own, doesn't keep the process from its end.
+static void shut_gates(void) {
+    // A child that was forked has none of the threads, and may have their mutexes as they were held.
+    if (getpid() != process) return;
+    atomic_store(&is_exiting, true);
+    struct timespec limit;
+    clock_gettime(CLOCK_REALTIME, &limit);
+    limit.tv_sec += 2;
+    if (pthread_mutex_timedlock(&gates_mutex, &limit) != 0) return;
+    for (CCurlGate *gate = gates; gate != NULL; gate = gate->next) {
+        if (pthread_mutex_timedlock(&gate->mutex, &limit) == 0) pthread_mutex_unlock(&gate->mutex);
+    }
+    pthread_mutex_unlock(&gates_mutex);
+}
+
 static void load(void) {
     // Never closed: its threads and exit handlers may outlive any user of it.
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -194,6 +269,9 @@ static void load(void) {
     if (info == NULL || info->version_num < OLDEST_VERSION) return;
     // Before 7.84 this isn't safe beside another thread that does the same; Foundation's does it once, at its first use.
     if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
+    // Handlers run in the reverse order: this one before OpenSSL's own, which the line above has registered.
+    process = getpid();
+    if (atexit(shut_gates) != 0) return;
     version = info->version_num;
     features = (uint32_t)info->features;
     if (info->age >= AGE_OF_CA_FILE) {
@@ -236,6 +314,11 @@ int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void
 
 int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length) {
     return curl.easy_setopt(easy, OPT_INFILESIZE_LARGE, (curl_off)length);
+}
+
+int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count) {
+    int failure = curl.easy_setopt(easy, OPT_POSTFIELDSIZE_LARGE, (curl_off)count);
+    return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_POSTFIELDS, bytes);
 }
 
 int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers) {
@@ -320,6 +403,50 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
     curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, (long)TLS_1_2);
     if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
+}
+
+// Gives the number behind some words, which the text may have anywhere; false if it hasn't.
+static bool number_behind(const char *words, const char *text, size_t size, uint32_t *number) {
+    size_t length = strlen(words);
+    const char *found = memmem(text, size, words, length);
+    if (found == NULL) return false;
+    const char *end = text + size;
+    const char *digit = found + length;
+    for (*number = 0; digit < end && *digit >= '0' && *digit <= '9'; digit++) *number = *number * 10 + (*digit - '0');
+    return digit > found + length;
+}
+
+// The words are those of libcurl 7.68 to 8; where a later one has others, nothing is known, and nothing sent again.
+static int note_text(void *easy, int kind, char *text, size_t size, void *context) {
+    enum { TEXT = 0 };
+    static const char refused[] = "REFUSED_STREAM";
+    const CCurlNewsreader *reader = context;
+    uint32_t number = 0;
+    (void)easy;
+    if (kind != TEXT || size < sizeof refused) return 0;
+    if (text[0] == 'U' || text[0] == '[') {
+        if (number_behind("Using Stream ID: ", text, size, &number) ||
+            (memmem(text, size, "OPENED stream", 13) != NULL && number_behind("[HTTP/2] [", text, size, &number))) {
+            reader->callback(reader->context, CCURL_NEWS_STREAM, number);
+        }
+    } else if (text[0] == 'r') {
+        if (memmem(text, size, "GOAWAY", 6) != NULL && number_behind("last_stream=", text, size, &number)) {
+            reader->callback(reader->context, CCURL_NEWS_GOAWAY, number);
+        }
+    } else if (memcmp(text, refused, sizeof refused - 1) == 0) {
+        reader->callback(reader->context, CCURL_NEWS_REFUSED, 0);
+    }
+    return 0;
+}
+
+int ccurl_easy_read_news(CCurlEasy *easy, const CCurlNewsreader *reader) {
+    int failure = curl.easy_setopt(easy, OPT_DEBUGFUNCTION, note_text);
+    failure |= curl.easy_setopt(easy, OPT_DEBUGDATA, reader);
+    return failure | curl.easy_setopt(easy, OPT_VERBOSE, 1L);
+}
+
+int ccurl_easy_use_http11(CCurlEasy *easy) {
+    return curl.easy_setopt(easy, (int)CCURL_HTTP_VERSION, (long)HTTP_VERSION_1_1);
 }
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.slist_append(list, text); }

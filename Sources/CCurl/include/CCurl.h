@@ -102,6 +102,7 @@ enum CCurlMultiOption {
 };
 
 enum CCurlLongInfo {
+    CCURL_INFO_REQUEST_SIZE = 0x200000 + 12,
     CCURL_INFO_SSL_VERIFYRESULT = 0x200000 + 13,
 };
 
@@ -123,6 +124,8 @@ int ccurl_easy_set_long(CCurlEasy *easy, enum CCurlLongOption option, long value
 int ccurl_easy_set_text(CCurlEasy *easy, enum CCurlTextOption option, const char *value);
 int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void *bytes, size_t count);
 int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
+/// Sets content that is in memory, and stays there until the transfer has ended. It goes out in one piece with the head.
+int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count);
 int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
@@ -166,6 +169,29 @@ typedef struct {
 /// transfer has in common: only http and https, no signals, sockets that close with an exec.
 int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text);
 
+/// What libcurl tells of HTTP/2, in words alone.
+enum CCurlNews {
+    /// The request is a stream with a number.
+    CCURL_NEWS_STREAM,
+    /// The connection of the transfer takes no more streams, and has processed none above a number.
+    CCURL_NEWS_GOAWAY,
+    /// The server has refused the request unprocessed.
+    CCURL_NEWS_REFUSED,
+};
+
+/// What is called with the news of a transfer.
+typedef struct {
+    void (*callback)(void *context, enum CCurlNews news, uint32_t number);
+    void *context;
+} CCurlNewsreader;
+
+/// Has that called; it must live as long as the transfer.
+int ccurl_easy_read_news(CCurlEasy *easy, const CCurlNewsreader *reader);
+
+
+/// Has the request sent over HTTP/1.1.
+int ccurl_easy_use_http11(CCurlEasy *easy);
+
 CCurlList *ccurl_list_append(CCurlList *list, const char *text);
 void ccurl_list_free(CCurlList *list);
 
@@ -186,6 +212,19 @@ int ccurl_multi_act(CCurlMulti *multi, int socket, int bits);
 
 /// Takes the next transfer that ended, and its result; null where there is none.
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result);
+
+// MARK: The end of the process
+
+/// What a thread holds while it calls libcurl. Whichever thread ends the process waits for it, and from then on no thread
+/// gets it any more: OpenSSL releases what it has when a process ends, also beneath the hands of those who use it.
+typedef struct CCurlGate CCurlGate;
+
+/// Makes a gate; null if there is no memory.
+CCurlGate *ccurl_gate_new(void);
+void ccurl_gate_free(CCurlGate *gate);
+/// Enters; false if the process ends, and libcurl isn't to be called any more.
+bool ccurl_gate_enter(CCurlGate *gate);
+void ccurl_gate_leave(CCurlGate *gate);
 
 // MARK: Waiting for sockets: epoll and an eventfd, which Swift's Glibc module has only in part.
 

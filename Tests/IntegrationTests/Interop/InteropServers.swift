@@ -18,6 +18,10 @@ struct InteropServers: Sendable {
         case clients
         /// nginx, without TLS.
         case plain
+        /// nginx, with HTTP/2, which ends each connection behind twenty requests and logs what it has answered.
+        case brief
+        /// Python's h2, which does what the path of a request says, also what is wrong.
+        case peer
         /// OpenSSL, with one version of TLS.
         case tls11, tls12, tls13
         /// The same, refusing whoever has no client certificate.
@@ -36,6 +40,9 @@ struct InteropServers: Sendable {
         let pairs = list.split(separator: " ").map { $0.split(separator: "=") }
         ports = Dictionary(uniqueKeysWithValues: pairs.map { (String($0[0]), Int($0[1]) ?? 0) })
     }
+
+    /// Whether there is such a server.
+    func has(_ server: Server) -> Bool { ports[server.rawValue] != nil }
 
     func file(_ name: String) -> URL { folder.appendingPathComponent(name) }
     func text(_ name: String) throws -> String { try String(contentsOf: file(name), encoding: .utf8) }

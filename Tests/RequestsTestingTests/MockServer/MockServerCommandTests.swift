@@ -10,15 +10,7 @@ import Testing
 
 /// The program, as one uses it: its arguments, its address, its end.
 @Suite(.bounded, .tags(.behaviour)) struct MockServerCommandTests {
-    /// The program beside the tests, where the build puts it.
-    private static let command: URL = {
-        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        for argument in CommandLine.arguments where argument.contains(".xctest") {
-            folder = URL(fileURLWithPath: String(argument.prefix(upTo: argument.range(of: ".xctest")!.upperBound)))
-                .deletingLastPathComponent()
-        }
-        return folder.appending(path: "requests-mock-server")
-    }()
+    private static let command = BuiltProgram.url(named: "requests-mock-server")
 
     private struct NoAddress: Error {}
 

@@ -66,6 +66,8 @@ final class CurlLoop: @unchecked Sendable {
     private let delivery = CurlDelivery()
     private let ended = DispatchGroup()
     private let descriptors = Locked<Descriptors?>(nil)
+    /// What the thread holds while it calls libcurl, so that the process doesn't end meanwhile.
+    private let gate = ccurl_gate_new()
 
     // The loop's own.
     private var multi: OpaquePointer?
@@ -78,6 +80,8 @@ final class CurlLoop: @unchecked Sendable {
     private var idleCheck: UInt64?
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
+    /// Whether the process ends, and libcurl isn't called any more.
+    private var isAbandoned = false
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
@@ -91,6 +95,7 @@ final class CurlLoop: @unchecked Sendable {
     deinit {
         descriptors.withLock { $0 }?.close()
         callbacks.deallocate()
+        ccurl_gate_free(gate)
     }
 
     // MARK: From any thread
@@ -199,6 +204,8 @@ final class CurlLoop: @unchecked Sendable {
 
     private func run() {
         ccurl_block_broken_pipe()
+        guard let gate, ccurl_gate_enter(gate) else { return abandon() }
+        defer { if !isAbandoned { ccurl_gate_leave(gate) } }
         let context = Unmanaged.passUnretained(self).toOpaque()
         multi = ccurl_multi_new(
             { easy, socket, what, context, _ in
@@ -215,7 +222,8 @@ final class CurlLoop: @unchecked Sendable {
         if let limit = configuration.maximumConnectionsPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, limit) }
         if let limit = configuration.maximumConnections { set(CCURLM_MAX_TOTAL_CONNECTIONS, limit) }
 
-        while turn() {}
+        while turn(gate) {}
+        guard !isAbandoned else { return }
 
         pool.close()
         if let multi { ccurl_multi_free(multi) }
@@ -226,8 +234,14 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { _ = ccurl_multi_set_long(multi, option, value) }
     }
 
+    /// Leaves everything as it is, since the process ends.
+    private func abandon() {
+        isAbandoned = true
+        inbox.withLock { $0.phase = .ended }
+    }
+
     /// One turn; false when it was the last.
-    private func turn() -> Bool {
+    private func turn(_ gate: OpaquePointer) -> Bool {
         now = DispatchTime.now().uptimeNanoseconds
         let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
@@ -240,8 +254,13 @@ final class CurlLoop: @unchecked Sendable {
             inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase && leaving.isEmpty
             return inbox.sleeps
         }
+        ccurl_gate_leave(gate)
         let ready = sockets.wait(milliseconds: mayWait ? pause(isEnding) : 0) {
             leaving.isEmpty && !active.values.contains { $0.isPaused && $0.socket < 0 }
+        }
+        guard ccurl_gate_enter(gate) else {
+            abandon()
+            return false
         }
         if mayWait { inbox.withLock { $0.sleeps = false } }
         now = DispatchTime.now().uptimeNanoseconds
@@ -348,8 +367,19 @@ final class CurlLoop: @unchecked Sendable {
         guard let multi else { return }
         var code: Int32 = 0
         while let easy = ccurl_multi_take_ended(multi, &code) {
-            if let transfer = active[easy] { end(transfer, code: code) }
+            guard let transfer = active[easy] else { continue }
+            if code != 0, transfer.beginAgain() {
+                _ = ccurl_multi_remove(multi, easy)
+                if ccurl_multi_add(multi, easy) == 0 { continue }
+            }
+            end(transfer, code: code)
         }
+    }
+
+    /// Notes what a server has said of a connection (RFC 9113, 6.8), to whichever transfer on it.
+    func connection(of transfer: CurlTransfer, hasProcessedNoStreamAbove last: UInt32) {
+        guard let port = transfer.localPort else { return }
+        for transfer in active.values where transfer.localPort == port { transfer.hasProcessedNoStream(above: last) }
     }
 
     private func end(_ transfer: CurlTransfer, code: Int32) {

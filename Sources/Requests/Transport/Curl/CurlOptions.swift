@@ -13,6 +13,9 @@ final class CurlOptions {
     private let configuration: CurlTransport.Configuration
     private let trust: CurlTrust?
     private let headers: OpaquePointer?
+    /// The content of a small body: it goes out in one piece with the head.
+    private let content: UnsafeMutableRawBufferPointer?
+    private let newsreader: UnsafeMutablePointer<CCurlNewsreader>
     private let errorText: UnsafeMutablePointer<CChar>
     private static let errorTextSize = 256
 
@@ -24,14 +27,36 @@ final class CurlOptions {
         self.request = request
         self.configuration = configuration
         self.trust = trust
-        headers = Self.headers(of: request, decodesContent: configuration.decodesContent)
+        content = Self.content(of: request.body)
+        headers = Self.headers(of: request, decodesContent: configuration.decodesContent, isPosted: content != nil)
+        newsreader = .allocate(capacity: 1)
+        newsreader.initialize(to: CCurlNewsreader())
         errorText = .allocate(capacity: Self.errorTextSize)
         errorText.initialize(repeating: 0, count: Self.errorTextSize)
     }
 
     deinit {
         ccurl_list_free(headers)
+        content?.deallocate()
+        newsreader.deallocate()
         errorText.deallocate()
+    }
+
+    /// How much content is sent in one piece; nil for what is read while it is sent.
+    var contentCount: Int? { content?.count }
+    /// How much of that libcurl counts with the head.
+    ///
+    /// Content that the server is asked about first goes out later.
+    var contentInHead: Int { request.headers.contains(.expect) ? 0 : content?.count ?? 0 }
+
+    /// How large a body may be that libcurl sends in one piece with the head.
+    private static let largestPiece = 64 * 1024 - 1
+
+    private static func content(of body: HTTPBody) -> UnsafeMutableRawBufferPointer? {
+        guard case .data(let data) = body.content, data.count <= largestPiece else { return nil }
+        let copy = UnsafeMutableRawBufferPointer.allocate(byteCount: data.count, alignment: 1)
+        data.copyBytes(to: copy)
+        return copy
     }
 
     /// Sets everything.
@@ -41,7 +66,8 @@ final class CurlOptions {
         to easy: OpaquePointer,
         context: UnsafeMutableRawPointer,
         body: CurlBody?,
-        callbacks: UnsafePointer<CCurlCallbacks>
+        callbacks: UnsafePointer<CCurlCallbacks>,
+        news: @escaping @convention(c) (UnsafeMutableRawPointer?, CCurlNews, UInt32) -> Void
     ) throws(RequestError) {
         var refusal: String?
         func check(_ code: Int32, _ option: @autoclosure () -> String) {
@@ -57,12 +83,29 @@ final class CurlOptions {
         check(ccurl_easy_prepare(easy, callbacks, context, errorText), "the options of every request")
 
         set(CCURL_URL, request.url.absoluteString)
-        set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min((request.timeout ?? .seconds(60)) / .milliseconds(1), 1e9))))
-        // For what goes elsewhere than to memory, and may be large: each transfer has a buffer of its own.
-        if request.isStreamed { set(CCURL_BUFFERSIZE, 128 * 1024) }
-        if request.url.scheme?.lowercased() == "https" { set(CCURL_PIPEWAIT, 1) }
+        let patience = min(request.timeout ?? .seconds(60), configuration.connectTimeout)
+        set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min(patience / .milliseconds(1), 1e9))))
+        let isSecure = request.url.scheme?.lowercased() == "https"
+        // For what goes elsewhere than to memory, and may be large; and for the heads of HTTP/2. libcurl takes one of up
+        // to this size, but forgets the rest of one that is larger than its buffer.
+        if request.isStreamed || isSecure { set(CCURL_BUFFERSIZE, 128 * 1024) }
+        if isSecure {
+            set(CCURL_PIPEWAIT, 1)
+            // libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one
+            // with TLS.
+            guard headSize <= Self.largestHeadOfTLS else {
+                let reason = "the head of the request has more than \(Self.largestHeadOfTLS) bytes"
+                throw RequestError(.headTooLarge, phase: .sending, reason: reason)
+            }
+            if headSize > Self.largestHeadOfHTTP2 { check(ccurl_easy_use_http11(easy), "HTTP/1.1") }
+            // Any transfer of a connection may be told what has become of all of them.
+            newsreader.pointee = CCurlNewsreader(callback: news, context: context)
+            check(ccurl_easy_read_news(easy, newsreader), "the debug function")
+        }
         setMethod(body, set, set)
-        if let body, let length = body.length {
+        if let content {
+            check(ccurl_easy_set_content(easy, content.baseAddress, content.count), "the content")
+        } else if let body, let length = body.length {
             check(ccurl_easy_set_body_length(easy, length), "the length of the body")
         }
         if configuration.decodesContent {
@@ -88,23 +131,41 @@ final class CurlOptions {
         }
     }
 
+    /// The largest head that goes over HTTP/2.
+    private static let largestHeadOfHTTP2 = 48 * 1024
+    /// The largest head that goes out with TLS.
+    private static let largestHeadOfTLS = 128 * 1024
+
+    /// How many bytes the head of the request has, about.
+    private var headSize: Int {
+        request.headers.reduce(request.url.absoluteString.utf8.count + 128) { size, field in
+            size + field.name.rawValue.utf8.count + field.value.utf8.count + 4
+        }
+    }
+
     // HTTPGET is what a handle does anyway. POST and PUT say their length even when it is 0 (RFC 9110, 8.6).
     private func setMethod(
         _ body: CurlBody?,
         _ setLong: (CCurlLongOption, Int) -> Void,
         _ setText: (CCurlTextOption, String) -> Void
     ) {
+        let hasContent = body != nil || content != nil
+        // What is read while it is sent. Content in one piece sets the method itself, to POST, whose name is set below.
         if body != nil {
             setLong(CCURL_UPLOAD, 1)
             setLong(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
-        } else if request.method == .head {
+        } else if request.method == .head, !hasContent {
             return setLong(CCURL_NOBODY, 1)
         }
-        if request.method != .get || body != nil { setText(CCURL_CUSTOMREQUEST, request.method.rawValue) }
+        if request.method != .get || hasContent { setText(CCURL_CUSTOMREQUEST, request.method.rawValue) }
     }
 
     /// The header lines; null for none.
-    private static func headers(of request: TransportRequest, decodesContent: Bool) -> OpaquePointer? {
+    private static func headers(
+        of request: TransportRequest,
+        decodesContent: Bool,
+        isPosted: Bool
+    ) -> OpaquePointer? {
         var list: OpaquePointer?
         func append(_ line: String) {
             // Null where memory is short; the list before it is still good.
@@ -119,6 +180,8 @@ final class CurlOptions {
         }
         // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
+        // It takes what it posts for a form.
+        if isPosted, !request.headers.contains(.contentType) { append("Content-Type:") }
         switch request.method {
         case .post, .put, .patch: if request.body.isEmpty { append("Content-Length: 0") }
         default: break
@@ -135,7 +198,8 @@ final class CurlOptions {
         return CurlResult(
             code: code,
             text: isFit ? own : String(cString: ccurl_error_text(code)),
-            verification: ccurl_easy_long(easy, CCURL_INFO_SSL_VERIFYRESULT)
+            verification: ccurl_easy_long(easy, CCURL_INFO_SSL_VERIFYRESULT),
+            hasReason: !own.isEmpty
         )
     }
 }

@@ -13,6 +13,8 @@ struct CurlResult: Sendable, Hashable {
     /// What the verification of the certificate came to, in OpenSSL's numbers; 0 where nothing was wrong, or nothing
     /// known.
     var verification = 0
+    /// Whether libcurl has said more than the code.
+    var hasReason = true
 
     /// The error, or nil for success.
     func error(phase: RequestError.Phase) -> RequestError? {
@@ -30,6 +32,8 @@ struct CurlResult: Sendable, Hashable {
         case 56 where text.contains("CONNECT"): 97
         case 56 where text.contains("chunk"): 8
         case 56 where text.contains("headers"): 100
+        // A head of HTTP/2 that libcurl has no room for.
+        case 56 where text.contains("returned -902"): 100
         default: code
         }
     }
@@ -73,6 +77,15 @@ struct CurlResult: Sendable, Hashable {
         97: (.cannotConnect, .cannotConnectToHost),  // proxy handshake
         100: (.headTooLarge, .dataLengthExceedsMaximum),  // a head beyond the limit of libcurl itself
     ]
+}
+
+extension CurlResult {
+    /// Whether the answer was complete when the transfer failed.
+    ///
+    /// A server may answer before it has the whole request, and then says that it doesn't want the rest (RFC 9113, 8.1).
+    /// libcurl ends such a transfer as it tries to send more, and says no more about it. Of a stream that was closed for
+    /// any other reason, it names that.
+    var saysStreamWasComplete: Bool { code == 92 && !hasReason }
 }
 
 // MARK: - Distrust

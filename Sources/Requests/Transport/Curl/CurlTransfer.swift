@@ -13,6 +13,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     let easy: OpaquePointer
     /// The socket that libcurl had last for it; the loop's.
     var socket: Int32 = -1
+    /// The port of its connection on this side, which tells that from all others; nil before there is one.
+    private(set) var localPort: Int32?
     private let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
@@ -26,6 +28,11 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Whether much content may come, which isn't kept.
     private let isStreamed: Bool
     private var events: [TransferEvent] = []
+    /// The number of its stream, over HTTP/2.
+    private var stream: UInt32?
+    private var restarts = 0
+    /// How much content goes out in one piece, until that is told.
+    private var unsaid: Int?
     /// How much content is among the events.
     private var unpublished = 0
     private var paused: Pauses = []
@@ -64,11 +71,19 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         limits.head = min(limits.head, request.maximumHeadSize)
         // libcurl takes a HEAD with a body for an upload, and waits for the content of the answer.
         let endsWithHead = request.method == .head && !request.body.isEmpty
-        state = CurlTransferState(url: request.url, limits: limits, endsWithHead: endsWithHead)
+        state = CurlTransferState(
+            url: request.url,
+            limits: limits,
+            endsWithHead: endsWithHead,
+            hasContent: !request.body.isEmpty
+        )
         options = CurlOptions(request, configuration, trust: try CurlTrustCache.shared.trust(for: request))
-        body = try CurlBody(request.body, whenReadable: resumesSending)
+        unsaid = options.contentCount
+        if unsaid == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
         let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks)
+        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) { context, news, number in
+            CurlTransfer.at(context)?.note(news, number)
+        }
     }
 
     deinit {
@@ -126,9 +141,12 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Takes the result; what it means is told with the next ``publish()``.
     func end(_ code: Int32) {
         isComplete = code == 0
+        if isComplete { saySent() }
         guard let event = state.end(options.result(code, of: easy)) else { return }
         let stop = state.stopped == nil ? nil : loop.now
-        events.append(.metrics(stopwatch.metrics(ccurl_easy_metrics(easy), stoppedAt: stop)))
+        var measured = ccurl_easy_metrics(easy)
+        measured.head_sent = max(0, measured.head_sent - options.contentInHead)
+        events.append(.metrics(stopwatch.metrics(measured, stoppedAt: stop)))
         events.append(event)
     }
 
@@ -176,6 +194,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Takes what is a line, or several where libcurl kept them while the transfer was paused.
     fileprivate func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
+        saySent()
         var start = 0
         while start < bytes.count {
             let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
@@ -231,9 +250,43 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private static let fullPart = 16 * 1024
 
     /// Whether the request may go out: there is a connection for it, which is a sign of life.
-    fileprivate func maySend() -> Bool {
+    fileprivate func maySend(from port: Int32) -> Bool {
         loop.noteActivity(self)
-        return state.send(isIdempotent: isIdempotent)
+        localPort = port
+        if unsaid != nil { stopwatch.read(at: loop.now) }
+        let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
+        return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
+    }
+
+    private func note(_ news: CCurlNews, _ number: UInt32) {
+        switch news {
+        case CCURL_NEWS_STREAM: stream = number
+        case CCURL_NEWS_GOAWAY: loop.connection(of: self, hasProcessedNoStreamAbove: number)
+        default: state.refuse()
+        }
+    }
+
+    /// Notes that the connection has processed no stream above a number, whatever it has received.
+    func hasProcessedNoStream(above last: UInt32) {
+        if let stream, stream > last { state.refuse() }
+    }
+
+    /// Prepares the transfer to be sent again, which failed, and of which the server has said that it hasn't processed
+    /// it; false if it isn't so, or has been so too often.
+    func beginAgain() -> Bool {
+        guard state.isRefused, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
+        restarts += 1
+        stream = nil
+        return true
+    }
+
+    private static let mostRestarts = 5
+
+    /// Tells that the content has gone out which went in one piece: an answer says so.
+    private func saySent() {
+        guard let count = unsaid else { return }
+        unsaid = nil
+        events.append(.sent(Int64(count), of: Int64(count)))
     }
 
     fileprivate func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
@@ -279,7 +332,7 @@ extension CCurlCallbacks {
             seek: { context, offset, origin in
                 origin == SEEK_SET && CurlTransfer.at(context)?.seekBody(to: offset) == true ? 0 : 1
             },
-            sending: { context, _, _, _, _ in CurlTransfer.at(context)?.maySend() == true ? 0 : 1 },
+            sending: { context, _, _, _, port in CurlTransfer.at(context)?.maySend(from: port) == true ? 0 : 1 },
             opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
             closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
             loop: Unmanaged.passUnretained(loop).toOpaque()

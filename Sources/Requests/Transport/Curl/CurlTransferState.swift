@@ -58,22 +58,32 @@ struct CurlTransferState: Sendable {
     private let url: URL
     private let limits: Limits
     private let endsWithHead: Bool
+    private let hasContent: Bool
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
     private var trailerBytes = 0
     private var trailerLines = 0
     private var wasSent = false
+    /// Whether the server hasn't processed what was sent last.
+    private(set) var isRefused = false
     private var informational = 0
     private var received = 0
+    /// How many bytes of content the head announces.
+    private var announced: Int64?
+
+    /// Whether as much content has come as was announced.
+    private var isWhole: Bool { announced == nil || announced == Int64(received) }
     private(set) var stopped: Stop?
 
     /// - Parameters:
     ///   - url: The address of the response.
     ///   - limits: How large its parts may be.
     ///   - endsWithHead: Whether no content follows the head, whatever that says, and libcurl doesn't know it.
-    init(url: URL, limits: Limits, endsWithHead: Bool = false) {
+    ///   - hasContent: Whether the request has content, which may still be on its way when the answer is complete.
+    init(url: URL, limits: Limits, endsWithHead: Bool = false, hasContent: Bool = false) {
         self.url = url
+        self.hasContent = hasContent
         self.limits = limits
         self.endsWithHead = endsWithHead
     }
@@ -102,6 +112,7 @@ struct CurlTransferState: Sendable {
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             phase = endsWithHead ? .complete : .body
+            announced = response.headers.isEncoded ? nil : response.headers.exactLength
             return endsWithHead ? .last(.head(response)) : .event(.head(response))
         }
         informational += 1
@@ -124,16 +135,25 @@ struct CurlTransferState: Sendable {
     /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was
     /// asked before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110,
     /// 9.2.2). It does so as well where a server has refused an expectation (RFC 9110, 10.1.1), and that is an answer.
-    mutating func send(isIdempotent: Bool) -> Bool {
-        defer { wasSent = true }
+    /// - Parameters:
+    ///   - isIdempotent: Whether doing it twice does no harm.
+    ///   - wentOut: Whether anything has gone out before.
+    /// - Returns: Whether it may.
+    mutating func send(isIdempotent: Bool, wentOut: Bool = true) -> Bool {
+        defer { (wasSent, isRefused) = (true, false) }
         guard stopped == nil else { return false }
         if phase == .body {
             phase = .complete
             return false
         }
-        guard wasSent, !isIdempotent else { return phase != .complete }
+        guard wasSent, wentOut, !isIdempotent else { return phase != .complete }
         stopped = .resent
         return false
+    }
+
+    /// Records that the server hasn't processed the request, and won't (RFC 9113, 8.7): it may be sent again.
+    mutating func refuse() {
+        (wasSent, isRefused) = (false, stopped == nil && phase == .head && headLines == 0)
     }
 
     /// Ends the transfer from this side; false where it has ended, or is ending, already.
@@ -151,6 +171,7 @@ struct CurlTransferState: Sendable {
         // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
         if phase == .complete { return .end(nil) }
+        if phase == .body, hasContent, isWhole, result.saysStreamWasComplete { return .end(nil) }
         if let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else {
             let reason = "the connection ended in the middle of the head"

@@ -23,6 +23,11 @@ public final class CurlTransport: HTTPTransport {
         /// How many connections to one host there may be at a time; nil, the default, is as many as there are
         /// transfers.
         public var maximumConnectionsPerHost: Int?
+        /// How long a connection may take to be made, its look-up of the name and its handshake included; 10 seconds by
+        /// default.
+        ///
+        /// A request's own timeout counts if it is shorter.
+        public var connectTimeout: Duration = .seconds(10)
         /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
         public var maximumConnections: Int?
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty one is none at all.
@@ -126,6 +131,8 @@ final class CurlHandlePool: Sendable {
     /// Takes a handle back that is in no multi handle any more.
     func put(_ handle: OpaquePointer) {
         ccurl_easy_reset(handle)
+        // One that was taken from libcurl in some states of HTTP/2 keeps a buffer, and would refuse another size of it.
+        guard ccurl_easy_set_long(handle, CCURL_BUFFERSIZE, 16 * 1024) == 0 else { return ccurl_easy_free(handle) }
         let bits = UInt(bitPattern: handle)
         let isKept = state.withLock { state in
             guard !state.isClosed, state.handles.count < Self.mostIdle, let handle = bits.handle else { return false }

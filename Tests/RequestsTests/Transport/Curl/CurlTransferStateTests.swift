@@ -13,6 +13,9 @@ import Testing
     /// What libcurl, or the loop, may do to a transfer.
     enum Input: Sendable, Hashable, CustomTestStringConvertible {
         case send(isIdempotent: Bool)
+        /// Once more, since nothing of it had gone out.
+        case sendUnsent
+        case refuse
         case line(String)
         case body(Int)
         case stop(CurlTransferState.Stop)
@@ -21,6 +24,8 @@ import Testing
         var testDescription: String {
             switch self {
             case .send(let isIdempotent): isIdempotent ? "send" : "send once"
+            case .sendUnsent: "send what didn't go out"
+            case .refuse: "refuse"
             case .line(let text): "line \(text.debugDescription)"
             case .body(let count): "\(count) bytes"
             case .stop(let reason): "stop \(reason)"
@@ -96,6 +101,31 @@ import Testing
             "another isn't",
             [.send(isIdempotent: false), .send(isIdempotent: false), .end(42)],
             "refused",
+            "end connectionLost sending"
+        ),
+        Row(
+            "unless the server has refused it unprocessed",
+            [.send(isIdempotent: false), .refuse, .send(isIdempotent: false)] + head + [.end(0)],
+            "may be sent again",
+            "head 200 A=b",
+            "end"
+        ),
+        Row(
+            "once for each refusal",
+            [.send(isIdempotent: false), .refuse, .send(isIdempotent: false), .send(isIdempotent: false), .end(42)],
+            "may be sent again",
+            "refused",
+            "end connectionLost sending"
+        ),
+        Row(
+            "or nothing of it has gone out",
+            [.send(isIdempotent: false), .sendUnsent] + head + [.end(0)],
+            "head 200 A=b",
+            "end"
+        ),
+        Row(
+            "a refusal behind the beginning of an answer is none",
+            [.send(isIdempotent: false), .line("HTTP/1.1 200 OK\r\n"), .refuse, .end(92)],
             "end connectionLost sending"
         ),
         Row(
@@ -266,6 +296,28 @@ import Testing
         )
     }
 
+    /// libcurl's error where a server has answered, and doesn't want the rest of the request (RFC 9113, 8.1).
+    private static let unwanted = CurlResult(code: 92, text: "text", hasReason: false)
+
+    @Test(arguments: [(true, "5", 5, true), (true, "9", 5, false), (true, nil, 5, true), (false, nil, 5, false)])
+    func answerThatIsCompleteBeforeTheRequestIsTheAnswer(
+        hasContent: Bool,
+        length: String?,
+        received: Int,
+        isGood: Bool
+    ) throws {
+        var state = CurlTransferState(
+            url: try #require(URL(string: "http://a/")),
+            limits: CurlTransferState.Limits(),
+            hasContent: hasContent
+        )
+        let lines = ["HTTP/2 200\r\n"] + (length.map { ["Content-Length: \($0)\r\n"] } ?? []) + ["\r\n"]
+        for line in lines { _ = Array(line.utf8).withUnsafeBytes { state.receiveLine($0) } }
+        _ = state.receiveBody(received)
+
+        #expect(state.end(Self.unwanted)?.summary == (isGood ? "end" : "end connectionLost receiving"))
+    }
+
     @Test func responseToAHeadWithABodyEndsWithItsHead() {
         let state = Self.state(endsWithHead: true)
 
@@ -292,6 +344,10 @@ extension CurlTransferState {
     fileprivate mutating func answer(to input: CurlTransferStateTests.Input) -> String? {
         switch input {
         case .send(let isIdempotent): return send(isIdempotent: isIdempotent) ? nil : "refused"
+        case .sendUnsent: return send(isIdempotent: false, wentOut: false) ? nil : "refused"
+        case .refuse:
+            refuse()
+            return isRefused ? "may be sent again" : nil
         case .line(let text):
             let reception = Array(text.utf8).withUnsafeBytes { receiveLine($0) }
             switch reception {

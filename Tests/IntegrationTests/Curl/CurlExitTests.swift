@@ -1,0 +1,22 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import TestSupport
+import Testing
+
+/// A process that ends while libcurl is at work: OpenSSL then releases what the transport's thread still uses.
+@Suite(.bounded, .tags(.behaviour)) struct CurlExitTests {
+    @Test(arguments: ["exit", "main", "signal", "receiver", "spawn"])
+    func processThatEndsDuringHandshakesDoesNotCrash(_ ending: String) async throws {
+        for round in 0..<Scale.pick(4, whole: 200) {
+            let milliseconds = 20 + round * 37 % 120
+
+            let (status, isSignal) = try await BuiltProgram.run("ExitProbe", [ending, "\(milliseconds)"])
+
+            #expect(status == 0 && !isSignal, "after \(milliseconds) ms")
+        }
+    }
+}
+#endif

@@ -1,0 +1,158 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+extension OverLoopback {
+    /// What servers do with the connections of HTTP/2, and with what is sent over them.
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
+    )
+    struct InteropHTTP2Tests {
+        let servers: InteropServers
+        let transport = CurlTransport()
+
+        init() throws {
+            servers = try #require(InteropServers.current)
+        }
+
+        /// Sends a request, and tells its result: the status and the size of the content, or the code of the error.
+        private func result(
+            _ server: InteropServers.Server,
+            _ method: HTTPMethod,
+            _ path: String,
+            head: Int = 0,
+            body: Int = 0,
+            timeout: Duration = .seconds(10)
+        ) async throws -> String {
+            let trust = try servers.authority
+            var call = Call(try servers.url(server).appending(path: path), method: method) {
+                $0.trust = trust
+                $0.timeout = timeout
+            }
+            if body > 0 { call.http.body = .data(Data(count: body), type: nil) }
+            for number in 0..<(head + 7_999) / 8_000 {
+                let value = String(repeating: "h", count: min(8_000, head - 8_000 * number))
+                call.http.headers[HTTPField.Name("X-\(number)")] = value
+            }
+            do {
+                let response = try await OperationQueue().send(call, session: transport)
+                return "\(response.status.code) \(response.body.count)"
+            } catch {
+                return "\(error.code)"
+            }
+        }
+
+        // MARK: Connections that end
+
+        @Test(arguments: [1, 16, 64])
+        func requestsAcrossTheEndsOfConnectionsAreEachProcessedOnce(_ width: Int) async throws {
+            let count = Scale.pick(320, whole: 6_400)
+            let path = "once-\(width)"
+
+            let results = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<width {
+                    group.addTask {
+                        var results: [String] = []
+                        for _ in 0..<count / width { results.append(try await result(.brief, .post, path, body: 10)) }
+                        return results.joined(separator: ",")
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1.split(separator: ",").map(String.init) }
+            }
+
+            let failures = results.filter { !$0.hasPrefix("200 ") }
+            // Of an answer that was lost on its way nothing is known, and nothing is sent again.
+            #expect(failures.allSatisfy { $0 == "connectionLost" } && failures.count <= count / 100, "\(failures)")
+            let processed = try servers.text("brief.log").components(separatedBy: "POST /\(path) ").count - 1
+            #expect((results.count - failures.count...results.count).contains(processed))
+        }
+
+        // MARK: Faults
+
+        struct Fault: Sendable, CustomTestStringConvertible {
+            let path: String
+            var method = HTTPMethod.get
+            var head = 0
+            var body = 0
+            let result: String
+
+            var testDescription: String { "\(method.rawValue) \(path)" }
+        }
+
+        static let faults: [Fault] = [
+            // Heads of any size, both ways.
+            Fault(path: "head/17000", result: "200 5"),
+            Fault(path: "head/100000", result: "200 5"),
+            Fault(path: "head/240000", result: "headTooLarge"),
+            Fault(path: "large", head: 47_000, result: "200 1"),
+            Fault(path: "large", head: 100_000, result: "200 8"),
+            Fault(path: "large", head: 200_000, result: "headTooLarge"),
+            // Answers that are complete before the request is.
+            Fault(path: "early/10", method: .post, body: 1_000_000, result: "200 10"),
+            Fault(path: "early/300000", method: .post, body: 300_000, result: "200 300000"),
+            // What the server hasn't processed, and says so.
+            Fault(path: "refused/1", method: .post, body: 10, result: "200 2"),
+            Fault(path: "goaway/1", method: .post, body: 10, result: "200 2"),
+            Fault(path: "refused/2", result: "200 1"),
+            // The ends of streams and connections, in every phase.
+            Fault(path: "reset-at-head", result: "connectionLost"),
+            Fault(path: "reset-behind-head", result: "connectionLost"),
+            Fault(path: "reset-in-content", result: "connectionLost"),
+            Fault(path: "close-at-head", result: "connectionLost"),
+            Fault(path: "close-in-content", result: "connectionLost"),
+            Fault(path: "goaway-in-content", result: "200 10"),
+            Fault(path: "short", result: "connectionLost"),
+            // More of everything than is meant.
+            Fault(path: "trailers", result: "200 5"),
+            Fault(path: "early-hints", result: "200 5"),
+            Fault(path: "pings", result: "200 5"),
+            Fault(path: "settings", result: "connectionLost"),
+            Fault(path: "bomb/3000", result: "headTooLarge"),
+            Fault(path: "continuation", result: "connectionLost"),
+            Fault(path: "push", result: "connectionLost"),
+            Fault(path: "garbage", result: "connectionLost"),
+            // Nothing.
+            Fault(path: "silence", result: "timedOut"),
+            Fault(path: "window", method: .post, body: 100_000, result: "timedOut"),
+        ]
+
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: faults)
+        func faultHasOneTypedResult(_ fault: Fault) async throws {
+            let result = try await result(
+                .peer,
+                fault.method,
+                fault.path,
+                head: fault.head,
+                body: fault.body,
+                timeout: .seconds(2)
+            )
+
+            #expect(result == fault.result)
+        }
+
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["head/100000", "large"])
+        func largeHeadDisturbsNoOtherRequestOfItsConnection(_ path: String) async throws {
+            let results = try await withThrowingTaskGroup(of: String.self) { group in
+                for number in 0..<20 {
+                    let isLarge = number % 2 == 0
+                    group.addTask {
+                        let head = isLarge && path == "large" ? 120_000 : 0
+                        return try await result(.peer, .get, isLarge ? path : "small", head: head)
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+
+            #expect(results.allSatisfy { $0.hasPrefix("200 ") }, "\(results)")
+        }
+    }
+}
+#endif

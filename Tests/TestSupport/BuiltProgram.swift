@@ -1,0 +1,39 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+public import Foundation
+import RequestsTesting
+
+/// The programs that are built together with the tests.
+public enum BuiltProgram {
+    /// Where the program of a name is: beside the tests, where the build puts it.
+    public static func url(named name: String) -> URL {
+        let arguments = CommandLine.arguments
+        let bundle = arguments.lazy.compactMap { argument in
+            argument.range(of: ".xctest").map { String(argument[..<$0.upperBound]) }
+        }
+        return URL(fileURLWithPath: bundle.first ?? arguments[0]).deletingLastPathComponent().appending(path: name)
+    }
+
+    #if os(Linux) || os(macOS)
+    /// Runs a program to its end.
+    ///
+    /// - Returns: How it ended: its status, or the number of the signal that ended it.
+    public static func run(_ name: String, _ arguments: [String]) async throws -> (status: Int32, isSignal: Bool) {
+        let process = Process()
+        process.executableURL = url(named: name)
+        process.arguments = arguments
+        process.standardOutput = FileHandle.nullDevice
+        let ended = Gate()
+        process.terminationHandler = { _ in ended.open() }
+        try process.run()
+        let identifier = process.processIdentifier
+        _ = await withTaskCancellationHandler {
+            await ended.wait()
+        } onCancel: {
+            kill(identifier, SIGKILL)
+        }
+        return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
+    }
+    #endif
+}
