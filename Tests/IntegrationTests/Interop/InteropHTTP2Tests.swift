@@ -55,7 +55,7 @@ extension OverLoopback {
         @Test(arguments: [1, 16, 64])
         func requestsAcrossTheEndsOfConnectionsAreEachProcessedOnce(_ width: Int) async throws {
             let count = Scale.pick(320, whole: 6_400)
-            let path = "once-\(width)"
+            let path = "once-\(width)-\(UInt32.random(in: 1...UInt32.max))"
 
             let results = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<width {
