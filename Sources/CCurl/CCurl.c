@@ -294,7 +294,12 @@ const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
 // MARK: Easy handles
 
 CCurlEasy *ccurl_easy_new(void) { return curl.easy_init(); }
-void ccurl_easy_free(CCurlEasy *easy) { curl.easy_cleanup(easy); }
+
+void ccurl_easy_free(CCurlEasy *easy) {
+    // An idle handle may go on any thread, also behind OpenSSL's end. The process has no use for its memory then.
+    if (!atomic_load(&is_exiting)) curl.easy_cleanup(easy);
+}
+
 void ccurl_easy_reset(CCurlEasy *easy) { curl.easy_reset(easy); }
 int ccurl_easy_pause(CCurlEasy *easy, int bits) { return curl.easy_pause(easy, bits); }
 const char *ccurl_error_text(int code) { return curl.easy_strerror(code); }

@@ -56,6 +56,20 @@ extension OverLoopback {
             #expect(transcript.duration < .seconds(30))
         }
 
+        @Test func handshakeThatIsNeverAnsweredEndsAfterTheTimeoutOfConnections() async throws {
+            let server = try RawListener { _ = $0.readHead() }
+            var configuration = CurlTransport.Configuration()
+            configuration.connectTimeout = .milliseconds(200)
+            let transport = CurlTransport(configuration: configuration)
+
+            let url = try #require(URL(string: "https://127.0.0.1:\(server.port)/"))
+            let transcript = await transport.run(url, timeout: .seconds(120))
+            transport.close()
+
+            #expect(transcript.result == "timedOut")
+            #expect(transcript.duration < .seconds(60))
+        }
+
         /// A listener whose queue is full takes no more connections, and says nothing about it.
         @Test func connectionThatNobodyTakesTimesOut() async throws {
             let listener = try Unattended()
