@@ -91,19 +91,21 @@ final class Call: Sendable {
 
     /// Ends the call, since its operation has a result.
     func end(cancellingTransfers: Bool = false) {
-        let (task, deadline) = state.withLock { state in
+        let (task, deadline, hasFailed) = state.withLock { state in
             state.isOver = true
             defer { (state.task, state.deadline) = (nil, nil) }
-            return (state.task, state.deadline)
+            return (state.task, state.deadline, state.failure != nil)
         }
         deadline?.cancel()
         task?.cancel()
         // Those of tasks that an interceptor has left behind are no part of this one.
         if cancellingTransfers { for transmission in record.transmissions { transmission.cancel() } }
+        // The content is the error's now. What still comes is no answer without it, so that the cancel goes before.
+        if hasFailed { record.transmissions.last?.forgetContent() }
     }
 
     /// Whether the operation has a result.
-    private var isOver: Bool { state.withLock { $0.isOver } }
+    var isOver: Bool { state.withLock { $0.isOver } }
 
     /// What interceptors remember about the call.
     var notes: InterceptorNotes {
@@ -139,8 +141,9 @@ final class Call: Sendable {
 
     /// Adds a transfer that begins, and holds it back or cancels it if the call is paused or over.
     ///
-    /// Gives what tells the progress, if that has been asked for, and whether it is the first transfer.
-    func add(_ transmission: Transmission) -> (progress: ProgressFeeds?, isFirst: Bool) {
+    /// Gives what tells the progress, if that has been asked for, and whether it is the first transfer; nil if the
+    /// call is over, and nothing is to be sent.
+    func add(_ transmission: Transmission) -> (progress: ProgressFeeds?, isFirst: Bool)? {
         let (isPaused, isOver, former, result) = state.withLock { state in
             let former = state.record.add(transmission)
             return (state.isPaused, state.isOver, former, (state.progress, state.record.count == 1))
@@ -148,8 +151,7 @@ final class Call: Sendable {
         withExtendedLifetime(former) {}
         if isPaused { transmission.flow.set(.user, true) }
         // A result that came after the transfer had its permission didn't find it in the record.
-        if isOver { transmission.cancel() }
-        return result
+        return isOver ? nil : result
     }
 
     // MARK: Pausing

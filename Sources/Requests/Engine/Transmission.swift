@@ -27,8 +27,11 @@ final class Transmission: Sendable {
         var isDelivered = false
         var receiver: (any ContentReceiver)?
         var waiter: UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>?
-        /// What the transfer is for; nil when it has ended.
+        // Nil when the transfer has ended: a response, which keeps this, may be kept for long.
+        /// What the transfer is for.
         var owner: CallAttempt?
+        var shared: CoalescedTransfer?
+        var heads: HeadObserver?
         /// What tells the progress; nil until anybody asks.
         var progress: ProgressFeeds?
         let time: Stopwatch
@@ -44,8 +47,6 @@ final class Transmission: Sendable {
     /// What holds the transfer back.
     let flow = FlowControl()
     private let cause: Attempt.Cause
-    private let shared: CoalescedTransfer?
-    private let heads: HeadObserver?
     private let limits: (head: Int, content: Int)
     private let keepsContent: Bool
     private let state: Locked<State>
@@ -68,8 +69,6 @@ final class Transmission: Sendable {
     ) {
         self.request = request
         self.cause = cause
-        self.heads = heads
-        self.shared = shared
         keepsContent = owner.operation.keepsContentInMemory
         limits = (
             head: owner.options.maximumHeaderSize ?? owner.environment.maximumHeaderSize,
@@ -80,7 +79,10 @@ final class Transmission: Sendable {
         let time = Stopwatch(owner.environment.clock)
         // An interceptor may send several requests at once.
         let isOnly = owner.plan.interceptors.isEmpty
-        state = Locked(State(metrics: Metrics(), owner: owner, time: time, isOnly: isOnly))
+        let metrics = Metrics()
+        state = Locked(
+            State(metrics: metrics, owner: owner, shared: shared, heads: heads, time: time, isOnly: isOnly)
+        )
     }
 
     /// Releases the content of a transfer that has failed, when it is in the error.
@@ -121,21 +123,28 @@ final class Transmission: Sendable {
     // MARK: Send
 
     private func start(_ waiter: UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>) {
-        let (owner, isCancelled) = state.withLock { state in
+        let (owner, isCancelled, shared) = state.withLock { state in
             if !state.isCancelled { state.waiter = waiter }
-            return (state.owner, state.isCancelled)
+            return (state.owner, state.isCancelled, state.shared)
         }
         guard let owner, !isCancelled, owner.operation.beginTransfer() else {
             // The operation has its result, or the task is cancelled: then nothing is sent.
-            state.withLock { ($0.owner, $0.waiter) = (nil, nil) }
+            let former = state.withLock { state in
+                let former = state
+                (state.owner, state.waiter, state.shared, state.heads) = (nil, nil, nil, nil)
+                return former
+            }
             waiter.resume(throwing: RequestError(.cancelled, phase: .sending))
-            return withExtendedLifetime(owner) {}
+            return withExtendedLifetime(former) {}
         }
         let call = owner.call
-        let (progress, isFirst) = call.add(self)
+        guard let (progress, isFirst) = call.add(self) else {
+            return end(RequestError(.cancelled, phase: .sending), isConcurrent: false)
+        }
         if progress != nil || !isFirst {
             state.withLock { state in
-                state.progress = progress
+                // Another thread may have asked for it in the meantime.
+                if let progress { state.progress = progress }
                 if !isFirst { state.isOnly = false }
             }
             progress?.sent.begin(total: request.body.length)
@@ -202,11 +211,11 @@ final class Transmission: Sendable {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(RequestError(.headTooLarge, phase: .receiving, reason: reason))
         }
-        let (owner, progress) = state.withLock { state -> (CallAttempt?, ProgressFeeds?) in
-            guard state.isWanted else { return (nil, nil) }
+        let (owner, heads, progress) = state.withLock { state -> (CallAttempt?, HeadObserver?, ProgressFeeds?) in
+            guard state.isWanted else { return (nil, nil, nil) }
             state.head = head
             state.metrics.firstByte = state.time.elapsed
-            return (state.owner, state.progress)
+            return (state.owner, state.heads, state.progress)
         }
         guard let owner else { return }
         heads?.report(head)
@@ -297,6 +306,7 @@ final class Transmission: Sendable {
             // The content is the answer's now, or else that of the error.
             if error == nil { state.content = Data() }
             (state.owner, state.waiter, state.receiver) = (nil, nil, nil)
+            (state.shared, state.heads, state.progress) = (nil, nil, nil)
             return ended
         }
         guard let ended, let owner = ended.owner else { return }

@@ -230,7 +230,6 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     override func makeCancellation() -> RequestError {
         let error = call.complete(RequestError(.cancelled, phase: phase), in: phase)
         call.record(failure: error)
-        call.record.transmissions.last?.forgetContent()
         return error
     }
 
@@ -249,8 +248,6 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let error = call.complete(failure, as: R.Failure.self)
         call.record(failure: error)
         finish(throwing: error)
-        // It is the error's now.
-        call.record.transmissions.last?.forgetContent()
     }
 
     override func willTell(_ settled: SettledOperation) {
