@@ -438,6 +438,8 @@ static int note_text(void *easy, int kind, char *text, size_t size, void *contex
         if (memmem(text, size, "GOAWAY", 6) != NULL && number_behind("last_stream=", text, size, &number)) {
             reader->callback(reader->context, CCURL_NEWS_GOAWAY, number);
         }
+    } else if (memmem(text, size, "Connection died", 15) == text) {
+        reader->callback(reader->context, CCURL_NEWS_LOST, 0);
     } else if (memcmp(text, refused, sizeof refused - 1) == 0) {
         reader->callback(reader->context, CCURL_NEWS_REFUSED, 0);
     }

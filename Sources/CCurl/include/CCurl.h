@@ -177,6 +177,8 @@ enum CCurlNews {
     CCURL_NEWS_GOAWAY,
     /// The server has refused the request unprocessed.
     CCURL_NEWS_REFUSED,
+    /// The connection was lost, and the request is sent again over another.
+    CCURL_NEWS_LOST,
 };
 
 /// What is called with the news of a transfer.

@@ -103,7 +103,9 @@ final class CurlLoop: @unchecked Sendable {
     func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         do {
             try open()
-            guard let easy = pool.take() else { throw RequestError(.other, phase: .sending, reason: "out of memory") }
+            guard let easy = CurlOptions.needsLargeBuffer(request) ? ccurl_easy_new() : pool.take() else {
+                throw RequestError(.other, phase: .sending, reason: "out of memory")
+            }
             do {
                 let transfer = try CurlTransfer(
                     request,
@@ -377,9 +379,8 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Notes what a server has said of a connection (RFC 9113, 6.8), to whichever transfer on it.
-    func connection(of transfer: CurlTransfer, hasProcessedNoStreamAbove last: UInt32) {
-        guard let port = transfer.localPort else { return }
-        for transfer in active.values where transfer.localPort == port { transfer.hasProcessedNoStream(above: last) }
+    func hasProcessedNoStream(above last: UInt32, on connection: CurlTransfer.Connection) {
+        for transfer in active.values { transfer.isNotProcessed(above: last, on: connection) }
     }
 
     private func end(_ transfer: CurlTransfer, code: Int32) {
@@ -401,7 +402,8 @@ final class CurlLoop: @unchecked Sendable {
         sockets.transferEnded(on: transfer.socket, for: transfer.easy)
         limitIdleConnections()
         // One that was taken from libcurl before its end may keep a buffer, and then refuses the options of the next.
-        if transfer.isComplete { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
+        let isUsable = transfer.isComplete && !transfer.hasLargeBuffer
+        if isUsable { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
     }
 
     /// Releases some of those that were stopped; the others go on in between.

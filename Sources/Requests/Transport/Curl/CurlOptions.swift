@@ -15,7 +15,7 @@ final class CurlOptions {
     private let headers: OpaquePointer?
     /// The content of a small body: it goes out in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
-    private let newsreader: UnsafeMutablePointer<CCurlNewsreader>
+    private let newsreader: UnsafeMutablePointer<CCurlNewsreader>?
     private let errorText: UnsafeMutablePointer<CChar>
     private static let errorTextSize = 256
 
@@ -29,8 +29,8 @@ final class CurlOptions {
         self.trust = trust
         content = Self.content(of: request.body)
         headers = Self.headers(of: request, decodesContent: configuration.decodesContent, isPosted: content != nil)
-        newsreader = .allocate(capacity: 1)
-        newsreader.initialize(to: CCurlNewsreader())
+        newsreader = request.isSecure ? .allocate(capacity: 1) : nil
+        newsreader?.initialize(to: CCurlNewsreader())
         errorText = .allocate(capacity: Self.errorTextSize)
         errorText.initialize(repeating: 0, count: Self.errorTextSize)
     }
@@ -38,7 +38,7 @@ final class CurlOptions {
     deinit {
         ccurl_list_free(headers)
         content?.deallocate()
-        newsreader.deallocate()
+        newsreader?.deallocate()
         errorText.deallocate()
     }
 
@@ -85,11 +85,8 @@ final class CurlOptions {
         set(CCURL_URL, request.url.absoluteString)
         let patience = min(request.timeout ?? .seconds(60), configuration.connectTimeout)
         set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min(patience / .milliseconds(1), 1e9))))
-        let isSecure = request.url.scheme?.lowercased() == "https"
-        // For what goes elsewhere than to memory, and may be large; and for the heads of HTTP/2. libcurl takes one of up
-        // to this size, but forgets the rest of one that is larger than its buffer.
-        if request.isStreamed || isSecure { set(CCURL_BUFFERSIZE, 128 * 1024) }
-        if isSecure {
+        if Self.needsLargeBuffer(request) { set(CCURL_BUFFERSIZE, 128 * 1024) }
+        if request.isSecure {
             set(CCURL_PIPEWAIT, 1)
             // libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one
             // with TLS.
@@ -99,7 +96,7 @@ final class CurlOptions {
             }
             if headSize > Self.largestHeadOfHTTP2 { check(ccurl_easy_use_http11(easy), "HTTP/1.1") }
             // Any transfer of a connection may be told what has become of all of them.
-            newsreader.pointee = CCurlNewsreader(callback: news, context: context)
+            newsreader?.pointee = CCurlNewsreader(callback: news, context: context)
             check(ccurl_easy_read_news(easy, newsreader), "the debug function")
         }
         setMethod(body, set, set)
@@ -130,6 +127,13 @@ final class CurlOptions {
             throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(refusal)")
         }
     }
+
+    /// Whether a transfer needs a buffer that is larger than libcurl's own, and a new handle for it: one that has served
+    /// keeps its buffer.
+    ///
+    /// For what goes elsewhere than to memory, and may be large; and for the heads of HTTP/2. libcurl takes one of up to
+    /// that size, but forgets the rest of one that is larger than its buffer.
+    static func needsLargeBuffer(_ request: TransportRequest) -> Bool { request.isStreamed || request.isSecure }
 
     /// The largest head that goes over HTTP/2.
     private static let largestHeadOfHTTP2 = 48 * 1024
@@ -202,5 +206,10 @@ final class CurlOptions {
             hasReason: !own.isEmpty
         )
     }
+}
+
+extension TransportRequest {
+    /// Whether the connection is encrypted.
+    fileprivate var isSecure: Bool { url.scheme?.lowercased() == "https" }
 }
 #endif

@@ -13,8 +13,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     let easy: OpaquePointer
     /// The socket that libcurl had last for it; the loop's.
     var socket: Int32 = -1
-    /// The port of its connection on this side, which tells that from all others; nil before there is one.
-    private(set) var localPort: Int32?
+    /// Its connection, which others may have too; nil before there is one.
+    private var connection: Connection?
     private let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
@@ -25,6 +25,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private var body: CurlBody?
     private var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
+    /// Whether the handle has a buffer of another size than that of others.
+    let hasLargeBuffer: Bool
     /// Whether much content may come, which isn't kept.
     private let isStreamed: Bool
     private var events: [TransferEvent] = []
@@ -49,6 +51,22 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         static let sending: Pauses = [.caller, .body]
     }
 
+    /// A connection, told from all others by its two ends.
+    struct Connection: Hashable {
+        private let remote: String
+        private let local: String
+        private let remotePort: Int32
+        private let localPort: Int32
+
+        /// Nil for one without ports, such as over a Unix socket.
+        init?(_ remote: UnsafePointer<CChar>?, _ remotePort: Int32, _ local: UnsafePointer<CChar>?, _ localPort: Int32)
+        {
+            guard let remote, let local, remotePort > 0, localPort > 0 else { return nil }
+            (self.remote, self.local) = (String(cString: remote), String(cString: local))
+            (self.remotePort, self.localPort) = (remotePort, localPort)
+        }
+    }
+
     /// Makes a transfer with a handle, which is ready for the loop when this returns.
     ///
     /// - Throws: What keeps the request from being sent.
@@ -64,6 +82,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         self.receive = receive
         isIdempotent = request.method.isIdempotent
         isStreamed = request.isStreamed
+        hasLargeBuffer = CurlOptions.needsLargeBuffer(request)
         flow = request.flow
         timeout = request.timeout ?? .seconds(60)
         var limits = configuration.limits
@@ -250,9 +269,9 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private static let fullPart = 16 * 1024
 
     /// Whether the request may go out: there is a connection for it, which is a sign of life.
-    fileprivate func maySend(from port: Int32) -> Bool {
+    fileprivate func maySend(_ connection: Connection?) -> Bool {
         loop.noteActivity(self)
-        localPort = port
+        self.connection = connection
         if unsaid != nil { stopwatch.read(at: loop.now) }
         let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
         return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
@@ -261,22 +280,29 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private func note(_ news: CCurlNews, _ number: UInt32) {
         switch news {
         case CCURL_NEWS_STREAM: stream = number
-        case CCURL_NEWS_GOAWAY: loop.connection(of: self, hasProcessedNoStreamAbove: number)
-        default: state.refuse()
+        case CCURL_NEWS_GOAWAY:
+            if let connection { loop.hasProcessedNoStream(above: number, on: connection) }
+        case CCURL_NEWS_REFUSED:
+            // libcurl keeps that in mind, and may say it again of what is sent next.
+            if state.sends == 1 { state.refuse() }
+            (connection, stream) = (nil, nil)
+        default: (connection, stream) = (nil, nil)
         }
     }
 
-    /// Notes that the connection has processed no stream above a number, whatever it has received.
-    func hasProcessedNoStream(above last: UInt32) {
-        if let stream, stream > last { state.refuse() }
+    /// Notes that a connection has processed no stream above a number, whatever it has received.
+    func isNotProcessed(above last: UInt32, on connection: Connection) {
+        guard self.connection == connection, let stream, stream > last else { return }
+        state.refuse()
+        (self.connection, self.stream) = (nil, nil)
     }
 
     /// Prepares the transfer to be sent again, which failed, and of which the server has said that it hasn't processed
     /// it; false if it isn't so, or has been so too often.
     func beginAgain() -> Bool {
-        guard state.isRefused, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
+        guard state.beginAgain(), restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
         restarts += 1
-        stream = nil
+        (connection, stream) = (nil, nil)
         return true
     }
 
@@ -332,7 +358,10 @@ extension CCurlCallbacks {
             seek: { context, offset, origin in
                 origin == SEEK_SET && CurlTransfer.at(context)?.seekBody(to: offset) == true ? 0 : 1
             },
-            sending: { context, _, _, _, port in CurlTransfer.at(context)?.maySend(from: port) == true ? 0 : 1 },
+            sending: { context, remote, local, remotePort, localPort in
+                let connection = CurlTransfer.Connection(remote, remotePort, local, localPort)
+                return CurlTransfer.at(context)?.maySend(connection) == true ? 0 : 1
+            },
             opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
             closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
             loop: Unmanaged.passUnretained(loop).toOpaque()

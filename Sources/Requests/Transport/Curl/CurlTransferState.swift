@@ -65,6 +65,8 @@ struct CurlTransferState: Sendable {
     private var trailerBytes = 0
     private var trailerLines = 0
     private var wasSent = false
+    /// How often it was sent.
+    private(set) var sends = 0
     /// Whether the server hasn't processed what was sent last.
     private(set) var isRefused = false
     private var informational = 0
@@ -93,6 +95,7 @@ struct CurlTransferState: Sendable {
         guard stopped == nil else { return .abort }
         guard phase == .head else { return receiveTrailer(line) }
         headLines += 1
+        isRefused = false
         guard head.count + line.count <= limits.head, headLines <= limits.headLines else { return abort(.headTooLarge) }
         head.append(contentsOf: line)
         guard line.isEmptyLine else { return .more }
@@ -140,7 +143,7 @@ struct CurlTransferState: Sendable {
     ///   - wentOut: Whether anything has gone out before.
     /// - Returns: Whether it may.
     mutating func send(isIdempotent: Bool, wentOut: Bool = true) -> Bool {
-        defer { (wasSent, isRefused) = (true, false) }
+        defer { (wasSent, isRefused, sends) = (true, false, sends + 1) }
         guard stopped == nil else { return false }
         if phase == .body {
             phase = .complete
@@ -153,7 +156,15 @@ struct CurlTransferState: Sendable {
 
     /// Records that the server hasn't processed the request, and won't (RFC 9113, 8.7): it may be sent again.
     mutating func refuse() {
-        (wasSent, isRefused) = (false, stopped == nil && phase == .head && headLines == 0)
+        guard stopped == nil, phase == .head, headLines == 0 else { return }
+        (wasSent, isRefused) = (false, true)
+    }
+
+    /// Prepares the transfer to be sent again after a failure; false if it isn't certain that the server hasn't processed
+    /// it.
+    mutating func beginAgain() -> Bool {
+        defer { isRefused = false }
+        return isRefused
     }
 
     /// Ends the transfer from this side; false where it has ended, or is ending, already.

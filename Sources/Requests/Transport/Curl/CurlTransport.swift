@@ -131,8 +131,6 @@ final class CurlHandlePool: Sendable {
     /// Takes a handle back that is in no multi handle any more.
     func put(_ handle: OpaquePointer) {
         ccurl_easy_reset(handle)
-        // One that was taken from libcurl in some states of HTTP/2 keeps a buffer, and would refuse another size of it.
-        guard ccurl_easy_set_long(handle, CCURL_BUFFERSIZE, 16 * 1024) == 0 else { return ccurl_easy_free(handle) }
         let bits = UInt(bitPattern: handle)
         let isKept = state.withLock { state in
             guard !state.isClosed, state.handles.count < Self.mostIdle, let handle = bits.handle else { return false }
