@@ -121,6 +121,56 @@ import Testing
         #expect(response.status == .created && response.body == "fake")
     }
 
+    /// A monitor that has the rest of a transfer come while it is told that the operation has ended.
+    private struct LateServer: EventMonitor {
+        let transport: ManualTransport
+
+        func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
+            for transfer in transport.transfers {
+                transfer.receive(.data(Data("whole".utf8)))
+                transfer.receive(.end(nil))
+            }
+        }
+    }
+
+    /// An interceptor that looks at the answer, as a cache does.
+    private struct Looking: Interceptor {
+        let answers: Recorder<Data?>
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            do {
+                let answer = try await next(request)
+                answers.record(answer.body.data)
+                return answer
+            } catch {
+                answers.record(nil)
+                throw error
+            }
+        }
+    }
+
+    @Test func answerThatComesWhileACancelIsToldIsWholeOrNone() async throws {
+        let (transport, answers) = (ManualTransport(), Recorder<Data?>())
+        let queue = TestQueue(transport) {
+            $0.monitors = [LateServer(transport: transport)]
+            $0.interceptors = [Looking(answers: answers)]
+        }
+        let operation = queue.addRequest(TextRequest())
+        let transfer = try await transport.awaitTransfer()
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.data(Data("the ".utf8)))
+
+        operation.cancel()
+        await operation.end()
+        let answer = await answers.first(1)
+
+        #expect(answer == [nil] || answer == [Data("the whole".utf8)])
+    }
+
     @Test func cancelledOperationIsNotFoundAsExecuting() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
