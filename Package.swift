@@ -35,7 +35,7 @@ let package = Package(
             dependencies: ["RequestsTesting"],
             swiftSettings: settings
         ),
-        // What the tests share, and a process for them to end. They are in no product.
+        // What the tests share, and a process to be ended, or to be short of descriptors. They are in no product.
         .target(
             name: "TestSupport",
             dependencies: ["Requests", "RequestsTesting"],
@@ -53,14 +53,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .executableTarget(
-            name: "ExitProbe",
+            name: "TransportProbe",
             dependencies: ["Requests", "RequestsTesting"],
-            path: "Tests/ExitProbe",
+            path: "Tests/TransportProbe",
             swiftSettings: settings
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Requests", "RequestsTesting", "TestSupport", "ExitProbe"],
+            dependencies: ["Requests", "RequestsTesting", "TestSupport", "TransportProbe"],
             swiftSettings: settings
         ),
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.

@@ -17,6 +17,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -77,6 +78,7 @@ enum {
     GLOBAL_ALL = 3,
     VERSION_NOW = 3,
     VERSION_OF_QUICK_EXIT = 0x075700,     // 7.87
+    VERSION_OF_PASSING_ADDRESS = 0x074b00,  // 7.75
     VERSION_OF_PREREQ = 0x075000,         // 7.80
     VERSION_OF_QUEUE = 0x080600,          // 8.6
     VERSION_OF_POSTTRANSFER = 0x080a00,   // 8.10
@@ -98,6 +100,9 @@ enum {
     OPT_WRITEFUNCTION = 20011,
     OPT_READFUNCTION = 20012,
     OPT_HTTPHEADER = 10023,
+    OPT_RESOLVE = 10203,
+    OPT_PROXYHEADER = 10228,
+    OPT_HEADEROPT = 229,
     OPT_HEADERDATA = 10029,
     OPT_HEADERFUNCTION = 20079,
     OPT_DEBUGFUNCTION = 20094,
@@ -113,6 +118,9 @@ enum {
     OPT_PREREQFUNCTION = 20312,
     OPT_PREREQDATA = 10313,
 
+    HEADERS_SEPARATE = 1,
+
+    INFO_ACTIVESOCKET = 0x500000 + 44,
     INFO_HEADER_SIZE = 0x200000 + 11,
     INFO_REQUEST_SIZE = 0x200000 + 12,
     INFO_NUM_CONNECTS = 0x200000 + 26,
@@ -330,6 +338,21 @@ int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers) {
     return curl.easy_setopt(easy, OPT_HTTPHEADER, headers);
 }
 
+int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers) {
+    int failure = curl.easy_setopt(easy, OPT_HEADEROPT, (long)HEADERS_SEPARATE);
+    return failure != CCURL_OK ? failure : curl.easy_setopt(easy, OPT_PROXYHEADER, headers);
+}
+
+int ccurl_easy_socket(CCurlEasy *easy) {
+    int socket = SOCKET_BAD;
+    return curl.easy_getinfo(easy, INFO_ACTIVESOCKET, &socket) == CCURL_OK ? socket : SOCKET_BAD;
+}
+
+int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses) {
+    return curl.easy_setopt(easy, OPT_RESOLVE, addresses);
+}
+
+bool ccurl_forgets_addresses(void) { return ccurl_version() >= VERSION_OF_PASSING_ADDRESS; }
 
 static int64_t offset_of(CCurlEasy *easy, int info) {
     curl_off value = 0;
@@ -367,6 +390,7 @@ static int open_socket(void *context, int purpose, struct address *address) {
     const CCurlCallbacks *callbacks = context;
     int opened = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
     if (opened >= 0) callbacks->opened(callbacks->loop, opened);
+    else if (errno == EMFILE || errno == ENFILE) callbacks->lacks_descriptor(callbacks->loop);
     return opened;
 }
 
@@ -422,34 +446,53 @@ static bool number_behind(const char *words, const char *text, size_t size, uint
 }
 
 // The words are those of libcurl 7.68 to 8; where a later one has others, nothing is known, and nothing sent again.
-static int note_text(void *easy, int kind, char *text, size_t size, void *context) {
-    enum { TEXT = 0 };
+static void note_text(const CCurlNewsreader *reader, const char *text, size_t size) {
     static const char refused[] = "REFUSED_STREAM";
-    const CCurlNewsreader *reader = context;
     uint32_t number = 0;
-    (void)easy;
-    if (kind != TEXT || size < sizeof refused) return 0;
+    if (size < sizeof refused) return;
     if (text[0] == 'U' || text[0] == '[') {
         if (number_behind("Using Stream ID: ", text, size, &number) ||
             (memmem(text, size, "OPENED stream", 13) != NULL && number_behind("[HTTP/2] [", text, size, &number))) {
-            reader->callback(reader->context, CCURL_NEWS_STREAM, number);
+            reader->callback(reader->context, CCURL_NEWS_STREAM, number, NULL);
         }
     } else if (text[0] == 'r') {
         if (memmem(text, size, "GOAWAY", 6) != NULL && number_behind("last_stream=", text, size, &number)) {
-            reader->callback(reader->context, CCURL_NEWS_GOAWAY, number);
+            reader->callback(reader->context, CCURL_NEWS_GOAWAY, number, NULL);
         }
     } else if (memmem(text, size, "Connection died", 15) == text) {
-        reader->callback(reader->context, CCURL_NEWS_LOST, 0);
+        reader->callback(reader->context, CCURL_NEWS_LOST, 0, NULL);
     } else if (memcmp(text, refused, sizeof refused - 1) == 0) {
-        reader->callback(reader->context, CCURL_NEWS_REFUSED, 0);
+        reader->callback(reader->context, CCURL_NEWS_REFUSED, 0, NULL);
+    }
+}
+
+static int note_news(void *easy, int kind, char *text, size_t size, void *context) {
+    enum { TEXT = 0, HEAD_IN = 1, HEAD_OUT = 2 };
+    CCurlNewsreader *reader = context;
+    (void)easy;
+    if (kind == TEXT) {
+        note_text(reader, text, size);
+    } else if (kind == HEAD_OUT) {
+        reader->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
+        if (reader->is_in_tunnel) reader->callback(reader->context, CCURL_NEWS_TUNNEL, 0, NULL);
+    } else if (kind == HEAD_IN && reader->is_in_tunnel) {
+        reader->callback(reader->context, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
     }
     return 0;
 }
 
-int ccurl_easy_read_news(CCurlEasy *easy, const CCurlNewsreader *reader) {
-    int failure = curl.easy_setopt(easy, OPT_DEBUGFUNCTION, note_text);
+int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader) {
+    int failure = curl.easy_setopt(easy, OPT_DEBUGFUNCTION, note_news);
     failure |= curl.easy_setopt(easy, OPT_DEBUGDATA, reader);
     return failure | curl.easy_setopt(easy, OPT_VERBOSE, 1L);
+}
+
+int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
+    int failure = curl.easy_setopt(easy, (int)CCURL_URL, "http://localhost/");
+    failure |= curl.easy_setopt(easy, (int)CCURL_UNIX_SOCKET_PATH, "/dev/null/none");
+    failure |= curl.easy_setopt(easy, (int)CCURL_PROXY, "");
+    failure |= curl.easy_setopt(easy, (int)CCURL_FRESH_CONNECT, 1L);
+    return failure | curl.easy_setopt(easy, (int)CCURL_NOSIGNAL, 1L);
 }
 
 int ccurl_easy_use_http11(CCurlEasy *easy) {
@@ -519,6 +562,7 @@ bool ccurl_poll_set(int poll, int socket, int bits) {
     event.data.fd = socket;
     if (bits & 1) event.events |= EPOLLIN;
     if (bits & 2) event.events |= EPOLLOUT;
+    if (bits == 0) event.events |= EPOLLRDHUP;
     if (epoll_ctl(poll, EPOLL_CTL_MOD, socket, &event) == 0) return true;
     return errno == ENOENT && epoll_ctl(poll, EPOLL_CTL_ADD, socket, &event) == 0;
 }
@@ -528,13 +572,24 @@ void ccurl_poll_remove(int poll, int socket) {
     epoll_ctl(poll, EPOLL_CTL_DEL, socket, &event);
 }
 
-void ccurl_discard_unasked(int socket) {
-    enum { TLS_FIRST = 0x14, TLS_LAST = 0x17, MOST_READS = 16 };
+// Reads what waits, so that whoever asks finds the end of the connection.
+static void drain(int socket) {
+    enum { MOST_READS = 64 };
     unsigned char bytes[4096];
-    ssize_t count = recv(socket, bytes, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (count <= 0 || (bytes[0] >= TLS_FIRST && bytes[0] <= TLS_LAST)) return;
-    shutdown(socket, SHUT_RDWR);
     for (int i = 0; i < MOST_READS && recv(socket, bytes, sizeof bytes, MSG_DONTWAIT) > 0; i++) {}
+}
+
+bool ccurl_is_over(int socket) {
+    enum { TLS_FIRST = 0x14, TLS_LAST = 0x17 };
+    unsigned char byte;
+    ssize_t count = recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    if (count < 0) return errno != EAGAIN && errno != EINTR;
+    return count == 0 || byte < TLS_FIRST || byte > TLS_LAST;
+}
+
+void ccurl_retire(int socket) {
+    shutdown(socket, SHUT_RD);
+    drain(socket);
 }
 
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds) {
@@ -547,7 +602,7 @@ int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds) {
         ready[i].bits = 0;
         if (events[i].events & EPOLLIN) ready[i].bits |= 1;
         if (events[i].events & EPOLLOUT) ready[i].bits |= 2;
-        if (events[i].events & (EPOLLERR | EPOLLHUP)) ready[i].bits |= 4;
+        if (events[i].events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) ready[i].bits |= 4;
     }
     return found < 0 ? 0 : found;
 }
@@ -565,6 +620,12 @@ int ccurl_memory_file(const void *bytes, size_t count) {
         written += (size_t)now;
     }
     return file;
+}
+
+long ccurl_most_descriptors(void) {
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur > 1 << 20) return 1 << 20;
+    return (long)limit.rlim_cur;
 }
 
 void ccurl_block_broken_pipe(void) {

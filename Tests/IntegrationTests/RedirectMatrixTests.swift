@@ -113,8 +113,7 @@ extension OverLoopback {
         }
 
         private static let secrets: HTTPHeaders = [
-            .authorization: "Bearer secret", "Proxy-Authorization": "Basic secret", .cookie: "own=secret",
-            "X-Api-Key": "secret",
+            .authorization: "Bearer secret", .cookie: "own=secret", "X-Api-Key": "secret",
         ]
 
         private func call(_ row: Row, to url: URL, file: URL) -> Call {

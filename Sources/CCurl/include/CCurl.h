@@ -104,6 +104,7 @@ enum CCurlMultiOption {
 enum CCurlLongInfo {
     CCURL_INFO_REQUEST_SIZE = 0x200000 + 12,
     CCURL_INFO_SSL_VERIFYRESULT = 0x200000 + 13,
+    CCURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22,
 };
 
 enum {
@@ -127,6 +128,14 @@ int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
 /// Sets content that is in memory, and stays there until the transfer has ended. It goes out in one piece with the head.
 int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count);
 int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
+/// Sets the header fields of the proxy's request for a tunnel, or of the one that it forwards, in which they end.
+int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers);
+/// The socket of a transfer that has ended, while its multi handle has it; -1 if it is closed. O(connections).
+int ccurl_easy_socket(CCurlEasy *easy);
+/// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
+int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses);
+/// Whether a line that begins with a plus is forgotten when its time has come (7.75 and later), rather than never.
+bool ccurl_forgets_addresses(void);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
 const char *ccurl_error_text(int code);
@@ -151,7 +160,7 @@ typedef struct {
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy);
 
-/// What an easy handle calls, with the context that it was given; each on the thread of the multi handle. The last two
+/// What an easy handle calls, with the context that it was given; each on the thread of the multi handle. The last three
 /// get the context of the loop, since a socket may live longer than the transfer that it was opened for.
 typedef struct {
     size_t (*head)(char *bytes, size_t size, size_t count, void *context);
@@ -162,6 +171,8 @@ typedef struct {
     int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
     void (*opened)(void *loop, int socket);
     void (*closes)(void *loop, int socket);
+    // No socket could be opened, since the process or the system has no descriptor left.
+    void (*lacks_descriptor)(void *loop);
     void *loop;
 } CCurlCallbacks;
 
@@ -169,7 +180,7 @@ typedef struct {
 /// transfer has in common: only http and https, no signals, sockets that close with an exec.
 int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text);
 
-/// What libcurl tells of HTTP/2, in words alone.
+/// What libcurl tells in words alone, most of it of HTTP/2.
 enum CCurlNews {
     /// The request is a stream with a number.
     CCURL_NEWS_STREAM,
@@ -179,17 +190,25 @@ enum CCurlNews {
     CCURL_NEWS_REFUSED,
     /// The connection was lost, and the request is sent again over another.
     CCURL_NEWS_LOST,
+    /// A proxy is asked for a tunnel; or, with a text, a line of its answer.
+    CCURL_NEWS_TUNNEL,
 };
 
 /// What is called with the news of a transfer.
 typedef struct {
-    void (*callback)(void *context, enum CCurlNews news, uint32_t number);
+    void (*callback)(void *context, enum CCurlNews news, uint32_t number, const char *text);
     void *context;
+    /// Whether what comes is a proxy's; begins as false.
+    bool is_in_tunnel;
 } CCurlNewsreader;
 
 /// Has that called; it must live as long as the transfer.
-int ccurl_easy_read_news(CCurlEasy *easy, const CCurlNewsreader *reader);
+int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader);
 
+
+/// Makes a handle that connects to nothing, and fails at once. libcurl looks for connections that are over, and closes
+/// them, when it is to make another, and only then.
+int ccurl_easy_prepare_sweep(CCurlEasy *easy);
 
 /// Has the request sent over HTTP/1.1.
 int ccurl_easy_use_http11(CCurlEasy *easy);
@@ -209,7 +228,7 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
 int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
 
-/// Lets curl act on a socket; bits are 1 readable, 2 writable, 4 in error. A socket of -1 is the timer.
+/// Lets curl act on a socket; bits are 1 readable, 2 writable, 4 in error or ended. A socket of -1 is the timer.
 int ccurl_multi_act(CCurlMulti *multi, int socket, int bits);
 
 /// Takes the next transfer that ended, and its result; null where there is none.
@@ -241,19 +260,25 @@ void ccurl_close(int descriptor);
 void ccurl_wake(int descriptor);
 void ccurl_wake_clear(int descriptor);
 
-/// Watches a socket for `bits` (1 reading, 2 writing), whether or not it was watched before. False on failure.
+/// Watches a socket for `bits` (1 reading, 2 writing, 0 the peer's end), whether or not it was watched before. False on failure.
 bool ccurl_poll_set(int poll, int socket, int bits);
 void ccurl_poll_remove(int poll, int socket);
 
-/// Ends a connection on which something came that nobody asked for, so that it isn't taken for the next answer. TLS
-/// records, which come at any time, are left to libcurl, as is the end of the connection.
-void ccurl_discard_unasked(int socket);
+/// Whether an idle connection is of no use any more: it has ended, or something came that nobody asked for, and would be
+/// taken for the next answer. TLS records, which come at any time, are left to libcurl.
+bool ccurl_is_over(int socket);
+
+/// Makes a connection that nobody uses look to libcurl as if the peer had ended it. What is to be sent at its end still is.
+void ccurl_retire(int socket);
 
 /// Waits for sockets, at most so many milliseconds, or for ever for -1. Gives the number of those that are ready.
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds);
 
 /// Makes a file that is in memory only, and this process's only: its descriptor, or -1.
 int ccurl_memory_file(const void *bytes, size_t count);
+
+/// How many descriptors the process may have.
+long ccurl_most_descriptors(void);
 
 /// Keeps the broken pipes of this thread from ending the process: with its signals off, curl doesn't guard against them.
 void ccurl_block_broken_pipe(void);

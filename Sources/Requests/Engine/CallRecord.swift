@@ -46,7 +46,7 @@ struct CallRecord: Sendable {
         let present = transmissions.suffix(count - countBefore).map(\.attempt)
         return !present.isEmpty && present.count == count - countBefore
             && present.allSatisfy { attempt in
-                attempt.response == nil && (attempt.error?.code == .cannotConnect || attempt.error?.code == .offline)
+                attempt.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(attempt.error?.code)
             }
     }
 

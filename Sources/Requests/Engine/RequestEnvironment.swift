@@ -13,9 +13,11 @@ public struct RequestEnvironment: Sendable {
     public var query: Query = []
     /// Header fields for every request; a request's own field of the same name takes their place.
     ///
+    /// By default ``HTTPHeaders/default``: who asks, and in which languages. To send neither, set `[]`.
+    ///
     /// A request with an absolute address at another origin than the base URL's gets neither the query parameters nor
     /// those fields whose values are secrets. Nor do the secrets follow where an interceptor leads to another origin.
-    public var headers: HTTPHeaders = []
+    public var headers: HTTPHeaders = .default
     /// Header fields whose values are secrets, besides those that everybody knows for such, as `Authorization` and
     /// `Cookie`: no description shows them, and no other origin receives them.
     public var secretHeaders: Set<HTTPField.Name> = []

@@ -255,7 +255,7 @@ struct Origin: Sendable, Hashable {
     init(_ url: URL) {
         let scheme = url.scheme?.lowercased() ?? ""
         self.scheme = scheme
-        host = url.host(percentEncoded: true)?.lowercased() ?? ""
+        host = url.wireHost?.lowercased() ?? ""
         port = url.port ?? (scheme == "https" ? 443 : scheme == "http" ? 80 : nil)
     }
 }

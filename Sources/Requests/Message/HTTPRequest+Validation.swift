@@ -36,7 +36,7 @@ extension HTTPRequest {
         guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
             throw InvalidRequest(.url, "isn't an http or https address", excerpt: url.redactedDescription)
         }
-        guard let host = url.host(percentEncoded: true), !host.isEmpty else {
+        guard let host = url.wireHost, !host.isEmpty else {
             throw InvalidRequest(.url, "has no host", excerpt: url.redactedDescription)
         }
         // "%2F" in a host is read as a path by one parser and as a name by the next.

@@ -110,7 +110,7 @@ struct RedirectMachine: Sendable {
         guard !location.isEmpty, location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
             let target = URL(string: location.replacing(" ", with: "%20"), relativeTo: base)?.absoluteURL,
             let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = target.host(percentEncoded: true), !host.isEmpty, !host.contains("%20")
+            let host = target.wireHost, !host.isEmpty, !host.contains("%20")
         else { return nil }
         guard var components = URLComponents(url: target, resolvingAgainstBaseURL: true) else { return nil }
         // Credentials in a location are the server's choice, and are no credentials of the caller's.

@@ -24,6 +24,10 @@ extension RequestError {
         public static let offline = Code("offline")
         /// The host has no address, or nobody listens there.
         public static let cannotConnect = Code("cannotConnect")
+        /// A proxy refused to make a connection to the host; the error's response is the proxy's.
+        ///
+        /// No retry policy repeats it by default, as a proxy that wants other credentials would get the same ones.
+        public static let proxyRefused = Code("proxyRefused")
         /// The connection ended before the response did.
         public static let connectionLost = Code("connectionLost")
         /// What came back isn't HTTP.

@@ -87,12 +87,11 @@ extension TransportRequest: CustomStringConvertible {
 extension TransportRequest {
     /// The host whose rules the connection has to keep to; nil where it has to keep to none but the system's.
     ///
-    /// - Throws: A ``RequestError`` for a name beyond ASCII. Foundation and libcurl make another name of it, and the
-    ///   rules for that one wouldn't be found.
+    /// - Throws: A ``RequestError`` for a name beyond ASCII, which Foundation has found no form for that goes on the wire.
     func hostWithRules() throws(RequestError) -> String? {
         guard trust != .system, url.scheme?.lowercased() == "https" else { return nil }
-        let host = url.host(percentEncoded: false) ?? ""
-        guard host.utf8.allSatisfy({ $0 < 0x80 }) else {
+        let host = url.wireHost ?? ""
+        guard host.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }) || host.contains(":") else {
             let reason = "a host that rules of trust are to be found for has to be in ASCII"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }

@@ -19,10 +19,10 @@ enum HostPattern: Sendable, Hashable {
     ///   nobody would notice.
     init(_ text: String) throws(InvalidTrust) {
         let isWildcard = text.hasPrefix("*.")
-        let name = Self.canonical(isWildcard ? String(text.dropFirst(2)) : text)
+        let name = Self.canonical((isWildcard ? String(text.dropFirst(2)) : text).wireHost)
         let isAddress = Self.address(name) != nil
         guard isAddress || name.isHostName else {
-            throw InvalidTrust(.host, "is no name of a host (in ASCII, without scheme and port)", excerpt: text)
+            throw InvalidTrust(.host, "is no name of a host (without scheme and port)", excerpt: text)
         }
         guard !isWildcard || !isAddress else {
             throw InvalidTrust(.host, "has a wildcard in an address", excerpt: text)

@@ -292,17 +292,64 @@ extension OverLoopback {
             #expect(proxy.requests.first?.headers["Host"] == "example.invalid")
         }
 
-        @Test func tunnelThatTheProxyRefusesIsAnError() async throws {
-            let proxy = try MockServer { _ in .status(.forbidden) }
+        @Test func tunnelThatTheProxyRefusesIsAnErrorWithItsAnswer() async throws {
+            let proxy = try MockServer { _ in
+                .raw("HTTP/1.1 403 Forbidden\r\nX-Reason: not here\r\nContent-Length: 0\r\n\r\n")
+            }
             let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
 
             let transcript = await transport.run(URL(string: "https://example.invalid/")!)
             transport.close()
 
-            #expect(transcript.result == "cannotConnect", "\(String(describing: transcript.error))")
+            #expect(transcript.result == "proxyRefused", "\(String(describing: transcript.error))")
+            #expect(transcript.error?.response?.status == .forbidden)
+            #expect(transcript.error?.response?.headers["X-Reason"] == "not here")
             #expect(transcript.response == nil)
             #expect(transcript.violations == [])
             #expect(proxy.requests.first?.target == "example.invalid:443")
+        }
+
+        @Test func passwordThatAProxyRefusesGoesOutOnce() async throws {
+            let proxy = try MockServer { _ in .status(.proxyAuthenticationRequired) }
+            let transport = CurlTransport.configured { $0.proxy = "http://user:wrong@127.0.0.1:\(proxy.port)" }
+            let client = HTTPClient(transport: transport) { $0.retry = .default }
+
+            let error = await #expect(throws: RequestError.self) {
+                try await client.fetch(HTTPRequest("https://example.invalid/"))
+            }
+
+            #expect(error?.code == .proxyRefused)
+            #expect(error?.response?.status == .proxyAuthenticationRequired)
+            #expect(error?.wasNotSent == true)
+            #expect(proxy.requests.count == 1)
+        }
+
+        @Test func credentialsForAProxyGoToNoOrigin() async throws {
+            let (proxy, origin) = (try MockServer { _ in .text("proxy") }, try MockServer { _ in .text("origin") })
+            let fields: HTTPHeaders = [.proxyAuthorization: "Basic dTpw", "X-Own": "1"]
+            let direct = CurlTransport.configured { $0.proxy = "" }
+            let indirect = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
+
+            _ = await direct.run(origin.url, headers: fields)
+            _ = await indirect.run(URL(string: "http://example.invalid/")!, headers: fields)
+            _ = await indirect.run(URL(string: "https://example.invalid/")!, headers: fields)
+
+            #expect(origin.requests.map { $0.headers["Proxy-Authorization"] } == [nil])
+            #expect(origin.requests.map { $0.headers["X-Own"] } == ["1"])
+            #expect(proxy.requests.map { $0.headers["Proxy-Authorization"] } == ["Basic dTpw", "Basic dTpw"])
+            #expect(proxy.requests.map(\.method.rawValue) == ["GET", "CONNECT"])
+        }
+
+        @Test func passwordOfAProxyIsNotInItsConfiguration() {
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = "http://user:s3cret@proxy.example:3128"
+            var dumped = ""
+            dump(configuration, to: &dumped)
+
+            for text in ["\(configuration)", String(reflecting: configuration), dumped] {
+                #expect(!text.contains("s3cret") && !text.contains("user"))
+                #expect(text.contains("@proxy.example:3128"))
+            }
         }
 
         @Test func passwordOfAProxyIsInNoError() async throws {

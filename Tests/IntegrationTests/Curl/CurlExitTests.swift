@@ -13,7 +13,7 @@ import Testing
         for round in 0..<Scale.pick(4, whole: 200) {
             let milliseconds = 20 + round * 37 % 120
 
-            let (status, isSignal) = try await BuiltProgram.run("ExitProbe", [ending, "\(milliseconds)"])
+            let (status, isSignal) = try await BuiltProgram.run("TransportProbe", ["end", ending, "\(milliseconds)"])
 
             #expect(status == 0 && !isSignal, "after \(milliseconds) ms")
         }

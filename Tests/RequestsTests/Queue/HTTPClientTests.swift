@@ -46,7 +46,7 @@ import Testing
             $0.headers["X-Count"] = "\(client.environment.headers.count) at \(client.baseURL?.host ?? "")"
         }
 
-        #expect(client.environment.headers["X-Count"] == "0 at api.example.com")
+        #expect(client.environment.headers["X-Count"] == "2 at api.example.com", "the default ones")
     }
 
     @Test func noChangeIsLostToAnotherAtTheSameTime() {

@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: [
         "", ".", "*", "*.", "**.example.com", "a.*.com", "*a.example.com", "*.*.example.com", "https://example.com",
-        "example.com/", "example.com:443", "user@example.com", "b\u{FC}cher.example", "a b", "a..b", ".example.com",
+        "example.com/", "example.com:443", "user@example.com", "b\u{FF0F}cher.example", "a b", "a..b", ".example.com",
         "*.127.0.0.1", "a\nb", "example.com\0", String(repeating: "a", count: 64) + ".example",
         String(repeating: "a.", count: 127) + "example",
     ])

@@ -6,10 +6,11 @@ import Foundation
 extension HTTPHeaders {
     /// Who asks, and in which languages: `User-Agent` and `Accept-Language`, as the system knows them.
     ///
-    /// Not sent unless asked for, since both tell something about the user:
+    /// Every request has them unless it, or its ``RequestEnvironment``, says otherwise: there are servers that refuse requests
+    /// without `User-Agent`. Both tell something about the user, and can be left out:
     ///
     /// ```swift
-    /// request.headers.merge(.default)
+    /// let client = HTTPClient(baseURL: url) { $0.headers = [] }
     /// ```
     ///
     /// `Accept-Encoding` isn't among them: a transport says by itself what it can decode, and a coding that it can't

@@ -86,3 +86,40 @@ struct AddressParts {
         reference = String(address[pathStart...])
     }
 }
+
+// MARK: - International hosts
+
+/// The names of hosts beyond ASCII, in the form that they have on the wire: `xn--bcher-kva.example` for `bücher.example`
+/// (RFC 5890).
+///
+/// Foundation makes it when it reads an address, by the rules of UTS 46, and then decodes it again where it is asked for the
+/// host. What compares or sends a host has to take the form of the wire, or there are two names for one host.
+extension URL {
+    /// The host as it goes on the wire; `nil` without one.
+    package var wireHost: String? {
+        guard let host = host(percentEncoded: true) else { return nil }
+        guard host.utf8.contains(UInt8(ascii: "%")), !host.utf8.contains(UInt8(ascii: ":")) else { return host }
+        return AddressParts(absoluteString).map { String($0.host) } ?? host
+    }
+}
+
+extension String {
+    /// The name of a host as it goes on the wire; the same where it is ASCII, and where it can't be one.
+    package var wireHost: String {
+        guard utf8.contains(where: { $0 >= 0x80 }), utf8.allSatisfy({ !"/?#@:[]".utf8.contains($0) }) else {
+            return self
+        }
+        return URL(string: "http://\(self)/")?.wireHost ?? self
+    }
+}
+
+extension AddressParts {
+    /// The host, without credentials and port.
+    fileprivate var host: Substring {
+        let bytes = root.utf8
+        let authority = bytes.lastIndex(of: UInt8(ascii: "/")).map { bytes.index(after: $0) } ?? root.startIndex
+        let start = bytes[authority...].lastIndex(of: UInt8(ascii: "@")).map { bytes.index(after: $0) } ?? authority
+        let bracket = bytes[start...].lastIndex(of: UInt8(ascii: "]")) ?? start
+        return root[start..<(bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? root.endIndex)]
+    }
+}

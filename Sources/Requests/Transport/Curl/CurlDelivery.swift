@@ -13,8 +13,7 @@ import Foundation
 /// be waiting, and there is one more, so that a receiver that waits holds up nobody but itself.
 final class CurlDelivery: Sendable {
     private struct State {
-        var ready: [CurlTransfer] = []
-        var next = 0
+        var ready = FIFO<CurlTransfer>()
         var workers = 0
         var idle: [DispatchQueue] = []
         var made = 0
@@ -22,24 +21,12 @@ final class CurlDelivery: Sendable {
         /// The progress that was seen last, and when that was.
         var (seen, seenAt) = (0, UInt64(0))
 
-        var backlog: Int { ready.count - next }
+        var backlog: Int { ready.count }
 
         mutating func pop() -> CurlTransfer? {
-            guard next < ready.count else {
-                ready.removeAll(keepingCapacity: true)
-                next = 0
-                return nil
-            }
+            guard let transfer = ready.popFirst() else { return nil }
             progress &+= 1
-            next += 1
-            // Those that have been served are let go of, also where there is always one more.
-            defer { if next > 256, next > backlog { drop() } }
-            return ready[next - 1]
-        }
-
-        private mutating func drop() {
-            ready.removeFirst(next)
-            next = 0
+            return transfer
         }
 
         /// A worker's queue, where one more worker is called for.
@@ -77,7 +64,7 @@ final class CurlDelivery: Sendable {
     ///   - transfers: The transfers.
     ///   - now: The present, in nanoseconds.
     func schedule(_ transfers: [CurlTransfer], now: UInt64) {
-        state.withLock { $0.ready += transfers }
+        state.withLock { $0.ready.append(contentsOf: transfers) }
         attend(now: now)
     }
 

@@ -19,6 +19,7 @@ final class CurlLoop: @unchecked Sendable {
         case hold(CurlTransfer)
         case resumeSending(CurlTransfer)
         case mailboxEmptied(CurlTransfer)
+        case found(String, HostNames.Found)
     }
 
     private struct Inbox: Sendable {
@@ -55,7 +56,10 @@ final class CurlLoop: @unchecked Sendable {
 
     /// libcurl's code for a handle without a connection, which can't be paused and needn't be resumed.
     private static let badArgument: Int32 = 43
-    private static let mostIdleConnections = 256
+    private static let unknownHost: Int32 = 6
+    private static let cannotConnect: Int32 = 7
+    /// A quarter of the descriptors that there are to be had, at most.
+    private static let mostIdleConnections = min(256, max(1, ccurl_most_descriptors() / 4))
     /// How many handles of transfers that were stopped are taken from libcurl in one turn.
     private static let mostReleases = 64
 
@@ -64,6 +68,8 @@ final class CurlLoop: @unchecked Sendable {
     private let inbox = Locked(Inbox())
     private let pool = CurlHandlePool()
     private let delivery = CurlDelivery()
+    /// Tells the ends that come from this side, also where receivers hold up all workers of the other.
+    private let endings = CurlDelivery()
     private let ended = DispatchGroup()
     private let descriptors = Locked<Descriptors?>(nil)
     /// What the thread holds while it calls libcurl, so that the process doesn't end meanwhile.
@@ -72,6 +78,12 @@ final class CurlLoop: @unchecked Sendable {
     // The loop's own.
     private var multi: OpaquePointer?
     private var sockets = CurlSockets()
+    private var entrance: CurlEntrance
+    private var sweep = CurlSweep()
+    /// Those whose connections may have several share them.
+    private var sharing: [CurlTransfer] = []
+    /// Whether a socket couldn't be opened.
+    private var lacksDescriptor = false
     private var active: [OpaquePointer: CurlTransfer] = [:]
     /// Those that were stopped and have been told so, whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
@@ -85,6 +97,8 @@ final class CurlLoop: @unchecked Sendable {
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
+        entrance = CurlEntrance(configuration)
+        sockets.lifetime = configuration.lifetime
         callbacks = .allocate(capacity: 1)
         callbacks.initialize(to: CCurlCallbacks(loop: self))
         // Entered here, so that who closes has something to wait for also while the thread is only about to start.
@@ -228,6 +242,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !isAbandoned else { return }
 
         pool.close()
+        sweep.close()
         if let multi { ccurl_multi_free(multi) }
         multi = nil
     }
@@ -250,16 +265,14 @@ final class CurlLoop: @unchecked Sendable {
         publish()
         releaseStopped()
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
-        if isEnding, !delivery.needsAttention, endIfIdle() { return false }
+        if isEnding, !delivery.needsAttention, !endings.needsAttention, endIfIdle() { return false }
 
         let mayWait = inbox.withLock { inbox in
             inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase && leaving.isEmpty
             return inbox.sleeps
         }
         ccurl_gate_leave(gate)
-        let ready = sockets.wait(milliseconds: mayWait ? pause(isEnding) : 0) {
-            leaving.isEmpty && !active.values.contains { $0.isPaused && $0.socket < 0 }
-        }
+        let ready = sockets.wait(milliseconds: mayWait ? pause(isEnding) : 0) { isFree($0) }
         guard ccurl_gate_enter(gate) else {
             abandon()
             return false
@@ -272,9 +285,12 @@ final class CurlLoop: @unchecked Sendable {
             act(-1, 0)
         }
         checkIdle()
+        closeConnections()
+        for transfer in sharing { proceed(entrance.share(transfer)) }
+        sharing.removeAll()
         takeEnded()
         publish()
-        if delivery.hasBacklog { delivery.attend(now: now) }
+        for delivery in [delivery, endings] where delivery.hasBacklog { delivery.attend(now: now) }
         return true
     }
 
@@ -289,8 +305,8 @@ final class CurlLoop: @unchecked Sendable {
     /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after, whose end may
     /// also be what this waits for.
     private func pause(_ isEnding: Bool) -> Int32 {
-        var due = min(curlTimer ?? .max, idleCheck ?? .max)
-        if isEnding || delivery.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
+        var due = min(curlTimer ?? .max, idleCheck ?? .max, sweep.due ?? .max)
+        if isEnding || delivery.hasBacklog || endings.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
@@ -318,6 +334,8 @@ final class CurlLoop: @unchecked Sendable {
             resume(transfer) { $0.resumeSending() }
         case .mailboxEmptied(let transfer):
             resume(transfer) { $0.mailboxEmptied() }
+        case .found(let name, let found):
+            for transfer in entrance.takeAwaiting(name) { connect(transfer, found) }
         }
     }
 
@@ -339,9 +357,50 @@ final class CurlLoop: @unchecked Sendable {
     private func start(_ transfer: CurlTransfer) {
         active[transfer.easy] = transfer
         transfer.begin()
+        if entrance.enter(transfer) { connect(transfer) }
+    }
+
+    /// Goes ahead with a transfer whose turn it is.
+    private func connect(_ transfer: CurlTransfer) {
+        guard isActive(transfer) else { return proceed(entrance.leave(transfer)) }
+        transfer.dispatch()
+        let addresses = entrance.addresses(for: transfer, hasConnection: { sockets.hasConnection(to: $0) }) {
+            [weak self] name, found in
+            self?.submit(.found(name, found))
+        }
+        switch addresses {
+        case .notNeeded: add(transfer)
+        case .known(let addresses): connect(transfer, .success(addresses))
+        case .awaited: watchIdle(transfer, for: transfer.patience)
+        }
+    }
+
+    private func connect(_ transfer: CurlTransfer, _ found: HostNames.Found) {
+        guard isActive(transfer) else { return }
+        switch found {
+        case .success(let addresses):
+            transfer.connect(to: addresses)
+            add(transfer)
+        case .failure(let failure):
+            transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
+            end(transfer, code: Self.unknownHost)
+        }
+    }
+
+    private func add(_ transfer: CurlTransfer) {
+        transfer.take()
         limitIdleConnections()
         watchIdle(transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }
+    }
+
+    private func proceed(_ transfers: [CurlTransfer]) {
+        for transfer in transfers { connect(transfer) }
+    }
+
+    /// Notes that the connection of a transfer may have several share it; libcurl tells in the middle of what it does.
+    func isShared(_ transfer: CurlTransfer) {
+        if entrance.isLimited { sharing.append(transfer) }
     }
 
     private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Int32) {
@@ -367,15 +426,53 @@ final class CurlLoop: @unchecked Sendable {
 
     private func takeEnded() {
         guard let multi else { return }
-        var code: Int32 = 0
-        while let easy = ccurl_multi_take_ended(multi, &code) {
-            guard let transfer = active[easy] else { continue }
-            if code != 0, transfer.beginAgain() {
-                _ = ccurl_multi_remove(multi, easy)
-                if ccurl_multi_add(multi, easy) == 0 { continue }
+        var isTight = false
+        repeat {
+            isTight = false
+            var code: Int32 = 0
+            while let easy = ccurl_multi_take_ended(multi, &code) {
+                guard let transfer = active[easy] else { continue }
+                let lacksDescriptor = lacksDescriptor && code == Self.cannotConnect
+                if code != 0, lacksDescriptor ? transfer.startAgain() : transfer.beginAgain() {
+                    if lacksDescriptor {
+                        makeRoom(transfer.restarts)
+                        isTight = true
+                    }
+                    _ = ccurl_multi_remove(multi, easy)
+                    if ccurl_multi_add(multi, easy) == 0 { continue }
+                }
+                if lacksDescriptor { transfer.note("No file descriptor is left for a connection") }
+                end(transfer, code: code)
             }
-            end(transfer, code: code)
-        }
+            lacksDescriptor = false
+            if isTight {
+                act(-1, 0)
+                set(CCURLM_MAX_TOTAL_CONNECTIONS, configuration.maximumConnections ?? 0)
+            }
+        } while isTight
+    }
+
+    /// Has libcurl close the connection that has been idle for longest before it makes another.
+    ///
+    /// It may count fewer connections than there are sockets, as one that is being made may have two.
+    private func makeRoom(_ attempt: Int) {
+        set(CCURLM_MAX_TOTAL_CONNECTIONS, max(1, sockets.count - attempt + 1))
+    }
+
+    /// Closes connections that have ended, or have been idle for too long.
+    private func closeConnections() {
+        if sockets.hasRetired { sweep.hurry(now: now) }
+        guard let multi, let due = sweep.due, due <= now else { return }
+        sweep.wait(until: sockets.retireIdle(now: now) { isFree($0) })
+        guard sockets.hasRetired else { return }
+        sweep.run(in: multi, now: now)
+        sockets.countRetired()
+        if sockets.hasRetired { sweep.hurry(now: now) }
+    }
+
+    /// Whether no transfer can have a socket without having asked for it, as one that is paused may.
+    private func isFree(_ socket: Int32) -> Bool {
+        leaving.isEmpty && !active.values.contains { $0.isPaused && ($0.socket < 0 || $0.socket == socket) }
     }
 
     /// Notes what a server has said of a connection (RFC 9113, 6.8), to whichever transfer on it.
@@ -398,9 +495,14 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Takes the handle of a transfer from libcurl, which closes the connection of one that isn't complete.
     private func release(_ transfer: CurlTransfer) {
+        // libcurl doesn't tell the socket of a transfer that never had to wait.
+        let isCounted = transfer.socket < 0 && sockets.lifetime.isLimited
+        let socket = isCounted ? ccurl_easy_socket(transfer.easy) : transfer.socket
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
-        sockets.transferEnded(on: transfer.socket, for: transfer.easy)
+        sockets.transferEnded(on: socket, for: transfer.easy, host: transfer.destination.name, now: now)
+        sweep.expect(in: sockets.lifetime.idle, now: now)
         limitIdleConnections()
+        proceed(entrance.leave(transfer))
         // One that was taken from libcurl before its end may keep a buffer, and then refuses the options of the next.
         let isUsable = transfer.isComplete && !transfer.hasLargeBuffer
         if isUsable { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
@@ -419,7 +521,11 @@ final class CurlLoop: @unchecked Sendable {
         guard !touched.isEmpty else { return }
         let ready = touched.filter { $0.publish() }
         touched.removeAll(keepingCapacity: true)
-        if !ready.isEmpty { delivery.schedule(ready, now: now) }
+        guard !ready.isEmpty else { return }
+        let stopped = ready.filter(\.isStopped)
+        guard !stopped.isEmpty else { return delivery.schedule(ready, now: now) }
+        endings.schedule(stopped, now: now)
+        delivery.schedule(ready.filter { !$0.isStopped }, now: now)
     }
 
     // MARK: Timers
@@ -428,8 +534,8 @@ final class CurlLoop: @unchecked Sendable {
         curlTimer = milliseconds < 0 ? nil : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    private func watchIdle(_ transfer: CurlTransfer) {
-        let nanoseconds = UInt64(max(0, min(transfer.timeout / .nanoseconds(1), 1e18)))
+    private func watchIdle(_ transfer: CurlTransfer, for patience: Duration? = nil) {
+        let nanoseconds = UInt64(max(0, min((patience ?? transfer.timeout) / .nanoseconds(1), 1e18)))
         if let check = timeouts.add(ObjectIdentifier(transfer), timeout: nanoseconds, now: now) { idleCheck = check }
     }
 
@@ -457,12 +563,13 @@ final class CurlLoop: @unchecked Sendable {
     // MARK: Sockets
 
     private func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
-        sockets.watch(socket, what, for: easy)
+        sockets.watch(socket, what, for: easy, now: now)
         if let easy { active[easy]?.socket = socket }
     }
 
-    func opened(_ socket: Int32) { sockets.opened(socket) }
+    func opened(_ socket: Int32) { sockets.opened(socket, now: now) }
     func closes(_ socket: Int32) { sockets.closes(socket) }
+    func noDescriptorIsLeft() { lacksDescriptor = true }
 
     // The thread holds the loop for as long as it runs, and libcurl calls back on that thread only.
     static func at(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {

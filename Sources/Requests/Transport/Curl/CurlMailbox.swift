@@ -18,6 +18,8 @@ struct CurlMailbox: Sendable {
     private var waiting = 0
     private var isScheduled = false
     private var isFull = false
+    /// Whether the receiver is being called.
+    private var isOpen = false
     private(set) var isHeld = false
     private var wish = PauseWish()
     private var hasEnd = false
@@ -56,10 +58,17 @@ struct CurlMailbox: Sendable {
         return true
     }
 
+    /// Begins to call the receiver; false where that is being done.
+    mutating func enter() -> Bool {
+        guard !isOpen else { return false }
+        isOpen = true
+        return true
+    }
+
     /// Takes all that is there; nil where there is nothing, and the receiver isn't called until there is.
     mutating func take() -> [TransferEvent]? {
         guard !events.isEmpty, !isHeld else {
-            isScheduled = false
+            (isScheduled, isOpen) = (false, false)
             return nil
         }
         defer { events = [] }

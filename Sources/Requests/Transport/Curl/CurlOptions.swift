@@ -13,6 +13,9 @@ final class CurlOptions {
     private let configuration: CurlTransport.Configuration
     private let trust: CurlTrust?
     private let headers: OpaquePointer?
+    private let proxyHeaders: OpaquePointer?
+    private let destination: CurlDestination
+    private var addresses: OpaquePointer?
     /// The content of a small body: it goes out in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
     private let newsreader: UnsafeMutablePointer<CCurlNewsreader>?
@@ -21,15 +24,23 @@ final class CurlOptions {
 
     /// - Parameters:
     ///   - request: What is sent.
+    ///   - destination: Where it goes.
     ///   - configuration: What the transport is made of.
     ///   - trust: What its connection is asked for, where that isn't what is asked by default.
-    init(_ request: TransportRequest, _ configuration: CurlTransport.Configuration, trust: CurlTrust?) {
+    init(
+        _ request: TransportRequest,
+        to destination: CurlDestination,
+        _ configuration: CurlTransport.Configuration,
+        trust: CurlTrust?
+    ) {
         self.request = request
+        self.destination = destination
         self.configuration = configuration
         self.trust = trust
         content = Self.content(of: request.body)
         headers = Self.headers(of: request, decodesContent: configuration.decodesContent, isPosted: content != nil)
-        newsreader = request.isSecure ? .allocate(capacity: 1) : nil
+        proxyHeaders = Self.list(of: request.headers.filter { $0.name == .proxyAuthorization })
+        newsreader = destination.isSecure ? .allocate(capacity: 1) : nil
         newsreader?.initialize(to: CCurlNewsreader())
         errorText = .allocate(capacity: Self.errorTextSize)
         errorText.initialize(repeating: 0, count: Self.errorTextSize)
@@ -37,6 +48,8 @@ final class CurlOptions {
 
     deinit {
         ccurl_list_free(headers)
+        ccurl_list_free(proxyHeaders)
+        ccurl_list_free(addresses)
         content?.deallocate()
         newsreader?.deallocate()
         errorText.deallocate()
@@ -67,7 +80,7 @@ final class CurlOptions {
         context: UnsafeMutableRawPointer,
         body: CurlBody?,
         callbacks: UnsafePointer<CCurlCallbacks>,
-        news: @escaping @convention(c) (UnsafeMutableRawPointer?, CCurlNews, UInt32) -> Void
+        news: @escaping @convention(c) (UnsafeMutableRawPointer?, CCurlNews, UInt32, UnsafePointer<CChar>?) -> Void
     ) throws(RequestError) {
         var refusal: String?
         func check(_ code: Int32, _ option: @autoclosure () -> String) {
@@ -82,11 +95,10 @@ final class CurlOptions {
         }
         check(ccurl_easy_prepare(easy, callbacks, context, errorText), "the options of every request")
 
-        set(CCURL_URL, request.url.absoluteString)
-        let patience = min(request.timeout ?? .seconds(60), configuration.connectTimeout)
-        set(CCURL_CONNECTTIMEOUT_MS, max(1, Int(min(patience / .milliseconds(1), 1e9))))
+        set(CCURL_URL, destination.address)
+        set(CCURL_CONNECTTIMEOUT_MS, patience.milliseconds)
         if Self.needsLargeBuffer(request) { set(CCURL_BUFFERSIZE, 128 * 1024) }
-        if request.isSecure {
+        if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
             // libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one
             // with TLS.
@@ -96,7 +108,7 @@ final class CurlOptions {
             }
             if headSize > Self.largestHeadOfHTTP2 { check(ccurl_easy_use_http11(easy), "HTTP/1.1") }
             // Any transfer of a connection may be told what has become of all of them.
-            newsreader?.pointee = CCurlNewsreader(callback: news, context: context)
+            newsreader?.pointee = CCurlNewsreader(callback: news, context: context, is_in_tunnel: false)
             check(ccurl_easy_read_news(easy, newsreader), "the debug function")
         }
         setMethod(body, set, set)
@@ -123,9 +135,40 @@ final class CurlOptions {
         set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
         if let trust { check(trust.apply(to: easy), "the trust policy") }
         check(ccurl_easy_set_headers(easy, headers), "the header fields")
+        if let proxyHeaders {
+            check(ccurl_easy_set_proxy_headers(easy, proxyHeaders), "the header fields of the proxy")
+        }
         if let refusal {
             throw RequestError(.unsupported, phase: .sending, reason: "this libcurl refuses \(refusal)")
         }
+    }
+
+    /// How long a connection may take to be made, its look-up included.
+    var patience: Duration { min(request.timeout ?? .seconds(60), configuration.connectTimeout) }
+
+    /// Has the transfer connect to these addresses, in that order, without a look-up.
+    ///
+    /// - Parameters:
+    ///   - addresses: The addresses.
+    ///   - easy: The handle of the transfer.
+    ///   - wait: How long they have been waited for, which doesn't count for the connection any more.
+    func connect(to addresses: [String], _ easy: OpaquePointer, after wait: Duration) {
+        let mark = ccurl_forgets_addresses() ? "+" : ""
+        let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
+        ccurl_list_free(self.addresses)
+        let line = "\(mark)\(destination.host):\(destination.port):\(texts.joined(separator: ","))"
+        self.addresses = ccurl_list_append(nil, line)
+        _ = ccurl_easy_set_addresses(easy, self.addresses)
+        if wait > .zero {
+            _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, (patience - wait).milliseconds)
+        }
+    }
+
+    /// Says why the transfer failed, in the place of libcurl, which didn't have it.
+    func note(_ failure: String) {
+        let bytes = failure.utf8.prefix(Self.errorTextSize - 1)
+        for (position, byte) in bytes.enumerated() { errorText[position] = CChar(bitPattern: byte) }
+        errorText[bytes.count] = 0
     }
 
     /// Whether a transfer needs a buffer that is larger than libcurl's own, and a new handle for it: one that has served
@@ -142,7 +185,7 @@ final class CurlOptions {
 
     /// How many bytes the head of the request has, about.
     private var headSize: Int {
-        request.headers.reduce(request.url.absoluteString.utf8.count + 128) { size, field in
+        request.headers.reduce(destination.address.utf8.count + 128) { size, field in
             size + field.name.rawValue.utf8.count + field.value.utf8.count + 4
         }
     }
@@ -170,17 +213,14 @@ final class CurlOptions {
         decodesContent: Bool,
         isPosted: Bool
     ) -> OpaquePointer? {
-        var list: OpaquePointer?
-        func append(_ line: String) {
-            // Null where memory is short; the list before it is still good.
-            list = ccurl_list_append(list, line) ?? list
-        }
         // libcurl sends the codings that it is to decode itself; what it doesn't decode is between caller and server.
-        for field in request.headers where !decodesContent || field.name != .acceptEncoding {
-            // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at
-            // all".
-            let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
-            append(isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
+        var list = Self.list(
+            of: request.headers.lazy.filter {
+                $0.name != .proxyAuthorization && (!decodesContent || $0.name != .acceptEncoding)
+            }
+        )
+        func append(_ line: String) {
+            list = ccurl_list_append(list, line) ?? list
         }
         // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
@@ -193,6 +233,18 @@ final class CurlOptions {
         return list
     }
 
+    /// The lines of header fields; null for none.
+    private static func list(of fields: some Sequence<HTTPField>) -> OpaquePointer? {
+        fields.reduce(nil) { list, field in
+            // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at
+            // all".
+            let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
+            let line = isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)"
+            // Null where memory is short; the list before it is still good.
+            return ccurl_list_append(list, line) ?? list
+        }
+    }
+
     /// The result of a transfer, with libcurl's text for it; before the handle goes on to another.
     func result(_ code: Int32, of easy: OpaquePointer) -> CurlResult {
         guard code != 0 else { return CurlResult(code: 0, text: "") }
@@ -203,6 +255,7 @@ final class CurlOptions {
             code: code,
             text: isFit ? own : String(cString: ccurl_error_text(code)),
             verification: ccurl_easy_long(easy, CCURL_INFO_SSL_VERIFYRESULT),
+            tunnelStatus: ccurl_easy_long(easy, CCURL_INFO_HTTP_CONNECTCODE),
             hasReason: !own.isEmpty
         )
     }
@@ -211,5 +264,10 @@ final class CurlOptions {
 extension TransportRequest {
     /// Whether the connection is encrypted.
     fileprivate var isSecure: Bool { url.scheme?.lowercased() == "https" }
+}
+
+extension Duration {
+    /// In whole milliseconds, at least one: none means "no limit" to libcurl.
+    fileprivate var milliseconds: Int { max(1, Int(min(self / .milliseconds(1), 1e9))) }
 }
 #endif

@@ -13,16 +13,25 @@ struct CurlResult: Sendable, Hashable {
     /// What the verification of the certificate came to, in OpenSSL's numbers; 0 where nothing was wrong, or nothing
     /// known.
     var verification = 0
+    /// What a proxy answered that was asked for a tunnel; 0 where none was.
+    var tunnelStatus = 0
     /// Whether libcurl has said more than the code.
     var hasReason = true
 
     /// The error, or nil for success.
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
+        if isTunnelRefused {
+            let reason = "the proxy makes no tunnel: \(tunnelStatus) (curl \(code))"
+            return RequestError(.proxyRefused, phase: phase, reason: reason, underlying: urlError(.cannotConnectToHost))
+        }
         if let distrust { return error(distrust, phase: phase) }
         let (code, urlCode) = Self.codes[specificCode] ?? (.other, .unknown)
         return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: urlError(urlCode))
     }
+
+    /// Whether the request has gone no further than to a proxy.
+    var isTunnelRefused: Bool { code != 0 && tunnelStatus >= 300 }
 
     // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself, or a
     // proxy that makes no tunnel.

@@ -11,7 +11,23 @@ import CCurl
 /// event comes that nobody wants: two system calls less for each request. That is safe because the life of these
 /// sockets is known, by the callbacks for opening and closing; any other, such as those of the resolver, is taken by
 /// its word.
+///
+/// libcurl keeps the connections of requests that have ended, and looks after them only when it makes another. Which of
+/// them have ended or been idle for long enough is found out here; those are retired, which is how libcurl comes to close
+/// them.
 struct CurlSockets {
+    /// How long connections are kept.
+    struct Lifetime {
+        /// How long one may be idle, in nanoseconds.
+        var idle: UInt64 = 60 * 1_000_000_000
+        /// How old one may become, in nanoseconds, before it isn't used again.
+        var age: UInt64 = .max
+        /// How many transfers one may have.
+        var uses = Int.max
+
+        var isLimited: Bool { age < .max || uses < .max }
+    }
+
     private struct Interest {
         var registered: Int32 = 0
         var wanted: Int32 = 0
@@ -19,11 +35,23 @@ struct CurlSockets {
         var isIdle = false
         /// The handle that has asked last.
         var owner: OpaquePointer?
+        /// Whether libcurl is to close it.
+        var isRetired = false
+        /// The name that it leads to, where that was looked up.
+        var host: String?
+        var uses = 0
+        let opened: UInt64
+        /// Since when it isn't wanted.
+        var unwantedSince: UInt64
     }
 
+    var lifetime = Lifetime()
     private var poll: Int32 = -1
     private var wakeUp: Int32 = -1
     private var known: [Int32: Interest] = [:]
+    private var hosts: [String: Int] = [:]
+    /// Whether connections wait to be closed.
+    private(set) var hasRetired = false
     private var ready = [CCurlReady](repeating: CCurlReady(), count: 64)
 
     /// Begins to wait with an epoll, which stays the caller's, and for the descriptor that ends the waiting.
@@ -33,23 +61,27 @@ struct CurlSockets {
         _ = ccurl_poll_set(poll, wakeUp, 1)
     }
 
-    mutating func opened(_ socket: Int32) {
-        known[socket] = Interest()
+    mutating func opened(_ socket: Int32, now: UInt64 = 0) {
+        known[socket] = Interest(opened: now, unwantedSince: now)
     }
 
     mutating func closes(_ socket: Int32) {
-        known[socket] = nil  // The system forgets a closed socket's registration by itself.
+        // The system forgets a closed socket's registration by itself.
+        setHost(nil, of: known.removeValue(forKey: socket))
     }
 
+    /// How many connections libcurl has, at least.
+    var count: Int { known.count }
+
     /// Does what libcurl wants: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
-    mutating func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
+    mutating func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64 = 0) {
         let bits = what == 4 ? 0 : what
         guard var interest = known[socket] else {
             if bits == 0 { ccurl_poll_remove(poll, socket) } else { _ = ccurl_poll_set(poll, socket, bits) }
             return
         }
         interest.wanted = bits
-        if bits != 0 { (interest.isIdle, interest.owner) = (false, easy) }
+        if bits == 0 { interest.unwantedSince = now } else { (interest.isIdle, interest.owner) = (false, easy) }
         if bits != 0, interest.registered != bits {
             interest.registered = bits
             _ = ccurl_poll_set(poll, socket, bits)
@@ -62,18 +94,39 @@ struct CurlSockets {
     /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes
     /// it for the answer to the next request. Another transfer may have the socket already, or another socket its
     /// number.
-    mutating func transferEnded(on socket: Int32, for easy: OpaquePointer) {
-        guard let interest = known[socket], interest.wanted == 0, interest.owner == easy else { return }
-        known[socket]?.isIdle = true
+    /// - Parameters:
+    ///   - socket: The socket that the transfer had last.
+    ///   - easy: The handle of the transfer.
+    ///   - host: The name that the connection leads to, where that was looked up.
+    ///   - now: The present.
+    mutating func transferEnded(on socket: Int32, for easy: OpaquePointer, host: String? = nil, now: UInt64 = 0) {
+        guard var interest = known[socket] else { return }
+        interest.uses += 1
+        if interest.host != host, host != nil {
+            setHost(host, of: interest)
+            interest.host = host
+        }
+        interest.isIdle = interest.isIdle || interest.wanted == 0 && interest.owner == easy
+        known[socket] = interest
+        let isWornOut = interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
+        if interest.isIdle, isWornOut { retire(socket) }
+    }
+
+    /// Whether a connection to a host is open, whose name was looked up.
+    func hasConnection(to host: String) -> Bool { hosts[host] != nil }
+
+    private mutating func setHost(_ host: String?, of interest: Interest?) {
+        if let old = interest?.host, let count = hosts[old] { hosts[old] = count > 1 ? count - 1 : nil }
+        if let host { hosts[host, default: 0] += 1 }
     }
 
     /// Waits, and gives the sockets that something happened to which libcurl wants to know.
     ///
     /// - Parameters:
     ///   - milliseconds: How long to wait at most; -1 for as long as it takes.
-    ///   - mayDiscard: Whether no transfer can have a socket without having asked for it, as one that is paused may.
+    ///   - isFree: Whether no transfer can have a socket without having asked for it, as one that is paused may.
     /// - Returns: The sockets, with what happened to each.
-    mutating func wait(milliseconds: Int32, mayDiscard: () -> Bool) -> [CCurlReady] {
+    mutating func wait(milliseconds: Int32, isFree: (Int32) -> Bool) -> [CCurlReady] {
         let count = ready.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
         }
@@ -82,14 +135,59 @@ struct CurlSockets {
             if event.socket == wakeUp {
                 ccurl_wake_clear(wakeUp)
             } else if let interest = known[event.socket], interest.wanted == 0 {
-                if interest.isIdle, mayDiscard() { ccurl_discard_unasked(event.socket) }
-                ccurl_poll_remove(poll, event.socket)
                 known[event.socket]?.registered = 0
+                take(event, isIdle: interest.isIdle && isFree(event.socket))
             } else {
                 wanted.append(event)
             }
         }
         return wanted
+    }
+
+    /// Takes what happened to a socket that isn't wanted.
+    private mutating func take(_ event: CCurlReady, isIdle: Bool) {
+        guard isIdle else { return ccurl_poll_remove(poll, event.socket) }
+        if event.bits & 4 != 0 || ccurl_is_over(event.socket) { return retire(event.socket) }
+        // From now on, for its end alone.
+        _ = ccurl_poll_set(poll, event.socket, 0)
+    }
+}
+
+// MARK: - The end of connections
+
+extension CurlSockets {
+    /// Has libcurl see a connection as ended, which closes it with the next sweep, and doesn't use it before.
+    private mutating func retire(_ socket: Int32) {
+        ccurl_poll_remove(poll, socket)
+        ccurl_retire(socket)
+        known[socket]?.registered = 0
+        known[socket]?.isRetired = true
+        hasRetired = true
+    }
+
+    /// Retires the connections that have been idle for too long.
+    ///
+    /// - Parameters:
+    ///   - now: The present.
+    ///   - isFree: Whether no transfer can have a socket without having asked for it.
+    /// - Returns: When the next may have been; nil if there is none that could.
+    mutating func retireIdle(now: UInt64, isFree: (Int32) -> Bool) -> UInt64? {
+        var next: UInt64?
+        for (socket, interest) in known where interest.wanted == 0 && !interest.isRetired {
+            let due = interest.unwantedSince &+ lifetime.idle
+            if due <= now, isFree(socket) {
+                retire(socket)
+            } else {
+                // One that a paused transfer may have is looked at again in a second.
+                next = min(next ?? .max, due > now ? due : now + 1_000_000_000)
+            }
+        }
+        return next
+    }
+
+    /// Looks whether connections are left that were retired, and not closed.
+    mutating func countRetired() {
+        hasRetired = known.values.contains { $0.isRetired }
     }
 }
 #endif

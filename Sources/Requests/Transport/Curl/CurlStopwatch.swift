@@ -7,14 +7,20 @@ import Foundation
 
 /// Measures of a transfer what libcurl doesn't, and makes metrics of both.
 ///
-/// libcurl counts from when the loop takes the transfer; a caller wants to know of the wait before that, too.
+/// libcurl counts from when it has the transfer; a caller wants to know of the waits before that, too.
 struct CurlStopwatch: Sendable {
     private let date = Date()
     private let submitted = DispatchTime.now().uptimeNanoseconds
+    private var dispatched: UInt64?
     private var taken: UInt64?
     private var lastRead: UInt64?
 
-    /// Notes that the loop has taken the transfer.
+    /// Notes that it is the transfer's turn.
+    mutating func dispatch(at now: UInt64) {
+        dispatched = now
+    }
+
+    /// Notes that libcurl has the transfer.
     mutating func take(at now: UInt64) {
         taken = now
     }
@@ -31,12 +37,14 @@ struct CurlStopwatch: Sendable {
     ///   - stop: When the transfer was stopped, which libcurl doesn't know yet; nil where it came to its own end.
     /// - Returns: The metrics.
     func metrics(_ measured: CCurlMetrics, stoppedAt stop: UInt64?) -> Metrics {
-        let queued = taken.map(sinceSubmission) ?? .zero
+        let dispatched = dispatched.map(sinceSubmission) ?? .zero
+        let queued = taken.map(sinceSubmission) ?? dispatched
         func moment(_ microseconds: Int64) -> Duration? {
             microseconds > 0 ? queued + .microseconds(microseconds) : nil
         }
         var metrics = Metrics(start: date)
-        metrics.dispatched = moment(measured.queued) ?? queued
+        // Where the look-up of a name was waited for, its turn had come before.
+        metrics.dispatched = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
         // On a connection that was kept, libcurl tells when these steps would have been done had they been needed.
         if measured.new_connections > 0 || measured.ready == 0 {
             metrics.nameResolved = moment(measured.name_resolved)

@@ -15,6 +15,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     var socket: Int32 = -1
     /// Its connection, which others may have too; nil before there is one.
     private var connection: Connection?
+    let destination: CurlDestination
     private let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
@@ -32,7 +33,9 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private var events: [TransferEvent] = []
     /// The number of its stream, over HTTP/2.
     private var stream: UInt32?
-    private var restarts = 0
+    private(set) var restarts = 0
+    /// Since when it waits for a connection.
+    private var waitsSince: UInt64 = 0
     /// How much content goes out in one piece, until that is told.
     private var unsaid: Int?
     /// How much content is among the events.
@@ -96,12 +99,14 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             endsWithHead: endsWithHead,
             hasContent: !request.body.isEmpty
         )
-        options = CurlOptions(request, configuration, trust: try CurlTrustCache.shared.trust(for: request))
+        destination = CurlDestination(request.url.absoluteString)
+        let trust = try CurlTrustCache.shared.trust(for: request)
+        options = CurlOptions(request, to: destination, configuration, trust: trust)
         unsaid = options.contentCount
         if unsaid == nil { body = try CurlBody(request.body, whenReadable: resumesSending) }
         let context = Unmanaged.passUnretained(self).toOpaque()
-        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) { context, news, number in
-            CurlTransfer.at(context)?.note(news, number)
+        try options.apply(to: easy, context: context, body: body, callbacks: loop.callbacks) {
+            CurlTransfer.at($0)?.note($1, $2, UnsafeRawBufferPointer(start: $3, count: $3 == nil ? 0 : Int($2)))
         }
     }
 
@@ -130,6 +135,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Calls the receiver with what is in the mailbox, until that holds it back; from one worker at a time.
     func deliver() {
+        guard mailbox.withLock({ $0.enter() }) else { return }
         while let events = mailbox.withLock({ $0.take() }) {
             for (position, event) in events.enumerated() {
                 receive(event)
@@ -152,9 +158,33 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Notes that the loop has taken the transfer, and lets it be paused and cancelled from now on.
     func begin() {
-        stopwatch.take(at: loop.now)
         flow?.attach(self)
         flow = nil
+    }
+
+    /// Notes that it is its turn to be sent.
+    func dispatch() {
+        waitsSince = loop.now
+        stopwatch.dispatch(at: loop.now)
+    }
+
+    /// Notes that libcurl is to have it now.
+    func take() {
+        stopwatch.take(at: loop.now)
+    }
+
+    /// Has it connect to these addresses.
+    func connect(to addresses: [String]) {
+        let wait = Duration.nanoseconds(Int64(clamping: loop.now &- waitsSince))
+        options.connect(to: addresses, easy, after: wait)
+    }
+
+    /// How long a connection may take to be made, its look-up included.
+    var patience: Duration { options.patience }
+
+    /// Says why it failed, in the place of libcurl, which didn't have it.
+    func note(_ failure: String) {
+        options.note(failure)
     }
 
     /// Takes the result; what it means is told with the next ``publish()``.
@@ -177,8 +207,12 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         unpublished = 0
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { setPaused(.mailbox, true) }
-        return schedule
+        // It may wait for its turn to be told of earlier events, behind others that take their time.
+        return schedule || isStopped
     }
+
+    /// Whether it was ended from this side: by a cancel, by its timeout, or with the transport.
+    var isStopped: Bool { state.stopped != nil }
 
     // Weak, since the body belongs to the transfer; made only for streams, since a weak reference makes every other
     // slow.
@@ -277,15 +311,18 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
     }
 
-    private func note(_ news: CCurlNews, _ number: UInt32) {
+    private func note(_ news: CCurlNews, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
         switch news {
-        case CCURL_NEWS_STREAM: stream = number
+        case CCURL_NEWS_STREAM:
+            stream = number
+            loop.isShared(self)
         case CCURL_NEWS_GOAWAY:
             if let connection { loop.hasProcessedNoStream(above: number, on: connection) }
         case CCURL_NEWS_REFUSED:
             // libcurl keeps that in mind, and may say it again of what is sent next.
             if state.sends == 1 { state.refuse() }
             (connection, stream) = (nil, nil)
+        case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
         default: (connection, stream) = (nil, nil)
         }
     }
@@ -303,6 +340,13 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         guard state.beginAgain(), restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
         restarts += 1
         (connection, stream) = (nil, nil)
+        return true
+    }
+
+    /// Prepares the transfer to be sent again, of which nothing has gone out; false if it has been so too often.
+    func startAgain() -> Bool {
+        guard state.stopped == nil, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
+        restarts += 1
         return true
     }
 
@@ -341,7 +385,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 }
 
 extension CCurlCallbacks {
-    /// The callbacks of every transfer; the context of each call is its transfer, or the loop for the last two.
+    /// The callbacks of every transfer; the context of each call is its transfer, or the loop for the last three.
     init(loop: CurlLoop) {
         self.init(
             head: { bytes, size, count, context in
@@ -364,6 +408,7 @@ extension CCurlCallbacks {
             },
             opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
             closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
+            lacks_descriptor: { loop in CurlLoop.at(loop)?.noDescriptorIsLeft() },
             loop: Unmanaged.passUnretained(loop).toOpaque()
         )
     }

@@ -70,6 +70,8 @@ struct CurlTransferState: Sendable {
     /// Whether the server hasn't processed what was sent last.
     private(set) var isRefused = false
     private var informational = 0
+    /// The head of a proxy's answer, as far as it has come.
+    private var tunnelHead: [UInt8] = []
     private var received = 0
     /// How many bytes of content the head announces.
     private var announced: Int64?
@@ -167,6 +169,13 @@ struct CurlTransferState: Sendable {
         return isRefused
     }
 
+    /// Takes a line of the answer of a proxy that is asked for a tunnel; nil where it is asked.
+    mutating func receiveTunnelLine(_ line: UnsafeRawBufferPointer?) {
+        guard let line else { return tunnelHead.removeAll() }
+        guard tunnelHead.count + line.count <= limits.head else { return }
+        tunnelHead.append(contentsOf: line)
+    }
+
     /// Ends the transfer from this side; false where it has ended, or is ending, already.
     mutating func stop(_ reason: Stop) -> Bool {
         guard phase != .ended, stopped == nil else { return false }
@@ -183,6 +192,11 @@ struct CurlTransferState: Sendable {
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
         if phase == .complete { return .end(nil) }
         if phase == .body, hasContent, isWhole, result.saysStreamWasComplete { return .end(nil) }
+        if result.isTunnelRefused {
+            let head = HTTPResponseHead(status: HTTPStatus(result.tunnelStatus), raw: tunnelHead, url: url)
+            let error = result.error(phase: errorPhase)
+            return .end(error?.completed(request: nil, response: head, body: Data(), attempts: []))
+        }
         if let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else {
             let reason = "the connection ended in the middle of the head"

@@ -15,6 +15,11 @@ import Foundation
 /// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// pipeline does what has to be done, the same over every transport.
 ///
+/// The environment variables of libcurl and its TLS library apply, as they do to every program that uses these: those for
+/// proxies, and `SSLKEYLOGFILE`, which names a file that the keys of all connections are written to. An answer without a
+/// length that ends with its connection counts as complete, over TLS as well, also where the server didn't say that this was
+/// its end: many don't.
+///
 /// Content that was compressed and cut before it was framed comes as far as it goes, without an error: libcurl doesn't
 /// tell. Where that matters, compare a digest or a length of what was meant.
 public final class CurlTransport: HTTPTransport {
@@ -22,6 +27,8 @@ public final class CurlTransport: HTTPTransport {
     public struct Configuration: Sendable {
         /// How many connections to one host there may be at a time; nil, the default, is as many as there are
         /// transfers.
+        ///
+        /// What finds none waits for one, first come, first served; that time isn't counted as silence of the server.
         public var maximumConnectionsPerHost: Int?
         /// How long a connection may take to be made, its look-up of the name and its handshake included; 10 seconds by
         /// default.
@@ -30,6 +37,23 @@ public final class CurlTransport: HTTPTransport {
         public var connectTimeout: Duration = .seconds(10)
         /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
         public var maximumConnections: Int?
+        /// How long a connection is kept that isn't used; 60 seconds by default.
+        ///
+        /// One that the server has ended is closed at once, or at the latest a second later.
+        public var idleConnectionLifetime: Duration = .seconds(60)
+        /// How old a connection may be that is used again; nil, the default, is any age.
+        public var maximumConnectionAge: Duration?
+        /// How many requests go over one connection, before another is made; nil, the default, is as many as the server
+        /// allows.
+        ///
+        /// Over HTTP/2 it may be more, as many as are on their way when the number is reached.
+        public var maximumRequestsPerConnection: Int?
+        /// The addresses of hosts, which are connected to without a look-up: by name, or by name and port as
+        /// `host:port`.
+        ///
+        /// The name stays what it is for everything else, such as the certificate. Where several addresses are given, they
+        /// are tried in that order, those of IPv6 and of IPv4 beside each other (RFC 8305).
+        public var addresses: [String: [String]] = [:]
         /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty one is none at all.
         ///
         /// Nil, the default, is the one that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
@@ -44,8 +68,28 @@ public final class CurlTransport: HTTPTransport {
         /// How many lines the head of a response may have; 1,000 by default.
         public var maximumHeadLines = 1_000
 
+        /// Where names are looked up.
+        package var names = HostNames.shared
+
         /// Makes a configuration with the defaults.
         public init() {}
+
+        /// Whether requests may go to a proxy, by this or by what the environment says when this is read.
+        var usesProxy: Bool {
+            if let proxy { return !proxy.isEmpty }
+            let environment = ProcessInfo.processInfo.environment
+            let names = ["http_proxy", "https_proxy", "all_proxy", "HTTPS_PROXY", "ALL_PROXY"]
+            return names.contains { environment[$0]?.isEmpty == false }
+        }
+
+        var lifetime: CurlSockets.Lifetime {
+            func nanoseconds(_ duration: Duration) -> UInt64 { UInt64(max(0, min(duration / .nanoseconds(1), 1e18))) }
+            var lifetime = CurlSockets.Lifetime()
+            lifetime.idle = nanoseconds(idleConnectionLifetime)
+            if let maximumConnectionAge { lifetime.age = nanoseconds(maximumConnectionAge) }
+            if let maximumRequestsPerConnection { lifetime.uses = maximumRequestsPerConnection }
+            return lifetime
+        }
 
         var limits: CurlTransferState.Limits {
             var limits = CurlTransferState.Limits()
@@ -96,6 +140,33 @@ public final class CurlTransport: HTTPTransport {
     /// once.
     public func close() {
         loop.close()
+    }
+}
+
+extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectable {
+    /// What is set, without the user and the password of a proxy.
+    public var description: String {
+        let fields = customMirror.children.map { "\($0.label ?? ""): \($0.value)" }
+        return "CurlTransport.Configuration(\(fields.joined(separator: ", ")))"
+    }
+
+    public var customMirror: Mirror {
+        func text(_ value: Any?) -> Any { value ?? "nil" }
+        let proxy = proxy.map { proxy in
+            proxy.lastIndex(of: "@").map { "…" + proxy[$0...] } ?? proxy
+        }
+        return Mirror(
+            self,
+            children: [
+                "maximumConnectionsPerHost": text(maximumConnectionsPerHost),
+                "maximumConnections": text(maximumConnections), "connectTimeout": connectTimeout,
+                "idleConnectionLifetime": idleConnectionLifetime, "maximumConnectionAge": text(maximumConnectionAge),
+                "maximumRequestsPerConnection": text(maximumRequestsPerConnection), "addresses": addresses,
+                "proxy": text(proxy), "unixSocketPath": text(unixSocketPath), "decodesContent": decodesContent,
+                "maximumHeadSize": maximumHeadSize, "maximumHeadLines": maximumHeadLines,
+            ],
+            displayStyle: .struct
+        )
     }
 }
 

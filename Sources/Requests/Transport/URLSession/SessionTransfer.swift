@@ -131,6 +131,10 @@ extension URLSession {
         let mayHandleCookies = request.usesCookies && !request.headers.contains(.cookie)
         urlRequest.httpShouldHandleCookies = mayHandleCookies && configuration.httpCookieStorage != nil
         #endif
+        guard !request.headers.contains(.proxyAuthorization) else {
+            let reason = "a URLSession would send Proxy-Authorization to the origin; its configuration knows the proxy"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
         for field in request.headers where urlRequest.value(forHTTPHeaderField: field.name.rawValue) == nil {
             urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
         }

@@ -22,6 +22,7 @@ import Foundation
 /// | an `async` method that is cancelled blocks every session of the process | none is used |
 /// | header names and methods with line breaks are sent as they are | such requests are refused |
 /// | a GET with a body fails with an unrelated error | an error of code `unsupported` |
+/// | `Proxy-Authorization` of a request goes to the origin, here as everywhere | an error of code `unsupported` |
 /// | a stream of known length is sent with two contradicting lengths | it is sent in chunks |
 /// | a stored cookie takes the place of the request's own `Cookie` field | the request's own is sent |
 ///

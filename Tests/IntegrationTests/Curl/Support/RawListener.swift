@@ -61,18 +61,24 @@ final class RawListener: Sendable {
         threads.wait()
     }
 
-    static func listen(at address: Address, backlog: Int32 = 1024) throws -> (descriptor: Int32, port: Int) {
+    static func listen(
+        at address: Address,
+        port: Int = 0,
+        backlog: Int32 = 1024
+    ) throws -> (descriptor: Int32, port: Int) {
         switch address {
         case .ipv4:
             var name = sockaddr_in()
             name.sin_family = sa_family_t(AF_INET)
             name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            name.sin_port = UInt16(port).bigEndian
             let descriptor = try listen(AF_INET, &name, backlog)
             return (descriptor, Int(UInt16(bigEndian: name.sin_port)))
         case .ipv6:
             var name = sockaddr_in6()
             name.sin6_family = sa_family_t(AF_INET6)
             name.sin6_addr = in6addr_loopback
+            name.sin6_port = UInt16(port).bigEndian
             let descriptor = try listen(AF_INET6, &name, backlog)
             return (descriptor, Int(UInt16(bigEndian: name.sin6_port)))
         case .unix(let path):
@@ -155,6 +161,11 @@ struct RawConnection: Sendable {
         return true
     }
 
+    /// Says that nothing more comes; the client may still send.
+    func endSending() {
+        shutdown(descriptor, Int32(SHUT_WR))
+    }
+
     /// Writes what fits now; 0 where nothing does, nil where the client has left.
     func writeWhatFits(_ bytes: [UInt8]) -> Int? {
         let count = bytes.withUnsafeBytes {
@@ -189,6 +200,27 @@ extension RawConnection {
             Glibc.close(descriptor)
             return nil
         }
+    }
+
+    /// Connects to a port of `::1` until a connection isn't made any more, since the line of a listener that takes none is
+    /// full.
+    static func fill(_ port: Int) -> [Int32] {
+        var name = sockaddr_in6()
+        name.sin6_family = sa_family_t(AF_INET6)
+        name.sin6_port = UInt16(port).bigEndian
+        name.sin6_addr = in6addr_loopback
+        var descriptors: [Int32] = []
+        repeat {
+            let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+            descriptors.append(socket(AF_INET6, kind, 0))
+            withUnsafePointer(to: name) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    _ = connect(descriptors[descriptors.count - 1], $0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+                }
+            }
+        } while descriptors.count < 64
+            && RawConnection(descriptor: descriptors[descriptors.count - 1]).awaitRoom(milliseconds: 200)
+        return descriptors
     }
 
     /// Hands on what either side says, until one of them leaves, and closes the other one.

@@ -54,7 +54,7 @@ import Testing
 
         var events: [Int32] {
             let mayDiscard = mayDiscard
-            return sockets.wait(milliseconds: 0, mayDiscard: { mayDiscard }).map(\.socket)
+            return sockets.wait(milliseconds: 0, isFree: { _ in mayDiscard }).map(\.socket)
         }
     }
 
@@ -161,6 +161,77 @@ import Testing
         #expect(pair.events == [])
         pair.sockets.transferEnded(on: pair.own, for: one)
         #expect(pair.pending == 1)
+    }
+
+    /// A connection whose transfer has ended.
+    private func idlePair() -> Pair {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.sockets.transferEnded(on: pair.own, for: one)
+        return pair
+    }
+
+    @Test func idleConnectionThatThePeerEndsIsRetired() {
+        let pair = idlePair()
+        #expect(!pair.sockets.hasRetired)
+
+        shutdown(pair.peer, Int32(SHUT_WR))
+
+        #expect(pair.events == [])
+        #expect(pair.sockets.hasRetired)
+        pair.sockets.closes(pair.own)
+        pair.sockets.countRetired()
+        #expect(!pair.sockets.hasRetired)
+    }
+
+    /// A peer that ends a connection with TLS says so in a record before.
+    @Test func idleConnectionThatThePeerEndsWithARecordIsRetired() {
+        let pair = idlePair()
+        pair.send("\u{15}\u{03}\u{03}")
+        #expect(pair.events == [])
+        #expect(!pair.sockets.hasRetired)
+
+        shutdown(pair.peer, Int32(SHUT_WR))
+
+        #expect(pair.events == [])
+        #expect(pair.sockets.hasRetired)
+        #expect(pair.pending == nil, "what waits to be read would hide the end from libcurl")
+    }
+
+    @Test func endOfAConnectionThatAPausedTransferMayHaveIsLeftToIt() {
+        let pair = idlePair()
+        pair.mayDiscard = false
+        pair.send("a")
+        shutdown(pair.peer, Int32(SHUT_WR))
+
+        #expect(pair.events == [])
+        #expect(!pair.sockets.hasRetired)
+        #expect(pair.pending == 1)
+    }
+
+    @Test func connectionIsRetiredWhenItHasBeenIdleForLongEnough() {
+        let pair = idlePair()
+        pair.sockets.lifetime.idle = 100
+
+        let next = pair.sockets.retireIdle(now: 99) { _ in true }
+        #expect(next == 100 && !pair.sockets.hasRetired)
+        let later = pair.sockets.retireIdle(now: 100) { _ in false }
+        #expect(later != nil && !pair.sockets.hasRetired, "a transfer that is paused may have it")
+        let none = pair.sockets.retireIdle(now: 100) { _ in true }
+        #expect(none == nil && pair.sockets.hasRetired)
+    }
+
+    @Test func hostIsConnectedToAsLongAsASocketLeadsThere() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        #expect(!pair.sockets.hasConnection(to: "a.test"))
+
+        for _ in 0..<2 { pair.sockets.transferEnded(on: pair.own, for: one, host: "a.test") }
+        #expect(pair.sockets.hasConnection(to: "a.test"))
+        pair.sockets.closes(pair.own)
+        #expect(!pair.sockets.hasConnection(to: "a.test"))
     }
 }
 #endif

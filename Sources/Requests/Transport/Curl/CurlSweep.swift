@@ -1,0 +1,53 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+
+/// When libcurl is to look for connections that are over, and how it is brought to.
+///
+/// It does so when it is to make a connection, and at most once a second. So a handle is run that would make one to a
+/// place where there is nothing, and fails at once, without a descriptor or a packet.
+struct CurlSweep {
+    /// When the next is due; nil where nothing is expected to end.
+    private(set) var due: UInt64?
+    private var last: UInt64?
+    private var handle: OpaquePointer?
+
+    /// How long libcurl waits from one look to the next, and some more.
+    private static let interval: UInt64 = 1_050_000_000
+
+    /// Notes that a connection may be over after a time.
+    mutating func expect(in time: UInt64, now: UInt64) {
+        if due == nil { due = now &+ time }
+    }
+
+    /// Notes that a connection is over.
+    mutating func hurry(now: UInt64) {
+        let earliest = max(now, last.map { $0 &+ Self.interval } ?? now)
+        due = min(due ?? earliest, earliest)
+    }
+
+    /// Sets when the next is due.
+    mutating func wait(until due: UInt64?) {
+        self.due = due
+    }
+
+    /// Has libcurl close the connections that are over.
+    mutating func run(in multi: OpaquePointer, now: UInt64) {
+        last = now
+        if handle == nil, let new = ccurl_easy_new() {
+            if ccurl_easy_prepare_sweep(new) == 0 { handle = new } else { ccurl_easy_free(new) }
+        }
+        guard let handle, ccurl_multi_add(multi, handle) == 0 else { return }
+        _ = ccurl_multi_act(multi, -1, 0)
+        _ = ccurl_multi_remove(multi, handle)
+    }
+
+    /// Frees the handle.
+    mutating func close() {
+        if let handle { ccurl_easy_free(handle) }
+        handle = nil
+    }
+}
+#endif

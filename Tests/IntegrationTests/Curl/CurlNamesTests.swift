@@ -1,0 +1,189 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+extension OverLoopback {
+    /// Names are looked up by threads that block, and that nothing can stop.
+    @Suite(.bounded, .tags(.behaviour)) struct CurlNamesTests {
+        /// Look-ups that wait for a gate.
+        private final class LookUps: Sendable {
+            let gate = Gate()
+            let begun = Gate()
+            private let state = Locked((names: [String](), now: 0, most: 0))
+            private let addresses: [String]
+
+            init(_ addresses: [String] = ["127.0.0.1"]) {
+                self.addresses = addresses
+            }
+
+            func names(mostWorkers: Int = 16) -> HostNames {
+                HostNames(mostWorkers: mostWorkers) { name in
+                    self.state.withLock { state in
+                        state.names.append(name)
+                        state.now += 1
+                        state.most = max(state.most, state.now)
+                    }
+                    self.begun.open()
+                    self.gate.wait()
+                    self.state.withLock { $0.now -= 1 }
+                    return name.hasPrefix("no-such")
+                        ? .failure(.init(reason: "Name not known")) : .success(self.addresses)
+                }
+            }
+
+            var all: [String] { state.withLock { $0.names } }
+            var most: Int { state.withLock { $0.most } }
+        }
+
+        private static func url(_ name: String, _ server: MockServer, _ path: String = "/") -> URL {
+            URL(string: "http://\(name):\(server.port)\(path)")!
+        }
+
+        @Test func manyRequestsForAFewNamesAreAFewLookUps() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured { $0.names = lookUps.names() }
+            let transcripts = (0..<600).map { _ in Transcript() }
+
+            for (index, transcript) in transcripts.enumerated() {
+                let url = Self.url("host-\(index % 3).test", server)
+                transport.send(url, timeout: .milliseconds(100), to: transcript)
+            }
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(Set(transcripts.map(\.result)) == ["timedOut"])
+            #expect(lookUps.all.sorted() == ["host-0.test", "host-1.test", "host-2.test"])
+
+            lookUps.gate.open()
+            #expect(await transport.run(Self.url("host-0.test", server)).text == "hi")
+            #expect(transcripts.flatMap(\.violations) == [])
+        }
+
+        @Test func noMoreNamesAreLookedUpAtATimeThanThereMayBe() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured { $0.names = lookUps.names(mostWorkers: 2) }
+            let transcripts = (0..<20).map { _ in Transcript() }
+
+            for (index, transcript) in transcripts.enumerated() {
+                transport.send(Self.url("host-\(index).test", server), to: transcript)
+            }
+            await lookUps.begun.wait()
+            lookUps.gate.open()
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(transcripts.allSatisfy { $0.text == "hi" })
+            #expect(lookUps.all.count == 20)
+            #expect(lookUps.most <= 2)
+        }
+
+        @Test func nameIsLookedUpOnce() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            lookUps.gate.open()
+            let transport = CurlTransport.configured { $0.names = lookUps.names() }
+
+            for name in ["Host.Test", "host.test", "HOST.test"] {
+                #expect(await transport.run(Self.url(name, server)).text == "hi")
+            }
+
+            #expect(lookUps.all == ["host.test"])
+            #expect(server.requests.first?.headers["Host"] == "Host.Test:\(server.port)")
+        }
+
+        @Test func nameThatIsNotKnownCannotBeConnectedTo() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            lookUps.gate.open()
+            let transport = CurlTransport.configured { $0.names = lookUps.names() }
+
+            let transcript = await transport.run(Self.url("no-such-host.test", server))
+
+            #expect(transcript.result == "cannotConnect")
+            #expect((transcript.error?.underlying as? URLError)?.code == .cannotFindHost)
+            #expect("\(String(describing: transcript.error))".contains("no-such-host.test (Name not known)"))
+            #expect(transcript.violations == [])
+        }
+
+        @Test func requestWhoseNameIsLookedUpIsCancelledAtOnce() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured { $0.names = lookUps.names() }
+            let (cancelled, other) = (Transcript(), Transcript())
+            let transfer = transport.send(Self.url("host.test", server), to: cancelled)
+            transport.send(Self.url("host.test", server), to: other)
+            await lookUps.begun.wait()
+
+            transfer.cancel()
+            await cancelled.ended.wait()
+            #expect(cancelled.result == "cancelled")
+            lookUps.gate.open()
+            await other.ended.wait()
+
+            #expect(other.text == "hi")
+            #expect(server.requests.count == 1)
+        }
+
+        @Test func waitForANameIsAPhaseOfItsOwn() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured { $0.names = lookUps.names() }
+            let transcript = Transcript()
+            transport.send(Self.url("host.test", server), to: transcript)
+            await lookUps.begun.wait()
+            let began = ContinuousClock.now
+            try await eventually { ContinuousClock.now - began > .milliseconds(20) }
+            lookUps.gate.open()
+            await transcript.ended.wait()
+
+            let metrics = try #require(transcript.metrics)
+            let (dispatched, resolved) = (try #require(metrics.dispatched), try #require(metrics.nameResolved))
+            #expect(resolved - dispatched >= .milliseconds(20))
+            #expect(try #require(metrics.connected) >= resolved)
+        }
+
+        @Test(arguments: [["api.test": ["127.0.0.1"]], ["API.test": ["127.0.0.1"]]])
+        func addressOfAHostCanBeGiven(_ addresses: [String: [String]]) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured {
+                $0.names = lookUps.names()
+                $0.addresses = addresses
+            }
+
+            #expect(await transport.run(Self.url("api.test", server)).text == "hi")
+            #expect(lookUps.all == [])
+        }
+
+        @Test func addressOfOnePortCanBeGiven() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport.configured {
+                $0.addresses = ["api.test:\(server.port)": ["127.0.0.1"], "api.test": ["127.0.0.2"]]
+            }
+
+            #expect(await transport.run(Self.url("api.test", server)).text == "hi")
+        }
+
+        /// An address of IPv6 whose line of waiting connections is full answers nothing.
+        @Test func hostIsReachedThoughItsFirstAddressIsSilent() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let silent = try RawListener.listen(at: .ipv6, port: server.port, backlog: 0)
+            defer { close(silent.descriptor) }
+            let fillers = RawConnection.fill(silent.port)
+            defer { for filler in fillers { close(filler) } }
+            let transport = CurlTransport.configured { $0.addresses = ["both.test": ["::1", "127.0.0.1"]] }
+
+            let transcript = await transport.run(Self.url("both.test", server))
+
+            #expect(transcript.text == "hi")
+            #expect(transcript.duration < .seconds(9), "it hasn't waited for the limit of a connection")
+        }
+    }
+}
+#endif

@@ -1,0 +1,56 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+extension OverLoopback {
+    #if os(Linux)
+    /// A user types an address with the letters of a language.
+    @Suite(.bounded, .tags(.behaviour)) struct InternationalHostTests {
+        private static func client(for server: MockServer, baseURL: URL? = nil) -> HTTPClient {
+            let transport = CurlTransport.configured { $0.addresses = ["BÜCHER.example": ["127.0.0.1"]] }
+            return HTTPClient(baseURL: baseURL, transport: transport) { $0.cookies = CookieJar() }
+        }
+
+        @Test(arguments: ["bücher.example", "BÜCHER.EXAMPLE", "xn--bcher-kva.example"])
+        func hostBeyondASCIIIsReached(_ host: String) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let client = Self.client(for: server)
+
+            let text = try await client.send(HTTPRequest("http://\(host):\(server.port)/ä?ö=ü")).body
+
+            #expect(String(decoding: text, as: UTF8.self) == "hi")
+            let request = try #require(server.requests.first)
+            #expect(request.headers["Host"]?.lowercased() == "xn--bcher-kva.example:\(server.port)")
+            #expect(request.target == "/%C3%A4?%C3%B6=%C3%BC")
+        }
+
+        @Test func hostIsTheSameInEitherSpelling() async throws {
+            let server = try MockServer { _ in .text("hi", headers: ["Set-Cookie": "a=b"]) }
+            let base = try #require(URL(string: "http://bücher.example:\(server.port)/"))
+            let client = Self.client(for: server, baseURL: base)
+            client.environment.headers[.authorization] = "Bearer secret"
+
+            for host in ["bücher.example", "xn--bcher-kva.example"] {
+                _ = try await client.send(HTTPRequest("http://\(host):\(server.port)/"))
+            }
+
+            #expect(server.requests.map { $0.headers["Authorization"] } == ["Bearer secret", "Bearer secret"])
+            #expect(server.requests.map { $0.headers["Cookie"] } == [nil, "a=b"])
+        }
+
+        @Test(arguments: ["http://a%2Fb.example/", "http://b%C3%BCcher.example/", "http://ex%40ample.test/"])
+        func escapedHostIsRefused(_ address: String) async throws {
+            let client = HTTPClient()
+
+            let error = await #expect(throws: RequestError.self) { try await client.send(HTTPRequest(address)) }
+
+            #expect([.invalidRequest, .cannotConnect].contains(error?.code))
+        }
+    }
+    #endif
+}

@@ -1,0 +1,118 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import RequestsTesting
+import TestSupport
+import Testing
+
+@testable import Requests
+
+@Suite(.bounded) struct ConnectionPlacesTests {
+    /// Places that can be taken within an expectation.
+    private final class Places {
+        private var places: ConnectionPlaces<Int>
+
+        init(perHost: Int?, total: Int?) throws {
+            places = try #require(ConnectionPlaces(perHost: perHost, total: total))
+        }
+
+        func take(_ id: Int, at host: String) -> Bool { places.take(id, at: host) }
+        func leave(_ id: Int) -> [Int] { places.leave(id) }
+        func share(at host: String) -> [Int] { places.share(at: host) }
+    }
+
+    @Test func nothingWaitsWhereNothingIsLimited() {
+        #expect(ConnectionPlaces<Int>(perHost: nil, total: nil) == nil)
+    }
+
+    @Test func placesOfAHostGoInTheOrderOfArrival() throws {
+        let places = try Places(perHost: 2, total: nil)
+        let begun = (0..<5).filter { places.take($0, at: "a") }
+
+        #expect(begun == [0, 1])
+        #expect(places.leave(1) == [2])
+        #expect(places.leave(0) == [3])
+        #expect(places.leave(3) == [4])
+        #expect(places.leave(4) == [])
+    }
+
+    @Test func oneThatLeavesTheLineIsPassedOver() throws {
+        let places = try Places(perHost: 1, total: nil)
+        for id in 0..<4 { _ = places.take(id, at: "a") }
+
+        #expect(places.leave(1) == [])
+        #expect(places.leave(0) == [2])
+        #expect(places.leave(3) == [])
+        #expect(places.leave(2) == [])
+        #expect(places.take(5, at: "a"))
+    }
+
+    @Test func limitForAllGoesToTheOneThatHasWaitedLongest() throws {
+        let places = try Places(perHost: nil, total: 2)
+        #expect(places.take(0, at: "a"))
+        #expect(places.take(1, at: "b"))
+        #expect(!places.take(2, at: "c"))
+        #expect(!places.take(3, at: "a"))
+
+        #expect(places.leave(0) == [2])
+        #expect(places.leave(1) == [3])
+    }
+
+    @Test func hostWithRoomIsNotHeldUpByOneWithout() throws {
+        let places = try Places(perHost: 1, total: 3)
+        #expect(places.take(0, at: "a"))
+        #expect(!places.take(1, at: "a"))
+        #expect(places.take(2, at: "b"))
+        #expect(places.take(3, at: "c"))
+        #expect(!places.take(4, at: "d"))
+
+        #expect(places.leave(2) == [4])
+        #expect(places.leave(0) == [1])
+    }
+
+    @Test func connectionThatIsSharedCarriesAHundred() throws {
+        let places = try Places(perHost: 1, total: 2)
+        let begun = (0..<250).filter { places.take($0, at: "a") }
+        #expect(begun == [0])
+
+        #expect(places.share(at: "a") == Array(1..<100))
+        #expect(places.share(at: "a") == [])
+        #expect(places.take(1_000, at: "b"))
+        #expect(!places.take(1_001, at: "c"))
+        #expect(places.leave(0) == [100])
+    }
+
+    /// Whatever happens in whatever order, there are never more than there may be, and all get their turn.
+    @Test func limitsHoldInAnyOrder() throws {
+        var random = SeededRandom(7)
+        for _ in 0..<200 {
+            let places = try Places(perHost: 2, total: 3)
+            var (inside, waiting, hosts, done) = (Set<Int>(), Set<Int>(), [Int: String](), 0)
+            for id in 0..<60 {
+                hosts[id] = ["a", "b", "c"].randomElement(using: &random)
+                if places.take(id, at: hosts[id] ?? "") { inside.insert(id) } else { waiting.insert(id) }
+                while Bool.random(using: &random), let id = inside.union(waiting).randomElement(using: &random) {
+                    inside.remove(id)
+                    waiting.remove(id)
+                    done += 1
+                    let next = places.leave(id)
+                    #expect(waiting.isSuperset(of: next))
+                    waiting.subtract(next)
+                    inside.formUnion(next)
+                }
+                #expect(inside.count <= 3)
+                #expect(["a", "b", "c"].allSatisfy { host in inside.count { hosts[$0] == host } <= 2 })
+            }
+            while let id = inside.first {
+                inside.remove(id)
+                done += 1
+                let next = places.leave(id)
+                waiting.subtract(next)
+                inside.formUnion(next)
+            }
+            #expect(done == 60 && waiting.isEmpty)
+        }
+    }
+}
+#endif

@@ -1,0 +1,35 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Takes all descriptors that there are, and then connects to a server for which there is none: the arguments are the
+/// ports of a server that answers when it has a number of requests, and of another, and that number.
+func connectWithoutDescriptors(_ arguments: [String]) async throws {
+    let numbers = arguments.compactMap(Int.init)
+    guard numbers.count == 3 else {
+        print("usage: TransportProbe descriptors <port> <other port> <number>")
+        exit(64)
+    }
+    func url(_ port: Int) -> URL { URL(string: "http://127.0.0.1:\(port)/") ?? URL(fileURLWithPath: "/") }
+    let queue = OperationQueue()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for number in 0..<numbers[2] {
+            let address = url(numbers[0]).appending(path: "\(number)")
+            group.addTask { _ = try await queue.fetch(Probe(url: address)) }
+        }
+        try await group.waitForAll()
+    }
+
+    // As many as are open by now are all that there may be.
+    var limit = rlimit(rlim_cur: 0, rlim_max: 0)
+    getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    let last = dup(0)
+    limit.rlim_cur = rlim_t(last + 1)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    while dup(0) >= 0 {}
+
+    _ = try await queue.fetch(Probe(url: url(numbers[1])))
+    exit(0)
+}

@@ -1,0 +1,79 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+
+/// A request for what an address has.
+struct Probe: DataRequest {
+    typealias Success = Data
+    let url: URL
+    var identifier: String { url.absoluteString }
+
+    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        completion(.success(URLRequest(url: url)))
+    }
+}
+
+/// What ends the process.
+enum Ending: String {
+    /// The main thread calls `exit`.
+    case exit
+    /// The end of `main`.
+    case main
+    /// A handler of a signal, on whichever thread gets that.
+    case signal
+    /// The thread that a response is delivered on.
+    case receiver
+    /// The main thread, after it has started another process.
+    case spawn
+}
+
+/// Ends the process while handshakes are under way: how, and after how many milliseconds, the arguments say.
+///
+/// - Returns: Whether they are understood.
+func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
+    guard arguments.count == 2, let ending = Ending(rawValue: arguments[0]), let milliseconds = UInt32(arguments[1])
+    else {
+        print("usage: TransportProbe end exit|main|signal|receiver|spawn <milliseconds>")
+        return false
+    }
+
+    // It answers a handshake with an error in plain text, so that each connection begins another.
+    let server = try MockServer { _ in .text("hello") }
+    let plain = server.url
+    guard let secure = URL(string: "https://127.0.0.1:\(server.port)/") else { exit(65) }
+
+    for _ in 0..<12 {
+        Task.detached {
+            let queue = OperationQueue()
+            while true { _ = try? await queue.fetch(Probe(url: secure)) }
+        }
+    }
+
+    signal(SIGTERM) { _ in exit(0) }
+    // What has started this process may be a thread that has its signals blocked, and hands that on.
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGTERM)
+    sigprocmask(SIG_UNBLOCK, &signals, nil)
+    usleep(milliseconds * 1000)
+
+    switch ending {
+    case .exit: exit(0)
+    case .main: return true
+    case .spawn:
+        let other = Process()
+        other.executableURL = URL(fileURLWithPath: "/bin/true")
+        try other.run()
+        other.waitUntilExit()
+        exit(other.terminationStatus)
+    case .signal:
+        kill(getpid(), SIGTERM)
+        while true { pause() }
+    case .receiver:
+        OperationQueue().addRequest(Probe(url: plain), completionQueue: .global()) { _ in exit(0) }
+        while true { pause() }
+    }
+}
