@@ -31,6 +31,7 @@ public struct HTTPRequest: Sendable {
         var timeout: Duration?
         var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
         var allowsCellularAccess = true
+        var decodesContent = true
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
         var hasLeftOrigin = false
     }
@@ -122,6 +123,17 @@ extension HTTPRequest {
     public var allowsCellularAccess: Bool {
         _read { yield fields.allowsCellularAccess }
         _modify { yield &fields.allowsCellularAccess }
+    }
+
+    /// Whether compressed content of the response is decoded; true by default.
+    ///
+    /// Without it, the content is what came over the network, and the transport asks for no coding by itself: set
+    /// `Accept-Encoding` to ask for one, and read `Content-Encoding` to see what came. Use it to store or to pass on
+    /// content as it is, or to decode it yourself. A `URLSession` always decodes, and ends such a request with an error
+    /// of code `unsupported`. A ``ResponseCache`` neither answers nor stores it.
+    public var decodesContent: Bool {
+        _read { yield fields.decodesContent }
+        _modify { yield &fields.decodesContent }
     }
 
     /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
@@ -275,6 +287,7 @@ extension HTTPRequest {
         digest.add(method.rawValue)
         digest.add(url.absoluteString)
         digest.add(query.percentEncoded)
+        if !decodesContent { digest.add("raw") }
         digest.add(authenticated.headers)
         digest.add(body)
         return "\(self) \(digest.hexadecimal)"

@@ -28,7 +28,8 @@ final class CurlOptions {
         self.configuration = configuration
         self.trust = trust
         content = Self.content(of: request.body)
-        headers = Self.headers(of: request, decodesContent: configuration.decodesContent, isPosted: content != nil)
+        let accepted = configuration.decodesContent ? Self.acceptedCodings(of: request) : nil
+        headers = Self.headers(of: request, acceptedCodings: accepted, isPosted: content != nil)
         newsreader = request.isSecure ? .allocate(capacity: 1) : nil
         newsreader?.initialize(to: CCurlNewsreader())
         errorText = .allocate(capacity: Self.errorTextSize)
@@ -105,13 +106,6 @@ final class CurlOptions {
         } else if let body, let length = body.length {
             check(ccurl_easy_set_body_length(easy, length), "the length of the body")
         }
-        if configuration.decodesContent {
-            // An empty list is all that this libcurl can decode. The caller's own is sent instead, and decoded
-            // likewise.
-            set(CCURL_ACCEPT_ENCODING, request.headers[.acceptEncoding] ?? "")
-        } else {
-            set(CCURL_HTTP_CONTENT_DECODING, 0)
-        }
         // A kept connection that turns out to be closed is what libcurl sends a request a second time for.
         if !request.method.isIdempotent, !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
         if let proxy = configuration.proxy {
@@ -164,10 +158,18 @@ final class CurlOptions {
         if request.method != .get || hasContent { setText(CCURL_CUSTOMREQUEST, request.method.rawValue) }
     }
 
+    /// The codings that the transport asks for; nil if the caller does that.
+    ///
+    /// A part of what is encoded can't be decoded.
+    private static func acceptedCodings(of request: TransportRequest) -> String? {
+        guard request.decodesContent, !request.headers.contains(.acceptEncoding) else { return nil }
+        return request.headers.contains(.range) ? "identity" : ContentCoding.accepted
+    }
+
     /// The header lines; null for none.
     private static func headers(
         of request: TransportRequest,
-        decodesContent: Bool,
+        acceptedCodings: String?,
         isPosted: Bool
     ) -> OpaquePointer? {
         var list: OpaquePointer?
@@ -175,13 +177,13 @@ final class CurlOptions {
             // Null where memory is short; the list before it is still good.
             list = ccurl_list_append(list, line) ?? list
         }
-        // libcurl sends the codings that it is to decode itself; what it doesn't decode is between caller and server.
-        for field in request.headers where !decodesContent || field.name != .acceptEncoding {
+        for field in request.headers {
             // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at
             // all".
             let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
             append(isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)")
         }
+        if let acceptedCodings { append("Accept-Encoding: \(acceptedCodings)") }
         // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
         // It takes what it posts for a form.

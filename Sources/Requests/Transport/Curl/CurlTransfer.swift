@@ -23,20 +23,18 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     private var state: CurlTransferState
     private var body: CurlBody?
+    /// What decodes the content of the response; nil before that comes, and where it isn't decoded.
+    private var decoder: ContentDecoder?
     private var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
     /// Whether the handle has a buffer of another size than that of others.
     let hasLargeBuffer: Bool
-    /// Whether much content may come, which isn't kept.
-    private let isStreamed: Bool
-    private var events: [TransferEvent] = []
+    private var events: CurlEvents
     /// The number of its stream, over HTTP/2.
     private var stream: UInt32?
     private var restarts = 0
     /// How much content goes out in one piece, until that is told.
     private var unsaid: Int?
-    /// How much content is among the events.
-    private var unpublished = 0
     private var paused: Pauses = []
     /// Whether libcurl has ended the transfer, and well.
     private(set) var isComplete = false
@@ -81,7 +79,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         self.loop = loop
         self.receive = receive
         isIdempotent = request.method.isIdempotent
-        isStreamed = request.isStreamed
+        events = CurlEvents(isStreamed: request.isStreamed)
         hasLargeBuffer = CurlOptions.needsLargeBuffer(request)
         flow = request.flow
         timeout = request.timeout ?? .seconds(60)
@@ -94,7 +92,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             url: request.url,
             limits: limits,
             endsWithHead: endsWithHead,
-            hasContent: !request.body.isEmpty
+            hasContent: !request.body.isEmpty,
+            decodesContent: configuration.decodesContent && request.decodesContent
         )
         options = CurlOptions(request, configuration, trust: try CurlTrustCache.shared.trust(for: request))
         unsaid = options.contentCount
@@ -161,7 +160,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func end(_ code: Int32) {
         isComplete = code == 0
         if isComplete { saySent() }
-        guard let event = state.end(options.result(code, of: easy)) else { return }
+        let isCut = decoder.map { !$0.mayEnd } ?? false
+        guard let event = state.end(options.result(code, of: easy), isCut: isCut) else { return }
         let stop = state.stopped == nil ? nil : loop.now
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
@@ -171,10 +171,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Puts what has happened into the mailbox; says whether the receiver has to be called.
     func publish() -> Bool {
-        guard !events.isEmpty else { return mailbox.withLock { $0.wake() } }
-        let new = events
-        events = []
-        unpublished = 0
+        guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { setPaused(.mailbox, true) }
         return schedule
@@ -235,38 +232,38 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
-        // One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the
-        // mailbox, which is told behind the turn, would be told too late. What is refused here comes again when it is
-        // emptied.
-        if unpublished > CurlMailbox.highWater { paused.insert(.mailbox) }
         // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any
         // other.
-        guard paused.isDisjoint(with: .receiving) else { return Int(CCURL_WRITEFUNC_PAUSE) }
-        guard state.receiveBody(bytes.count) else { return 0 }
-        unpublished += bytes.count
-        keep(bytes)
-        return bytes.count
-    }
-
-    /// libcurl hands out what it has read in small parts, each of which would be an event, and a write to a file.
-    private func keep(_ bytes: UnsafeRawBufferPointer) {
-        guard !bytes.isEmpty else { return }
-        if case .data(var data)? = events.last, data.count + bytes.count <= Self.largestPiece {
-            // Out of the array first, so that it isn't copied when it grows.
-            events.removeLast()
-            data.append(contentsOf: bytes)
-            return events.append(.data(data))
+        guard !isFull else { return Int(CCURL_WRITEFUNC_PAUSE) }
+        guard !state.codings.isEmpty else { return take(bytes) ? bytes.count : 0 }
+        do throws(ContentDecoder.Failure) {
+            if decoder == nil { decoder = try ContentDecoder(state.codings) }
+            while let piece = try decoder?.next(of: bytes) {
+                guard take(piece) else { return 0 }
+                // The same comes again, and the decoder goes on in the middle of it.
+                if isFull { return Int(CCURL_WRITEFUNC_PAUSE) }
+            }
+            return bytes.count
+        } catch {
+            _ = state.stop(.badContent(error))
+            return 0
         }
-        var data = Data()
-        if isStreamed, bytes.count == Self.fullPart { data.reserveCapacity(Self.largestPiece) }
-        data.append(contentsOf: bytes)
-        events.append(.data(data))
     }
 
-    /// How many bytes one event brings at most, unless libcurl gives more at once.
-    private static let largestPiece = 128 * 1024
-    /// What libcurl gives at once where there is more.
-    private static let fullPart = 16 * 1024
+    /// Whether no more content is wanted at the moment.
+    ///
+    /// One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
+    /// which is told behind the turn, would be told too late. What is refused comes again when that is emptied.
+    private var isFull: Bool {
+        if events.isFull { paused.insert(.mailbox) }
+        return !paused.isDisjoint(with: .receiving)
+    }
+
+    private func take(_ content: UnsafeRawBufferPointer) -> Bool {
+        guard state.receiveBody(content.count) else { return false }
+        events.append(content: content)
+        return true
+    }
 
     /// Whether the request may go out: there is a connection for it, which is a sign of life.
     fileprivate func maySend(_ connection: Connection?) -> Bool {

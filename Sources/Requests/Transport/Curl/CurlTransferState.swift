@@ -28,6 +28,7 @@ struct CurlTransferState: Sendable {
         case timedOut
         case headTooLarge
         case bodyTooLarge
+        case badContent(ContentDecoder.Failure)
         /// The content of the request ended before its time, or couldn't be read.
         case bodyFailed
         case transportClosed
@@ -59,6 +60,9 @@ struct CurlTransferState: Sendable {
     private let limits: Limits
     private let endsWithHead: Bool
     private let hasContent: Bool
+    private let decodesContent: Bool
+    /// The codings that the content has to be decoded from.
+    private(set) var codings: [ContentCoding] = []
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
@@ -71,7 +75,7 @@ struct CurlTransferState: Sendable {
     private(set) var isRefused = false
     private var informational = 0
     private var received = 0
-    /// How many bytes of content the head announces.
+    /// How many bytes of content the head announces, of content that isn't decoded.
     private var announced: Int64?
 
     /// Whether as much content has come as was announced.
@@ -83,9 +87,17 @@ struct CurlTransferState: Sendable {
     ///   - limits: How large its parts may be.
     ///   - endsWithHead: Whether no content follows the head, whatever that says, and libcurl doesn't know it.
     ///   - hasContent: Whether the request has content, which may still be on its way when the answer is complete.
-    init(url: URL, limits: Limits, endsWithHead: Bool = false, hasContent: Bool = false) {
+    ///   - decodesContent: Whether the content of the response is decoded.
+    init(
+        url: URL,
+        limits: Limits,
+        endsWithHead: Bool = false,
+        hasContent: Bool = false,
+        decodesContent: Bool = true
+    ) {
         self.url = url
         self.hasContent = hasContent
+        self.decodesContent = decodesContent
         self.limits = limits
         self.endsWithHead = endsWithHead
     }
@@ -115,14 +127,15 @@ struct CurlTransferState: Sendable {
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             phase = endsWithHead ? .complete : .body
-            announced = response.headers.isEncoded ? nil : response.headers.exactLength
+            if decodesContent { codings = ContentCoding.codings(of: response) }
+            if codings.isEmpty { announced = response.headers.exactLength }
             return endsWithHead ? .last(.head(response)) : .event(.head(response))
         }
         informational += 1
         return informational <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
     }
 
-    /// Takes a piece of the content; the caller copies the bytes where they are to be delivered.
+    /// Takes a piece of the content, decoded; the caller copies the bytes where they are to be delivered.
     mutating func receiveBody(_ count: Int) -> Bool {
         guard stopped == nil, phase == .body else { return false }
         guard count <= limits.body - received else {
@@ -175,21 +188,26 @@ struct CurlTransferState: Sendable {
     }
 
     /// Takes the result of the transfer, and gives the terminal event; nil where there was one.
-    mutating func end(_ result: CurlResult) -> TransferEvent? {
+    ///
+    /// - Parameters:
+    ///   - result: What libcurl says.
+    ///   - isCut: Whether the content has ended before its coding has.
+    /// - Returns: The event.
+    mutating func end(_ result: CurlResult, isCut: Bool = false) -> TransferEvent? {
         guard phase != .ended else { return nil }
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
         // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
         if phase == .complete { return .end(nil) }
-        if phase == .body, hasContent, isWhole, result.saysStreamWasComplete { return .end(nil) }
-        if let error = result.error(phase: errorPhase) { return .end(error) }
+        let wasComplete = phase == .body && hasContent && isWhole && result.saysStreamWasComplete
+        if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else {
             let reason = "the connection ended in the middle of the head"
             let underlying = URLError(.networkConnectionLost)
             return .end(RequestError(.connectionLost, phase: .receiving, reason: reason, underlying: underlying))
         }
-        return .end(nil)
+        return .end(isCut ? error(of: .badContent(.cut), phase: errorPhase) : nil)
     }
 
     private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
@@ -206,6 +224,9 @@ struct CurlTransferState: Sendable {
             let reason = "more than \(limits.body) bytes"
             let underlying = URLError(.dataLengthExceedsMaximum)
             return RequestError(.bodyTooLarge, phase: .receiving, reason: reason, underlying: underlying)
+        case .badContent(let failure):
+            let underlying = URLError(.cannotDecodeContentData)
+            return RequestError(.badResponse, phase: .receiving, reason: "\(failure)", underlying: underlying)
         case .bodyFailed:
             let underlying = InvalidRequest(.body, "ended before its announced length, or couldn't be read")
             return RequestError(.invalidRequest, phase: .sending, underlying: underlying)

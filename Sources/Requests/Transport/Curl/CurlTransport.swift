@@ -15,8 +15,10 @@ import Foundation
 /// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
 /// pipeline does what has to be done, the same over every transport.
 ///
-/// Content that was compressed and cut before it was framed comes as far as it goes, without an error: libcurl doesn't
-/// tell. Where that matters, compare a digest or a length of what was meant.
+/// Compressed content is decoded here, by the zlib, brotli and zstd that the system has, and what these can decode is what
+/// is asked for: content of any size in flat memory, of one member or several. Content that ends inside its coding, or
+/// isn't in it, is an error of code `badResponse`. Content in another coding comes as it is, and so does a part (206) of
+/// encoded content.
 public final class CurlTransport: HTTPTransport {
     /// What a transport is made of.
     public struct Configuration: Sendable {
@@ -38,6 +40,8 @@ public final class CurlTransport: HTTPTransport {
         /// The Unix socket to connect to, whatever host a request names, and whatever proxy there is.
         public var unixSocketPath: String?
         /// Whether compressed content is asked for, and decoded; true by default.
+        ///
+        /// ``HTTPRequest/decodesContent`` says so for one request.
         public var decodesContent = true
         /// How many bytes the head of a response may have; 256 KiB by default.
         public var maximumHeadSize = 256 * 1024
