@@ -146,7 +146,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Ends the transfer from this side; false where it is ending already.
     func stop(_ reason: CurlTransferState.Stop) -> Bool {
-        state.stop(reason)
+        state.stop(reason == .timedOut && paused.contains(.body) ? .bodyStalled : reason)
     }
 
     /// Notes that the loop has taken the transfer, and lets it be paused and cancelled from now on.
@@ -202,8 +202,12 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return ccurl_easy_pause(easy, bits)
     }
 
-    /// Whether the peer may be silent because this side asked it to be.
+    /// Whether libcurl keeps the connection without asking for its socket.
     var isPaused: Bool { !paused.isEmpty }
+    /// Whether the peer may be silent because this side asked it to be.
+    ///
+    /// That the content of the request stalls is no reason.
+    var holdsPeer: Bool { !paused.isDisjoint(with: .receiving) }
 
     // MARK: What libcurl calls
 

@@ -31,6 +31,8 @@ struct CurlTransferState: Sendable {
         case badContent(ContentDecoder.Failure)
         /// The content of the request ended before its time, or couldn't be read.
         case bodyFailed
+        /// The content of the request didn't come in time.
+        case bodyStalled
         case transportClosed
         /// The request would be sent a second time, and that may do harm.
         case resent
@@ -230,6 +232,9 @@ struct CurlTransferState: Sendable {
         case .bodyFailed:
             let underlying = InvalidRequest(.body, "ended before its announced length, or couldn't be read")
             return RequestError(.invalidRequest, phase: .sending, underlying: underlying)
+        case .bodyStalled:
+            let reason = "the body of the request gave no bytes"
+            return RequestError(.timedOut, phase: .sending, reason: reason, underlying: URLError(.timedOut))
         case .resent:
             let reason = "the connection was closed before a response came"
             let underlying = URLError(.networkConnectionLost)

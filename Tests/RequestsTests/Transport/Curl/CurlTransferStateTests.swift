@@ -192,7 +192,8 @@ import Testing
     }
 
     static let stops: [CurlTransferState.Stop] = [
-        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .bodyFailed, .transportClosed,
+        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .badContent(.cut),
+        .bodyFailed, .bodyStalled, .transportClosed,
     ]
 
     /// Each way to come to each phase.
@@ -235,7 +236,8 @@ import Testing
     func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) throws {
         let codes: [CurlTransferState.Stop: String] = [
             .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
-            .bodyTooLarge: "bodyTooLarge",
+            .bodyTooLarge: "bodyTooLarge", .badContent(.cut): "badResponse",
+            .bodyStalled: "timedOut",
             .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
         ]
         let end = try #require(codes[stop])
