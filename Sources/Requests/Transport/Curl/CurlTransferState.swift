@@ -230,7 +230,7 @@ struct CurlTransferState: Sendable {
             let underlying = URLError(.cannotDecodeContentData)
             return RequestError(.badResponse, phase: .receiving, reason: "\(failure)", underlying: underlying)
         case .bodyFailed:
-            let underlying = InvalidRequest(.body, "ended before its announced length, or couldn't be read")
+            let underlying = InvalidRequest(.body, "isn't as long as announced, or can't be read")
             return RequestError(.invalidRequest, phase: .sending, underlying: underlying)
         case .bodyStalled:
             let reason = "the body of the request gave no bytes"
