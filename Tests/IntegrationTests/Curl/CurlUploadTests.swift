@@ -313,6 +313,26 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
+        static let heads: [(name: String, address: String, headers: HTTPHeaders)] = [
+            ("a field of 1 MB", "/", ["X-Large": String(repeating: "a", count: 1_050_000)]),
+            ("a field of 9 MB", "/", ["X-Large": String(repeating: "a", count: 9_000_000)]),
+            ("an address of 9 MB", "/" + String(repeating: "a", count: 9_000_000), [:]),
+        ]
+
+        @Test(arguments: heads.map(\.name))
+        func headThatIsTooLargeToSendIsAnInvalidRequest(_ name: String) async throws {
+            let row = try #require(Self.heads.first { $0.name == name })
+            let server = try MockServer { _ in .text("thanks") }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(server.url(row.address), headers: row.headers)
+            let most = await transport.run(server.url, headers: ["X-Large": String(repeating: "a", count: 900_000)])
+
+            #expect(transcript.result == "invalidRequest", "\(String(describing: transcript.error))")
+            #expect(transcript.error?.reason?.contains("1000000 bytes") == true)
+            #expect(most.error?.code != .invalidRequest)
+        }
+
         @Test(arguments: [HTTPStatus.contentTooLarge, .unauthorized, .ok])
         func earlyAnswerDuringTheUploadIsTheAnswer(_ status: HTTPStatus) async throws {
             let server = try MockServer()

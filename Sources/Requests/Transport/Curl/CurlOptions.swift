@@ -81,6 +81,7 @@ final class CurlOptions {
         func set(_ option: CCurlTextOption, _ value: String) {
             check(ccurl_easy_set_text(easy, option, value), "option \(option.rawValue)")
         }
+        try checkHeadSize()
         check(ccurl_easy_prepare(easy, callbacks, context, errorText), "the options of every request")
 
         set(CCURL_URL, request.url.absoluteString)
@@ -89,12 +90,6 @@ final class CurlOptions {
         if Self.needsLargeBuffer(request) { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if request.isSecure {
             set(CCURL_PIPEWAIT, 1)
-            // libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one
-            // with TLS.
-            guard headSize <= Self.largestHeadOfTLS else {
-                let reason = "the head of the request has more than \(Self.largestHeadOfTLS) bytes"
-                throw RequestError(.headTooLarge, phase: .sending, reason: reason)
-            }
             if headSize > Self.largestHeadOfHTTP2 { check(ccurl_easy_use_http11(easy), "HTTP/1.1") }
             // Any transfer of a connection may be told what has become of all of them.
             newsreader?.pointee = CCurlNewsreader(callback: news, context: context)
@@ -109,11 +104,12 @@ final class CurlOptions {
         // A kept connection that turns out to be closed is what libcurl sends a request a second time for.
         if !request.method.isIdempotent, !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
         if let proxy = configuration.proxy {
+            try Self.checkProxy(proxy)
             set(CCURL_PROXY, proxy)
             // Else the environment had a say in which hosts it is for.
             set(CCURL_NOPROXY, "")
         }
-        if let path = configuration.unixSocketPath { set(CCURL_UNIX_SOCKET_PATH, path) }
+        if let path = configuration.unixSocketPath, !path.isEmpty { set(CCURL_UNIX_SOCKET_PATH, path) }
         set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
         if let trust { check(trust.apply(to: easy), "the trust policy") }
         check(ccurl_easy_set_headers(easy, headers), "the header fields")
@@ -133,6 +129,28 @@ final class CurlOptions {
     private static let largestHeadOfHTTP2 = 48 * 1024
     /// The largest head that goes out with TLS.
     private static let largestHeadOfTLS = 128 * 1024
+    /// The largest head that libcurl makes, with content in one piece.
+    private static let largestHead = 1_000_000
+    /// The schemes of proxies that libcurl knows.
+    private static let proxySchemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Refuses a head that libcurl can't send.
+    ///
+    /// It has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one with TLS. Of any
+    /// other head that is too large, it says that there is no memory.
+    private func checkHeadSize() throws(RequestError) {
+        let limit = request.isSecure ? Self.largestHeadOfTLS : Self.largestHead - contentInHead
+        guard headSize > limit else { return }
+        let reason = "the head of the request has more than \(limit) bytes"
+        throw RequestError(.invalidRequest, phase: .sending, reason: reason)
+    }
+
+    private static func checkProxy(_ proxy: String) throws(RequestError) {
+        guard let end = proxy.firstRange(of: "://")?.lowerBound else { return }
+        guard !proxySchemes.contains(proxy[..<end].lowercased()) else { return }
+        let reason = "the scheme of the proxy has to be one of \(proxySchemes.sorted().joined(separator: ", "))"
+        throw RequestError(.unsupported, phase: .sending, reason: reason)
+    }
 
     /// How many bytes the head of the request has, about.
     private var headSize: Int {

@@ -93,6 +93,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             limits: limits,
             endsWithHead: endsWithHead,
             hasContent: !request.body.isEmpty,
+            isHead: request.method == .head,
             decodesContent: configuration.decodesContent && request.decodesContent
         )
         options = CurlOptions(request, configuration, trust: try CurlTrustCache.shared.trust(for: request))
@@ -239,19 +240,23 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any
         // other.
         guard !isFull else { return Int(CCURL_WRITEFUNC_PAUSE) }
-        guard !state.codings.isEmpty else { return take(bytes) ? bytes.count : 0 }
-        do throws(ContentDecoder.Failure) {
-            if decoder == nil { decoder = try ContentDecoder(state.codings) }
-            while let piece = try decoder?.next(of: bytes) {
-                guard take(piece) else { return 0 }
-                // The same comes again, and the decoder goes on in the middle of it.
-                if isFull { return Int(CCURL_WRITEFUNC_PAUSE) }
+        let content = UnsafeRawBufferPointer(rebasing: bytes[..<state.contentCount(of: bytes.count)])
+        if state.codings.isEmpty {
+            guard take(content) else { return 0 }
+        } else {
+            do throws(ContentDecoder.Failure) {
+                if decoder == nil { decoder = try ContentDecoder(state.codings) }
+                while let piece = try decoder?.next(of: content) {
+                    guard take(piece) else { return 0 }
+                    // The same comes again, and the decoder continues in the middle of it.
+                    if isFull { return Int(CCURL_WRITEFUNC_PAUSE) }
+                }
+            } catch {
+                _ = state.stop(.badContent(error))
+                return 0
             }
-            return bytes.count
-        } catch {
-            _ = state.stop(.badContent(error))
-            return 0
         }
+        return state.arrive(content.count) ? bytes.count : 0
     }
 
     /// Whether no more content is wanted at the moment.

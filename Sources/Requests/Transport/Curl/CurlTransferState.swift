@@ -29,6 +29,7 @@ struct CurlTransferState: Sendable {
         case headTooLarge
         case bodyTooLarge
         case badContent(ContentDecoder.Failure)
+        case badFraming(ResponseFraming.Flaw)
         /// The content of the request ended before its time, or couldn't be read.
         case bodyFailed
         /// The content of the request didn't come in time.
@@ -62,6 +63,7 @@ struct CurlTransferState: Sendable {
     private let limits: Limits
     private let endsWithHead: Bool
     private let hasContent: Bool
+    private let isHead: Bool
     private let decodesContent: Bool
     /// The codings that the content has to be decoded from.
     private(set) var codings: [ContentCoding] = []
@@ -77,11 +79,12 @@ struct CurlTransferState: Sendable {
     private(set) var isRefused = false
     private var informational = 0
     private var received = 0
-    /// How many bytes of content the head announces, of content that isn't decoded.
-    private var announced: Int64?
+    private var framing = ResponseFraming()
+    /// How many bytes of content have come, before they are decoded.
+    private var arrived: Int64 = 0
 
     /// Whether as much content has come as was announced.
-    private var isWhole: Bool { announced == nil || announced == Int64(received) }
+    private var isWhole: Bool { framing.length == nil || framing.length == arrived }
     private(set) var stopped: Stop?
 
     /// - Parameters:
@@ -89,16 +92,19 @@ struct CurlTransferState: Sendable {
     ///   - limits: How large its parts may be.
     ///   - endsWithHead: Whether no content follows the head, whatever that says, and libcurl doesn't know it.
     ///   - hasContent: Whether the request has content, which may still be on its way when the answer is complete.
+    ///   - isHead: Whether the request is a HEAD.
     ///   - decodesContent: Whether the content of the response is decoded.
     init(
         url: URL,
         limits: Limits,
         endsWithHead: Bool = false,
         hasContent: Bool = false,
+        isHead: Bool = false,
         decodesContent: Bool = true
     ) {
         self.url = url
         self.hasContent = hasContent
+        self.isHead = isHead
         self.decodesContent = decodesContent
         self.limits = limits
         self.endsWithHead = endsWithHead
@@ -128,13 +134,33 @@ struct CurlTransferState: Sendable {
         let response = HTTPResponseHead(status: HTTPStatus(Self.status(of: head)), raw: head, url: url)
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
-            phase = endsWithHead ? .complete : .body
+            do throws(ResponseFraming.Flaw) {
+                framing = try ResponseFraming(response, isToHead: isHead || endsWithHead)
+            } catch {
+                return abort(.badFraming(error))
+            }
             if decodesContent { codings = ContentCoding.codings(of: response) }
-            if codings.isEmpty { announced = response.headers.exactLength }
-            return endsWithHead ? .last(.head(response)) : .event(.head(response))
+            let isLast = endsWithHead || framing.isPassedOver && framing.length == 0
+            phase = isLast ? .complete : .body
+            return isLast ? .last(.head(response)) : .event(.head(response))
         }
         informational += 1
         return informational <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
+    }
+
+    /// Returns how many of the bytes that have come are content.
+    func contentCount(of count: Int) -> Int {
+        guard framing.isPassedOver, let length = framing.length else { return count }
+        return Int(min(Int64(count), length - arrived))
+    }
+
+    /// Notes that content has come, before it is decoded; false if the response is complete with it, and the transfer has
+    /// to end.
+    mutating func arrive(_ count: Int) -> Bool {
+        arrived += Int64(count)
+        guard phase == .body, framing.isPassedOver, arrived == framing.length else { return phase == .body }
+        phase = .complete
+        return false
     }
 
     /// Takes a piece of the content, decoded; the caller copies the bytes where they are to be delivered.
@@ -201,7 +227,7 @@ struct CurlTransferState: Sendable {
         defer { phase = .ended }
         // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
-        if phase == .complete { return .end(nil) }
+        if phase == .complete { return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil) }
         let wasComplete = phase == .body && hasContent && isWhole && result.saysStreamWasComplete
         if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else {
@@ -209,7 +235,7 @@ struct CurlTransferState: Sendable {
             let underlying = URLError(.networkConnectionLost)
             return .end(RequestError(.connectionLost, phase: .receiving, reason: reason, underlying: underlying))
         }
-        return .end(isCut ? error(of: .badContent(.cut), phase: errorPhase) : nil)
+        return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
     }
 
     private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
@@ -229,6 +255,9 @@ struct CurlTransferState: Sendable {
         case .badContent(let failure):
             let underlying = URLError(.cannotDecodeContentData)
             return RequestError(.badResponse, phase: .receiving, reason: "\(failure)", underlying: underlying)
+        case .badFraming(let flaw):
+            let underlying = URLError(.badServerResponse)
+            return RequestError(.badResponse, phase: .receiving, reason: "\(flaw)", underlying: underlying)
         case .bodyFailed:
             let underlying = InvalidRequest(.body, "isn't as long as announced, or can't be read")
             return RequestError(.invalidRequest, phase: .sending, underlying: underlying)

@@ -38,12 +38,17 @@ public final class CurlTransport: HTTPTransport {
         /// `no_proxy` say.
         public var proxy: String?
         /// The Unix socket to connect to, whatever host a request names, and whatever proxy there is.
+        ///
+        /// An empty path counts as nil.
         public var unixSocketPath: String?
         /// Whether compressed content is asked for, and decoded; true by default.
         ///
         /// ``HTTPRequest/decodesContent`` says so for one request.
         public var decodesContent = true
         /// How many bytes the head of a response may have; 256 KiB by default.
+        ///
+        /// Over HTTP/1.1 libcurl has limits of its own, 100 KB for one line and in many releases 300 KB for all, and ends
+        /// the transfer beyond them with the same error, `headTooLarge`.
         public var maximumHeadSize = 256 * 1024
         /// How many lines the head of a response may have; 1,000 by default.
         public var maximumHeadLines = 1_000

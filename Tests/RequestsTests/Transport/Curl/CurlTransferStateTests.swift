@@ -192,7 +192,7 @@ import Testing
     }
 
     static let stops: [CurlTransferState.Stop] = [
-        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .badContent(.cut),
+        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .badContent(.cut), .badFraming(.severalLengths),
         .bodyFailed, .bodyStalled, .transportClosed,
     ]
 
@@ -237,7 +237,7 @@ import Testing
         let codes: [CurlTransferState.Stop: String] = [
             .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
             .bodyTooLarge: "bodyTooLarge", .badContent(.cut): "badResponse",
-            .bodyStalled: "timedOut",
+            .badFraming(.severalLengths): "badResponse", .bodyStalled: "timedOut",
             .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
         ]
         let end = try #require(codes[stop])
@@ -316,6 +316,7 @@ import Testing
         let lines = ["HTTP/2 200\r\n"] + (length.map { ["Content-Length: \($0)\r\n"] } ?? []) + ["\r\n"]
         for line in lines { _ = Array(line.utf8).withUnsafeBytes { state.receiveLine($0) } }
         _ = state.receiveBody(received)
+        _ = state.arrive(received)
 
         #expect(state.end(Self.unwanted)?.summary == (isGood ? "end" : "end connectionLost receiving"))
     }
