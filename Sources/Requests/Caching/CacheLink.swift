@@ -60,7 +60,7 @@ struct CacheLink: Interceptor {
                 return HTTPResponse(head: stale.head, body: .data(stale.body), history: response.history)
             }
         }
-        if !answer.isStoredElsewhere { cache.store(response, for: request, requestedAt: requestedAt) }
+        if !answer.isStoredElsewhere, !answer.isCut { cache.store(response, for: request, requestedAt: requestedAt) }
         return answer
     }
 }

@@ -18,9 +18,10 @@ struct CacheRules: Sendable {
 
     /// Whether stored responses are for such requests, and theirs may be stored: those that get a whole resource.
     ///
-    /// A caller who sends conditions, or wants a range, has a copy of its own and is to see what the server says.
+    /// A caller who sends conditions, or wants a range, has a copy of its own and is to see what the server says. What is
+    /// stored is decoded.
     var concernsCache: Bool {
-        request.method == .get && request.body.isEmpty && !control.contains("no-store")
+        request.method == .get && request.body.isEmpty && request.decodesContent && !control.contains("no-store")
             && !request.headers.contains { Self.ofCallersCopy.contains($0.name) }
     }
 

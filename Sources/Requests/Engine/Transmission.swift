@@ -23,6 +23,8 @@ final class Transmission: Sendable {
         var failure: RequestError?
         /// Whether the rest of the content is left out: it belongs to an error, which keeps only the beginning.
         var isCut = false
+        /// What becomes of the content of a redirect that is followed; nil for that of any other response.
+        var passed: PassedContent?
         var isCancelled = false
         var isDelivered = false
         var receiver: (any ContentReceiver)?
@@ -189,7 +191,7 @@ final class Transmission: Sendable {
 
     // MARK: Receive
 
-    fileprivate func receive(_ event: TransferEvent, isConcurrent: Bool) {
+    func receive(_ event: TransferEvent, isConcurrent: Bool) {
         switch event {
         case .informational: break
         case .sent(let count, let total):
@@ -220,7 +222,11 @@ final class Transmission: Sendable {
         guard let owner else { return }
         heads?.report(head)
         owner.call.feed?.report(head, to: id)
-        if !keepsContent { direct(head, of: owner) }
+        if isFollowed(head, for: owner) {
+            passOver(head, of: owner)
+        } else if !keepsContent {
+            direct(head, of: owner)
+        }
         if let progress { reportBegin(of: head, to: progress, of: owner.operation) }
     }
 
@@ -239,6 +245,25 @@ final class Transmission: Sendable {
         }
     }
 
+    /// Whether a response is a redirect that is followed, whatever its content is.
+    private func isFollowed(_ head: HTTPResponseHead, for owner: CallAttempt) -> Bool {
+        head.status.category == .redirection
+            && (owner.options.redirect ?? owner.environment.redirect).passesOver(contentOf: head)
+    }
+
+    private func passOver(_ head: HTTPResponseHead, of owner: CallAttempt) {
+        let isLarge = request.method != .head && PassedContent.isLarge(head)
+        let passed = PassedContent(on: isLarge ? nil : owner.environment.clock) { [self] in cut() }
+        state.withLock { $0.passed = passed }
+        if isLarge { cut() }
+    }
+
+    /// Leaves out the rest of the content.
+    private func cut() {
+        state.withLock { $0.isCut = true }
+        flow.cancel()
+    }
+
     private enum Reception: Sendable {
         case kept(Int)
         case passed(any ContentReceiver)
@@ -251,14 +276,14 @@ final class Transmission: Sendable {
         let (reception, progress) = state.withLock { state -> (Reception, ProgressFeeds?) in
             guard state.isWanted else { return (.ignored, nil) }
             if let receiver = state.receiver { return (.passed(receiver), state.progress) }
-            let room = limits.content - state.content.count
+            let limit = state.passed == nil ? limits.content : PassedContent.limit
+            let room = limit - state.content.count
             guard data.count > room else {
                 if state.content.isEmpty { state.content = data } else { state.content.append(data) }
                 return (.kept(state.content.count), state.progress)
             }
-            guard !keepsContent else { return (.tooLarge, nil) }
+            guard !keepsContent || state.passed != nil else { return (.tooLarge, nil) }
             state.content.append(data.prefix(max(0, room)))
-            state.isCut = true
             return (.cut, nil)
         }
         switch reception {
@@ -271,7 +296,7 @@ final class Transmission: Sendable {
             } catch {
                 stop(error)
             }
-        case .cut: flow.cancel()
+        case .cut: cut()
         case .tooLarge:
             let reason = "more than \(limits.content) bytes"
             stop(RequestError(.bodyTooLarge, phase: .receiving, reason: reason))
@@ -299,6 +324,7 @@ final class Transmission: Sendable {
             guard state.owner != nil else { return nil }
             // What came behind a cancel was left out: then the rest is no answer.
             let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
+            if state.passed != nil, error != nil, !state.isCancelled { state.isCut = true }
             state.error = state.isCut ? nil : state.failure ?? error ?? cancelled
             if state.metrics.end == nil { state.metrics.end = state.time.elapsed }
             let ended = state
@@ -310,6 +336,7 @@ final class Transmission: Sendable {
             return ended
         }
         guard let ended, let owner = ended.owner else { return }
+        ended.passed?.timer?.cancel()
         if let feed = owner.call.feed { feed.reportEnd(of: attempt, as: id) }
         ended.receiver?.end(ended.error)
         owner.operation.endTransfer()
@@ -321,7 +348,9 @@ final class Transmission: Sendable {
             let content = ended.receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(ended.content)
             // The story of a single transfer needn't be asked for.
             let history = ended.isOnly ? AttemptHistory(self) : owner.call.record.history
-            answer = .success(HTTPResponse(head: head, body: content, history: history))
+            var response = HTTPResponse(head: head, body: content, history: history)
+            response.isCut = ended.isCut
+            answer = .success(response)
         } else {
             answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }
@@ -365,33 +394,5 @@ extension Transmission: AttemptRecorder {
     var attempt: Attempt {
         let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
         return Attempt(cause: cause, request: request, response: head, error: error, metrics: metrics)
-    }
-}
-
-/// Hands on what a transport reports, and reports the end of the transfer when it is released.
-///
-/// A transport that forgets a transfer would otherwise leave an operation behind that never finishes.
-private final class EventSink: Sendable {
-    private let transmission: Transmission
-    private let throttle: BandwidthThrottle?
-    private let isConcurrent: Bool
-
-    init(_ transmission: Transmission, throttle: BandwidthThrottle?, isConcurrent: Bool) {
-        self.transmission = transmission
-        self.throttle = throttle
-        self.isConcurrent = isConcurrent
-    }
-
-    deinit {
-        guard !transmission.flow.isOver else { return }
-        let reason = "the transport let go of the transfer without reporting its end"
-        report(.end(RequestError(.connectionLost, phase: .sending, reason: reason)))
-    }
-
-    func report(_ event: TransferEvent) {
-        // What is done at the end is done once, whatever the transport does.
-        if case .end = event, !transmission.flow.detach() { return }
-        throttle?.note(event)
-        transmission.receive(event, isConcurrent: isConcurrent)
     }
 }

@@ -18,6 +18,8 @@ extension HTTPRequest {
         guard method.rawValue.isToken else {
             throw InvalidRequest(.method, "isn't a token", excerpt: method.rawValue)
         }
+        // RFC 9110, 9.3.8.
+        guard method != .trace || body.isEmpty else { throw InvalidRequest(.body, "can't be sent with TRACE") }
         try validateURL()
         for field in headers {
             if let flaw = field.flaw { throw flaw }

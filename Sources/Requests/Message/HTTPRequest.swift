@@ -31,6 +31,7 @@ public struct HTTPRequest: Sendable {
         var timeout: Duration?
         var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
         var allowsCellularAccess = true
+        var decodesContent = true
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
         var hasLeftOrigin = false
     }
@@ -122,6 +123,17 @@ extension HTTPRequest {
     public var allowsCellularAccess: Bool {
         _read { yield fields.allowsCellularAccess }
         _modify { yield &fields.allowsCellularAccess }
+    }
+
+    /// Whether compressed content of the response is decoded; true by default.
+    ///
+    /// Without it, the content is what came over the network, and the transport asks for no coding by itself: set
+    /// `Accept-Encoding` to ask for one, and read `Content-Encoding` to see what came. Use it to store or to pass on
+    /// content as it is, or to decode it yourself. A `URLSession` always decodes, and ends such a request with an error
+    /// of code `unsupported`. A ``ResponseCache`` neither answers nor stores it.
+    public var decodesContent: Bool {
+        _read { yield fields.decodesContent }
+        _modify { yield &fields.decodesContent }
     }
 
     /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
@@ -243,20 +255,9 @@ extension URLRequest {
         self.init(url: resolved.url, cachePolicy: request.cachePolicy)
         httpMethod = request.method.rawValue
         allowsCellularAccess = request.allowsCellularAccess
-        allHTTPHeaderFields = request.headers.joinedByName
+        allHTTPHeaderFields = request.headers.dictionary
         if case .data(let data) = request.body.content { httpBody = data }
         if let timeout = request.timeout { timeoutInterval = timeout / .seconds(1) }
-    }
-}
-
-extension HTTPHeaders {
-    /// One value for each name, as it is spelled first.
-    fileprivate var joinedByName: [String: String] {
-        var joined: [String: String] = [:]
-        for (name, fields) in Dictionary(grouping: self, by: \.name) {
-            joined[fields[0].name.rawValue] = fields.count == 1 ? fields[0].value : HTTPHeaders(fields)[name]
-        }
-        return joined
     }
 }
 
@@ -275,6 +276,7 @@ extension HTTPRequest {
         digest.add(method.rawValue)
         digest.add(url.absoluteString)
         digest.add(query.percentEncoded)
+        if !decodesContent { digest.add("raw") }
         digest.add(authenticated.headers)
         digest.add(body)
         return "\(self) \(digest.hexadecimal)"

@@ -58,7 +58,7 @@ struct CURLCommand {
         // What curl would add of its own.
         if !request.headers.contains(.userAgent) { options.append("--header 'User-Agent:'") }
         if !request.body.isEmpty, !request.headers.contains(.contentType) { options.append("--header 'Content-Type:'") }
-        if !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
+        if request.decodesContent, !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
     }
 
     // MARK: Body

@@ -176,7 +176,8 @@ struct EventConnector {
             return machine.handle(.failed(RequestError(.bodyTooLarge, phase: .receiving, underlying: failure)))
         }
         do {
-            guard let chunk = try await stream.makeAsyncIterator().next() else { return machine.handle(.ended) }
+            var iterator = stream.makeAsyncIterator()
+            guard let chunk = try await iterator.next() else { return machine.handle(.ended) }
             events = parser.feed(chunk)[...]
             if !events.isEmpty { _ = machine.handle(.received) }
             machine.lastEventID = parser.lastEventID

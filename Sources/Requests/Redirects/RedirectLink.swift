@@ -13,7 +13,7 @@ struct RedirectLink: Interceptor {
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         let answer = try await next(request)
-        guard RedirectMachine.redirects.contains(answer.status) else { return answer }
+        guard RedirectPolicy.statuses.contains(answer.status) else { return answer }
         return try await follow(answer, to: request, next)
     }
 
@@ -67,7 +67,7 @@ struct RedirectMachine: Sendable {
 
     /// Decides about the response to `request`.
     mutating func handle(_ response: HTTPResponseHead, to request: HTTPRequest) -> Action {
-        guard let limit = policy.limit, Self.redirects.contains(response.status),
+        guard let limit = policy.limit, RedirectPolicy.statuses.contains(response.status),
             let location = response[.location]
         else { return .deliver }
         guard count < limit else {
@@ -97,11 +97,6 @@ struct RedirectMachine: Sendable {
         next.hasLeftOrigin = request.hasLeftOrigin || Origin(next.url) != Origin(request.url)
         return .follow(next)
     }
-
-    // 300 and 304 leave the choice to the caller; 305 and 306 are dead.
-    fileprivate static let redirects: Set<HTTPStatus> = [
-        .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
-    ]
 
     /// RFC 3986, 5: relative to the request's own address; the fragment is inherited (RFC 9110, 10.2.2).
     ///

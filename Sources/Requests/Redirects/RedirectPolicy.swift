@@ -12,6 +12,10 @@ import Foundation
 /// ``HTTPField/Name/isSecret``, are dropped on the first hop to another origin, and don't come back on a later one to
 /// the first. A body goes to another origin only if the policy says so: what was meant for one server may be no
 /// business of the next.
+///
+/// A redirect is followed at its head: at most 4 KB of its content are read, and for at most 200 ms, so that its connection
+/// can be used again; then the connection is closed. A policy with a closure reads all of it first, since the closure may
+/// take the redirect for the response.
 public struct RedirectPolicy: Sendable, Hashable {
     /// Changes the request that a redirect asks for, or gives nil to take the redirect for the response.
     public typealias Modification = @Sendable (_ next: HTTPRequest, _ response: HTTPResponseHead) -> HTTPRequest?
@@ -59,6 +63,16 @@ public struct RedirectPolicy: Sendable, Hashable {
         policy.modification = Identified(modification)
         return policy
     }
+
+    /// Whether a response is a redirect that is followed, or an error, whatever its content is.
+    func passesOver(contentOf head: HTTPResponseHead) -> Bool {
+        limit != nil && modification == nil && Self.statuses.contains(head.status) && head[.location] != nil
+    }
+
+    // 300 and 304 leave the choice to the caller; 305 and 306 are dead.
+    static let statuses: Set<HTTPStatus> = [
+        .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
+    ]
 
     func modified(_ next: HTTPRequest, after response: HTTPResponseHead) -> HTTPRequest? {
         guard let modification else { return next }

@@ -140,6 +140,11 @@ extension ModifiableRequest {
         modified { $0.http.allowsCellularAccess = allows }
     }
 
+    /// A copy whose compressed response is decoded, or comes as it is; see ``HTTPRequest/decodesContent``.
+    public func decodesContent(_ decodes: Bool) -> Self {
+        modified { $0.http.decodesContent = decodes }
+    }
+
     /// A copy with credentials, which are added to it whenever it is sent.
     public func authenticated(with provider: AuthenticationProvider) -> Self {
         modified { $0.http.authentication = provider }

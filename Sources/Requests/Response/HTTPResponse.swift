@@ -21,6 +21,8 @@ public struct HTTPResponse<Body> {
     var asked: Box<HTTPRequest>?
     /// Whether another request that shares the answer has it stored by the cache.
     var isStoredElsewhere = false
+    /// Whether only the beginning of the content was read.
+    var isCut = false
 
     /// Makes a response.
     public init(head: HTTPResponseHead, body: Body, attempts: [Attempt] = []) {

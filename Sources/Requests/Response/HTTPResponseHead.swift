@@ -88,9 +88,12 @@ public struct HTTPResponseHead: Sendable {
             return response
         case .fields, .raw:
             guard let url else { return nil }
-            let headers = headers
-            let fields = Dictionary(headers.map { ($0.name.rawValue, headers[$0.name] ?? "") }) { first, _ in first }
-            return HTTPURLResponse(url: url, statusCode: status.code, httpVersion: nil, headerFields: fields)
+            return HTTPURLResponse(
+                url: url,
+                statusCode: status.code,
+                httpVersion: nil,
+                headerFields: headers.dictionary
+            )
         }
     }
 }

@@ -26,7 +26,8 @@ import Foundation
 ///   error has had a head.
 /// - ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
 ///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
-/// - Content is delivered decoded (gzip and the like), unless ``TransportCapabilities`` says otherwise.
+/// - Content is delivered decoded (gzip and the like), unless the request wants it as it comes. Content in a coding that
+///   the transport doesn't know is delivered as it comes; content that ends inside its coding is an error.
 /// - No event is delivered under a lock, since the receiver may call back into the transfer.
 ///
 /// What the request asks for and the transport can't do is an `end` with an error of code `unsupported`, before

@@ -30,6 +30,12 @@ public struct TransportRequest: Sendable {
     public var cachePolicy: URLRequest.CachePolicy
     /// Whether a cellular network may carry the request, where the platform knows of one.
     public var allowsCellularAccess: Bool
+    /// Whether compressed content is decoded; else it is delivered as it comes, and no coding is asked for but by a
+    /// header field of the request.
+    ///
+    /// A transport that can't do without decoding refuses the request with an error of code `unsupported`, before it
+    /// connects.
+    public var decodesContent: Bool
     /// Whom the connection trusts.
     ///
     /// A transport that can't go by it refuses the request with an error of code `unsupported`, before it connects.
@@ -73,6 +79,7 @@ public struct TransportRequest: Sendable {
         self.trust = trust
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
+        decodesContent = request.decodesContent
         hasLeftOrigin = request.hasLeftOrigin
     }
 }

@@ -275,6 +275,25 @@ extension OverLoopback {
             #expect(server.port == 0)
         }
 
+        @Test func emptyPathOfAUnixSocketCountsAsNil() async throws {
+            let server = try MockServer { _ in .text("from the host") }
+            let transport = CurlTransport.configured { $0.unixSocketPath = "" }
+
+            #expect(await transport.run(server.url).text == "from the host")
+        }
+
+        @Test(arguments: ["foo://127.0.0.1:1", "foo://user:password@127.0.0.1:1", "ftp://127.0.0.1:1"])
+        func schemeOfAProxyThatIsUnknownIsUnsupported(_ proxy: String) async throws {
+            let server = try MockServer { _ in .text("from the host") }
+            let transport = CurlTransport.configured { $0.proxy = proxy }
+
+            let transcript = await transport.run(server.url)
+
+            #expect(transcript.result == "unsupported", "\(String(describing: transcript.error))")
+            #expect(transcript.error?.reason?.contains("password") == false)
+            #expect(server.requests.isEmpty)
+        }
+
         @Test func unixSocketThatIsNotThereCannotBeConnectedTo() async throws {
             let transport = CurlTransport.configured { $0.unixSocketPath = Self.socketPath() }
 

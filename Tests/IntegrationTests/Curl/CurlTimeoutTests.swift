@@ -78,6 +78,30 @@ extension OverLoopback {
             #expect(isExpected, "no silence of the peer ended as expected, the last with a timeout of \(timeout)")
         }
 
+        /// A body that comes through a pipe, of which no more is written than its beginning.
+        @Test(arguments: ["before its first byte", "in its middle", "behind the whole answer"])
+        func bodyThatStallsEndsAtTheTimeout(_ moment: String) async throws {
+            let pipe = try StalledPipe(of: moment == "before its first byte" ? 0 : 1000)
+            let server = try RawListener { connection in
+                guard connection.readHead() != nil else { return }
+                if moment == "behind the whole answer" {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+                }
+                _ = connection.skip(.max)
+            }
+            let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/"))
+            let transport = CurlTransport()
+            let timeout = Duration.milliseconds(100)
+
+            let transcript = await transport.run(url, method: .post, body: .stream(pipe.body), timeout: timeout)
+            transport.close()
+
+            #expect(transcript.result == "timedOut", "\(String(describing: transcript.error))")
+            #expect(transcript.error?.reason == "the body of the request gave no bytes")
+            #expect(transcript.duration >= timeout)
+            #expect(transcript.violations == [])
+        }
+
         @Test(arguments: silences)
         func cancelEndsAtOnceInEveryPhase(_ silence: Silence) async throws {
             let server = try MockServer { _ in .script(silence.steps) }

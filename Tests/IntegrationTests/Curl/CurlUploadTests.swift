@@ -155,12 +155,13 @@ extension OverLoopback {
             let own = await decoding.run(server.url, headers: [.acceptEncoding: "gzip;q=0.5"])
             let raw = await plain.run(server.url)
             let asked = await plain.run(server.url, headers: [.acceptEncoding: "gzip"])
+            _ = await decoding.run(server.url, headers: [.range: "bytes=0-9"])
 
             #expect([decoded, own].map(\.text) == ["hello", "hello"])
             #expect([raw, asked].map(\.body) == [gzip, gzip])
             let accepted = server.requests.map { $0.headers[.acceptEncoding] }
             #expect(accepted.first??.contains("gzip") == true)
-            #expect(accepted.dropFirst() == ["gzip;q=0.5", nil, "gzip"])
+            #expect(accepted.dropFirst() == ["gzip;q=0.5", nil, "gzip", "identity"])
         }
 
         static let broken: [(name: String, code: String, make: @Sendable () -> HTTPBody)] = [
@@ -169,6 +170,14 @@ extension OverLoopback {
             (
                 "a stream that is shorter than announced", "invalidRequest",
                 { .stream(BodyStream(length: 10) { InputStream(data: Data("short".utf8)) }) }
+            ),
+            (
+                "a stream that is longer than announced", "invalidRequest",
+                { .stream(BodyStream(length: 5) { InputStream(data: Data("hello world".utf8)) }) }
+            ),
+            (
+                "a stream that is longer than announced, and than a piece of it", "invalidRequest",
+                { .stream(BodyStream(length: 1 << 20) { InputStream(data: Data(count: 1 << 20 + 1)) }) }
             ),
             (
                 "a stream that can't be read", "invalidRequest",
@@ -190,15 +199,8 @@ extension OverLoopback {
             #expect(transcript.result == row.code, "\(String(describing: transcript.error))")
             #expect(transcript.violations == [])
             #expect(next.text == "thanks")
-        }
-
-        @Test func streamLongerThanAnnouncedIsCutAtItsLength() async throws {
-            let server = try MockServer { _ in .text("thanks") }
-            let transport = CurlTransport()
-            let body = HTTPBody.stream(BodyStream(length: 5) { InputStream(data: Data("hello world".utf8)) })
-
-            #expect(await transport.run(server.url, method: .post, body: body).text == "thanks")
-            #expect(server.requests.first?.text == "hello")
+            // No part of a body was taken for the whole.
+            #expect(server.requests.count == 1)
         }
 
         @Test func streamThatCanBeReadOnceIsSentOnce() async throws {
@@ -309,6 +311,26 @@ extension OverLoopback {
             #expect(["no", ""].contains(transcript.text))
             #expect(heads.withLock { $0 } == 1)
             #expect(transcript.violations == [])
+        }
+
+        static let heads: [(name: String, address: String, headers: HTTPHeaders)] = [
+            ("a field of 1 MB", "/", ["X-Large": String(repeating: "a", count: 1_050_000)]),
+            ("a field of 9 MB", "/", ["X-Large": String(repeating: "a", count: 9_000_000)]),
+            ("an address of 9 MB", "/" + String(repeating: "a", count: 9_000_000), [:]),
+        ]
+
+        @Test(arguments: heads.map(\.name))
+        func headThatIsTooLargeToSendIsAnInvalidRequest(_ name: String) async throws {
+            let row = try #require(Self.heads.first { $0.name == name })
+            let server = try MockServer { _ in .text("thanks") }
+            let transport = CurlTransport()
+
+            let transcript = await transport.run(server.url(row.address), headers: row.headers)
+            let most = await transport.run(server.url, headers: ["X-Large": String(repeating: "a", count: 900_000)])
+
+            #expect(transcript.result == "invalidRequest", "\(String(describing: transcript.error))")
+            #expect(transcript.error?.reason?.contains("1000000 bytes") == true)
+            #expect(most.error?.code != .invalidRequest)
         }
 
         @Test(arguments: [HTTPStatus.contentTooLarge, .unauthorized, .ok])

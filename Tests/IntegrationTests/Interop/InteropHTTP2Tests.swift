@@ -94,7 +94,7 @@ extension OverLoopback {
             Fault(path: "head/240000", result: "headTooLarge"),
             Fault(path: "large", head: 47_000, result: "200 1"),
             Fault(path: "large", head: 100_000, result: "200 8"),
-            Fault(path: "large", head: 200_000, result: "headTooLarge"),
+            Fault(path: "large", head: 200_000, result: "invalidRequest"),
             // Answers that are complete before the request is.
             Fault(path: "early/10", method: .post, body: 1_000_000, result: "200 10"),
             Fault(path: "early/300000", method: .post, body: 300_000, result: "200 300000"),

@@ -94,6 +94,25 @@ import Testing
         #expect(headers.dictionary == ["A": "1, 2", "Cookie": "c; d"])
     }
 
+    /// As `HTTPURLResponse` has them on Apple platforms, whose readers take cookies apart again.
+    @Test func foundationsResponseHasEveryCookieAndEachNameOnce() throws {
+        let raw = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nx-two: 1\r\nset-cookie: b=2\r\nX-Two: 2\r\n\r\n"
+        let fields: HTTPHeaders = [
+            .setCookie: "a=1; Path=/", "x-two": "1", "set-cookie": "b=2", "X-Two": "2",
+        ]
+        for head in [
+            HTTPResponseHead(status: .ok, raw: Array(raw.utf8), url: home),
+            HTTPResponseHead(status: .ok, headers: fields, url: home),
+        ] {
+            let response = try #require(head.urlResponse)
+
+            #expect(response.value(forHTTPHeaderField: "Set-Cookie") == "a=1; Path=/, b=2")
+            #expect(response.value(forHTTPHeaderField: "X-Two") == "1, 2")
+            #expect(response.allHeaderFields.count == 2)
+            #expect(HTTPHeaders(response)[values: .setCookie] == ["a=1; Path=/", "b=2"])
+        }
+    }
+
     @Test(
         arguments: [
             (["A": "1", "B": "2"], ["b": "2", "a": "1"], true), (["A": "1", "a": "2"], ["A": "2", "A": "1"], false),

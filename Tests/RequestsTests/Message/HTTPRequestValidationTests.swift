@@ -104,6 +104,13 @@ import Testing
         #expect(!request.headers.contains(.contentLength))
     }
 
+    /// RFC 9110, 9.3.8.
+    @Test func traceWithContentIsRefused() {
+        let body = HTTPBody.data(Data("body".utf8))
+        #expect(failure(HTTPRequest(url: home, method: .trace, body: body))?.piece == .body)
+        #expect(failure(HTTPRequest(url: home, method: .trace)) == nil)
+    }
+
     @Test func twoLengthsAreRefused() {
         let headers: HTTPHeaders = [.contentLength: "4", "content-length": "5"]
         let request = HTTPRequest(url: home, method: .post, headers: headers, body: .data(Data("body".utf8)))

@@ -193,6 +193,7 @@ struct WireIdentity: Sendable, Hashable {
     private let cachePolicy: URLRequest.CachePolicy
     private let usesCookies: Bool
     private let allowsCellularAccess: Bool
+    private let decodesContent: Bool
     private let hasLeftOrigin: Bool
 
     /// Makes the identity of a request; nil for one that has none: it may change something at the server, or its body
@@ -213,6 +214,7 @@ struct WireIdentity: Sendable, Hashable {
         cachePolicy = request.cachePolicy
         usesCookies = options.usesCookies
         allowsCellularAccess = request.allowsCellularAccess
+        decodesContent = request.decodesContent
         hasLeftOrigin = request.hasLeftOrigin
     }
 }

@@ -9,6 +9,9 @@ import Foundation
 /// once: the stream is consumed by the first attempt, and a second is an error rather than an empty body.
 public struct BodyStream: Sendable {
     /// How many bytes the stream has, or nil where that isn't known and the body is sent in chunks.
+    ///
+    /// The stream has to end there. Over libcurl, one that ends before, or goes on behind it, fails the request before
+    /// the last byte is sent, so that the server never takes a part for the whole.
     public let length: Int64?
     /// Whether the body can be sent more than once.
     public let isReplayable: Bool

@@ -228,7 +228,10 @@ extension HTTPHeaders {
         return map(\.name).filter { seen.insert($0).inserted }
     }
 
-    /// The fields by their names, as Foundation wants them; several of one name are joined as a look-up joins them.
+    /// The fields by their names, as Foundation has them: one for each name, in the spelling of the first.
+    ///
+    /// Several of one name are joined as a look-up joins them, and those of `Set-Cookie` by commas:
+    /// `HTTPCookie.cookies(withResponseHeaderFields:for:)` takes them apart again.
     ///
     /// - Complexity: O(n) in the number of fields.
     public var dictionary: [String: String] {
@@ -236,7 +239,7 @@ extension HTTPHeaders {
         for field in self {
             if values[field.name] == nil {
                 values[field.name] = field.value
-            } else if !field.name.isSingleton {
+            } else if !field.name.isSingleton || field.name == .setCookie {
                 values[field.name, default: ""] += (field.name == .cookie ? "; " : ", ") + field.value
             }
         }

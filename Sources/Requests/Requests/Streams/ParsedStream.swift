@@ -41,7 +41,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Consumes a ``ParsedStream``.
     public struct Iterator: AsyncIteratorProtocol {
-        private let base: ResponseStream.Iterator
+        private var base: ResponseStream.Iterator
         private let read: Reader
         private var elements: [Element] = []
         private var next = 0

@@ -11,8 +11,8 @@ import Foundation
 ///
 /// Pieces that nobody has asked for yet are buffered, and the server is held back when there are too many, where the
 /// transport can (``TransportCapabilities/pausing``); where it can't, a consumer that is much slower than the network
-/// ends with an error of code `bufferFull`. It is consumed once, by one task: a second iteration goes on where the first
-/// stopped. Letting go of the stream before its end cancels the transfer.
+/// ends with an error of code `bufferFull`. It is consumed once, by one task: a second iteration continues where the first
+/// stopped, and throws ``AlreadyConsumed`` if that was the end. Releasing the stream before its end cancels the transfer.
 public final class ResponseStream: AsyncSequence, Sendable {
     /// A piece of the content.
     public typealias Element = Data
@@ -56,17 +56,33 @@ public final class ResponseStream: AsyncSequence, Sendable {
     public var headers: HTTPHeaders { head.headers }
 
     /// Begins to consume, or goes on.
-    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+    public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// Consumes a ``ResponseStream``.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let stream: ResponseStream
+        private let stream: ResponseStream
+        private var hasBegun = false
+
+        fileprivate init(_ stream: ResponseStream) {
+            self.stream = stream
+        }
 
         /// The next piece; nil at the end.
         ///
-        /// - Throws: What ended the transfer before its content was complete, and `CancellationError` in a cancelled
-        ///   task.
-        public func next() async throws -> Data? { try await stream.core.next() }
+        /// - Throws: What ended the transfer before its content was complete, ``ResponseStream/AlreadyConsumed``, and
+        ///   `CancellationError` in a cancelled task.
+        public mutating func next() async throws -> Data? {
+            defer { hasBegun = true }
+            return try await stream.core.next(isFirst: !hasBegun)
+        }
+    }
+
+    /// The error of a loop over a stream that was consumed to its end before, or that another loop waits for.
+    ///
+    /// Keep what you need of a stream, or collect it, since its content isn't kept.
+    public struct AlreadyConsumed: Error, CustomStringConvertible {
+        /// The error, in a sentence.
+        public var description: String { "the stream is consumed by another loop, and its content isn't kept" }
     }
 }
 
@@ -106,10 +122,10 @@ final class StreamCore: Sendable {
 
     // MARK: Consume
 
-    func next() async throws -> Data? {
+    func next(isFirst: Bool = false) async throws -> Data? {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { waiter in
-                perform(state.withLock { $0.buffer.take(waiter) })
+                perform(state.withLock { $0.buffer.take(waiter, isFirst: isFirst) })
             }
         } onCancel: {
             abandon()

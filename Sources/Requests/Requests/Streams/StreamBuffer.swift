@@ -30,6 +30,8 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     private var pauses = PauseWish()
     private var waiter: Waiter?
     private var ending: Reply?
+    /// Whether a consumer has had the end.
+    private var isConsumed = false
 
     /// How many bytes may come yet from a transport that was asked to wait: what it has read, and is reading.
     private static var overrun: Int { 3 << 20 }
@@ -61,6 +63,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         guard ending == nil else { return Action() }
         let reply = error.map(Reply.failure) ?? .end
         ending = reply
+        isConsumed = waiter != nil
         defer { waiter = nil }
         return Action(reply: waiter.map { ($0, reply) })
     }
@@ -78,11 +81,17 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         return end(CancellationError())
     }
 
-    /// Gives the next piece, or has somebody wait for it.
+    /// Gives the next piece, or has the consumer wait for it.
     ///
-    /// One waits at a time: a second is told that the stream has ended, for it.
-    mutating func take(_ newcomer: Waiter) -> Action {
-        guard waiter == nil else { return Action(reply: (newcomer, .end)) }
+    /// A stream has one consumer at a time, and one end: a consumer that comes while another waits, or begins behind the
+    /// end, gets an error rather than an empty stream.
+    ///
+    /// - Parameters:
+    ///   - newcomer: The consumer.
+    ///   - isFirst: Whether it has asked for nothing before.
+    /// - Returns: What to do.
+    mutating func take(_ newcomer: Waiter, isFirst: Bool = false) -> Action {
+        guard waiter == nil else { return Action(reply: (newcomer, .failure(ResponseStream.AlreadyConsumed()))) }
         if next < chunks.count {
             let chunk = chunks[next]
             chunks[next] = Data()
@@ -92,7 +101,13 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
             let pauses = size <= limit / 2 ? pauses.change(to: false) : nil
             return Action(reply: (newcomer, .chunk(chunk)), pauses: pauses)
         }
-        if let ending { return Action(reply: (newcomer, ending)) }
+        if let ending {
+            if case .end = ending, isFirst, isConsumed {
+                return Action(reply: (newcomer, .failure(ResponseStream.AlreadyConsumed())))
+            }
+            isConsumed = true
+            return Action(reply: (newcomer, ending))
+        }
         waiter = newcomer
         return Action()
     }

@@ -69,7 +69,7 @@ struct CurlBody {
 
     /// Fills a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
-        // A file may have grown, and a stream may have lied: what was announced is what is sent.
+        // A file may have grown: what was announced is what is sent.
         let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
         guard wanted > 0 else { return .bytes(0) }
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)

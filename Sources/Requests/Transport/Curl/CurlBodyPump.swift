@@ -6,9 +6,10 @@ import Foundation
 
 /// Reads a stream ahead, on a thread of its own, since a stream may block and the loop mustn't.
 ///
-/// A few chunks are read ahead and no more: a mebibyte, whatever the length of the stream.
+/// A few chunks are read ahead and no more: a mebibyte, whatever the length of the stream. A stream of an announced length
+/// has to end there: its last byte is given only when it is known to be the last.
 final class CurlBodyPump: Sendable {
-    private let state = Locked(State())
+    private let state: Locked<State>
     private let body: BodyStream
     private let stream: Locked<InputStream?>
     private let queue = DispatchQueue(label: "Requests.CurlBodyPump")
@@ -23,6 +24,7 @@ final class CurlBodyPump: Sendable {
 
     private init(_ body: BodyStream, _ stream: Locked<InputStream?>, _ whenReadable: @escaping @Sendable () -> Void) {
         (self.body, self.stream, self.whenReadable) = (body, stream, whenReadable)
+        state = Locked(State(length: body.length))
         queue.async { [self] in
             stream.withLock { stream in
                 if stream == nil { stream = try? body.open() }
@@ -78,6 +80,10 @@ extension CurlBodyPump {
             case whole, failed
         }
 
+        /// How many bytes are announced; nil if that isn't known.
+        private let length: Int64?
+        /// How many bytes were read, and how many of them were taken.
+        private var (read, given): (Int64, Int64) = (0, 0)
         private var chunks: [[UInt8]] = []
         /// How much of the first chunk was taken.
         private var taken = 0
@@ -85,6 +91,10 @@ extension CurlBodyPump {
         private var isReading = true
         /// Whether the taker was told to come later, and waits to be called.
         private var isWanted = false
+
+        init(length: Int64?) {
+            self.length = length
+        }
 
         private var wantsMore: Bool { end == nil && chunks.count < Self.mostChunks }
 
@@ -98,9 +108,15 @@ extension CurlBodyPump {
                     return .later
                 }
             }
-            let count = min(buffer.count, first.count - taken)
+            var count = min(buffer.count, first.count - taken)
+            if end == nil, given + Int64(count) == length { count -= 1 }
+            guard count > 0 else {
+                isWanted = true
+                return .later
+            }
             buffer.copyBytes(from: first[taken..<taken + count])
             taken += count
+            given += Int64(count)
             if taken == first.count {
                 chunks.removeFirst()
                 taken = 0
@@ -117,7 +133,9 @@ extension CurlBodyPump {
 
         /// Keeps what was read; says whether to read on, and whether to call the taker.
         mutating func put(_ bytes: [UInt8], isEnd: Bool, isFailure: Bool) -> (goesOn: Bool, isWanted: Bool) {
+            read += Int64(bytes.count)
             if isEnd || isFailure { end = isFailure ? .failed : .whole } else { chunks.append(bytes) }
+            if let length, read > length { (chunks, taken, end) = ([], 0, .failed) }
             isReading = wantsMore
             defer { isWanted = false }
             return (isReading, isWanted)

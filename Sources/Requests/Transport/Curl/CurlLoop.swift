@@ -409,7 +409,7 @@ final class CurlLoop: @unchecked Sendable {
         let code = change(transfer)
         guard code == 0 || code == Self.badArgument else { return end(transfer, code: code) }
         touched.append(transfer)
-        if !transfer.isPaused { watchIdle(transfer) }
+        if !transfer.holdsPeer { watchIdle(transfer) }
     }
 
     /// Ends a transfer, whose connection is closed when that has been told: closing takes the system longer, and where
@@ -555,7 +555,7 @@ final class CurlLoop: @unchecked Sendable {
         idleCheck = next
         guard !expired.isEmpty else { return }
         let silent = Set(expired)
-        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) && !transfer.isPaused {
+        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) && !transfer.holdsPeer {
             stop(transfer, .timedOut)
         }
     }

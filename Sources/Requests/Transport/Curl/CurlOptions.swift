@@ -38,7 +38,8 @@ final class CurlOptions {
         self.configuration = configuration
         self.trust = trust
         content = Self.content(of: request.body)
-        headers = Self.headers(of: request, decodesContent: configuration.decodesContent, isPosted: content != nil)
+        let accepted = configuration.decodesContent ? Self.acceptedCodings(of: request) : nil
+        headers = Self.headers(of: request, acceptedCodings: accepted, isPosted: content != nil)
         proxyHeaders = Self.list(of: request.headers.filter { $0.name == .proxyAuthorization })
         newsreader = destination.isSecure ? .allocate(capacity: 1) : nil
         newsreader?.initialize(to: CCurlNewsreader())
@@ -93,6 +94,7 @@ final class CurlOptions {
         func set(_ option: CCurlTextOption, _ value: String) {
             check(ccurl_easy_set_text(easy, option, value), "option \(option.rawValue)")
         }
+        try checkHeadSize()
         check(ccurl_easy_prepare(easy, callbacks, context, errorText), "the options of every request")
 
         set(CCURL_URL, destination.address)
@@ -100,12 +102,6 @@ final class CurlOptions {
         if Self.needsLargeBuffer(request) { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
-            // libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one
-            // with TLS.
-            guard headSize <= Self.largestHeadOfTLS else {
-                let reason = "the head of the request has more than \(Self.largestHeadOfTLS) bytes"
-                throw RequestError(.headTooLarge, phase: .sending, reason: reason)
-            }
             if headSize > Self.largestHeadOfHTTP2 { check(ccurl_easy_use_http11(easy), "HTTP/1.1") }
             // Any transfer of a connection may be told what has become of all of them.
             newsreader?.pointee = CCurlNewsreader(callback: news, context: context, is_in_tunnel: false)
@@ -117,21 +113,15 @@ final class CurlOptions {
         } else if let body, let length = body.length {
             check(ccurl_easy_set_body_length(easy, length), "the length of the body")
         }
-        if configuration.decodesContent {
-            // An empty list is all that this libcurl can decode. The caller's own is sent instead, and decoded
-            // likewise.
-            set(CCURL_ACCEPT_ENCODING, request.headers[.acceptEncoding] ?? "")
-        } else {
-            set(CCURL_HTTP_CONTENT_DECODING, 0)
-        }
         // A kept connection that turns out to be closed is what libcurl sends a request a second time for.
         if !request.method.isIdempotent, !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
         if let proxy = configuration.proxy {
+            try Self.checkProxy(proxy)
             set(CCURL_PROXY, proxy)
             // Else the environment had a say in which hosts it is for.
             set(CCURL_NOPROXY, "")
         }
-        if let path = configuration.unixSocketPath { set(CCURL_UNIX_SOCKET_PATH, path) }
+        if let path = configuration.unixSocketPath, !path.isEmpty { set(CCURL_UNIX_SOCKET_PATH, path) }
         set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
         if let trust { check(trust.apply(to: easy), "the trust policy") }
         check(ccurl_easy_set_headers(easy, headers), "the header fields")
@@ -182,6 +172,28 @@ final class CurlOptions {
     private static let largestHeadOfHTTP2 = 48 * 1024
     /// The largest head that goes out with TLS.
     private static let largestHeadOfTLS = 128 * 1024
+    /// The largest head that libcurl makes, with content in one piece.
+    private static let largestHead = 1_000_000
+    /// The schemes of proxies that libcurl knows.
+    private static let proxySchemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
+
+    /// Refuses a head that libcurl can't send.
+    ///
+    /// It has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one with TLS. Of any
+    /// other head that is too large, it says that there is no memory.
+    private func checkHeadSize() throws(RequestError) {
+        let limit = request.isSecure ? Self.largestHeadOfTLS : Self.largestHead - contentInHead
+        guard headSize > limit else { return }
+        let reason = "the head of the request has more than \(limit) bytes"
+        throw RequestError(.invalidRequest, phase: .sending, reason: reason)
+    }
+
+    private static func checkProxy(_ proxy: String) throws(RequestError) {
+        guard let end = proxy.firstRange(of: "://")?.lowerBound else { return }
+        guard !proxySchemes.contains(proxy[..<end].lowercased()) else { return }
+        let reason = "the scheme of the proxy has to be one of \(proxySchemes.sorted().joined(separator: ", "))"
+        throw RequestError(.unsupported, phase: .sending, reason: reason)
+    }
 
     /// How many bytes the head of the request has, about.
     private var headSize: Int {
@@ -207,21 +219,25 @@ final class CurlOptions {
         if request.method != .get || hasContent { setText(CCURL_CUSTOMREQUEST, request.method.rawValue) }
     }
 
+    /// The codings that the transport asks for; nil if the caller does that.
+    ///
+    /// A part of what is encoded can't be decoded.
+    private static func acceptedCodings(of request: TransportRequest) -> String? {
+        guard request.decodesContent, !request.headers.contains(.acceptEncoding) else { return nil }
+        return request.headers.contains(.range) ? "identity" : ContentCoding.accepted
+    }
+
     /// The header lines; null for none.
     private static func headers(
         of request: TransportRequest,
-        decodesContent: Bool,
+        acceptedCodings: String?,
         isPosted: Bool
     ) -> OpaquePointer? {
-        // libcurl sends the codings that it is to decode itself; what it doesn't decode is between caller and server.
-        var list = Self.list(
-            of: request.headers.lazy.filter {
-                $0.name != .proxyAuthorization && (!decodesContent || $0.name != .acceptEncoding)
-            }
-        )
+        var list = Self.list(of: request.headers.lazy.filter { $0.name != .proxyAuthorization })
         func append(_ line: String) {
             list = ccurl_list_append(list, line) ?? list
         }
+        if let acceptedCodings { append("Accept-Encoding: \(acceptedCodings)") }
         // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
         // It takes what it posts for a form.

@@ -27,7 +27,9 @@ struct CurlResult: Sendable, Hashable {
         }
         if let distrust { return error(distrust, phase: phase) }
         let (code, urlCode) = Self.codes[specificCode] ?? (.other, .unknown)
-        return RequestError(code, phase: phase, reason: "\(text) (curl \(self.code))", underlying: urlError(urlCode))
+        let hint = self.code == 27 ? "a line of the head is larger than libcurl takes, or memory is short: " : ""
+        let reason = "\(hint)\(text) (curl \(self.code))"
+        return RequestError(code, phase: phase, reason: reason, underlying: urlError(urlCode))
     }
 
     /// Whether the request has gone no further than to a proxy.
@@ -37,6 +39,7 @@ struct CurlResult: Sendable, Hashable {
     // proxy that makes no tunnel.
     private var specificCode: Int32 {
         switch code {
+        case 5...7 where text.contains("Unsupported proxy"): 4
         case 35 where isLostHandshake: 56
         case 56 where text.contains("CONNECT"): 97
         case 56 where text.contains("chunk"): 8
@@ -62,6 +65,7 @@ struct CurlResult: Sendable, Hashable {
         1: (.badResponse, .badServerResponse),
         2: (.other, .unknown),  // failed to initialise
         3: (.invalidRequest, .badURL),
+        4: (.unsupported, .unsupportedURL),  // not built in, and a proxy of a scheme that isn't known
         5: (.cannotConnect, .cannotFindHost),  // proxy not resolved
         6: (.cannotConnect, .cannotFindHost),
         7: (.cannotConnect, .cannotConnectToHost),

@@ -24,13 +24,13 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     private var state: CurlTransferState
     private var body: CurlBody?
+    /// What decodes the content of the response; nil before that comes, and where it isn't decoded.
+    private var decoder: ContentDecoder?
     private var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
     /// Whether the handle has a buffer of another size than that of others.
     let hasLargeBuffer: Bool
-    /// Whether much content may come, which isn't kept.
-    private let isStreamed: Bool
-    private var events: [TransferEvent] = []
+    private var events: CurlEvents
     /// The number of its stream, over HTTP/2.
     private var stream: UInt32?
     private(set) var restarts = 0
@@ -38,8 +38,6 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private var waitsSince: UInt64 = 0
     /// How much content goes out in one piece, until that is told.
     private var unsaid: Int?
-    /// How much content is among the events.
-    private var unpublished = 0
     private var paused: Pauses = []
     /// Whether libcurl has ended the transfer, and well.
     private(set) var isComplete = false
@@ -84,7 +82,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         self.loop = loop
         self.receive = receive
         isIdempotent = request.method.isIdempotent
-        isStreamed = request.isStreamed
+        events = CurlEvents(isStreamed: request.isStreamed)
         hasLargeBuffer = CurlOptions.needsLargeBuffer(request)
         flow = request.flow
         timeout = request.timeout ?? .seconds(60)
@@ -97,7 +95,9 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             url: request.url,
             limits: limits,
             endsWithHead: endsWithHead,
-            hasContent: !request.body.isEmpty
+            hasContent: !request.body.isEmpty,
+            isHead: request.method == .head,
+            decodesContent: configuration.decodesContent && request.decodesContent
         )
         destination = CurlDestination(request.url.absoluteString)
         let trust = try CurlTrustCache.shared.trust(for: request)
@@ -153,7 +153,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Ends the transfer from this side; false where it is ending already.
     func stop(_ reason: CurlTransferState.Stop) -> Bool {
-        state.stop(reason)
+        state.stop(reason == .timedOut && paused.contains(.body) ? .bodyStalled : reason)
     }
 
     /// Notes that the loop has taken the transfer, and lets it be paused and cancelled from now on.
@@ -191,7 +191,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func end(_ code: Int32) {
         isComplete = code == 0
         if isComplete { saySent() }
-        guard let event = state.end(options.result(code, of: easy)) else { return }
+        let isCut = decoder.map { !$0.mayEnd } ?? false
+        guard let event = state.end(options.result(code, of: easy), isCut: isCut) else { return }
         let stop = state.stopped == nil ? nil : loop.now
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
@@ -201,10 +202,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Puts what has happened into the mailbox; says whether the receiver has to be called.
     func publish() -> Bool {
-        guard !events.isEmpty else { return mailbox.withLock { $0.wake() } }
-        let new = events
-        events = []
-        unpublished = 0
+        guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { setPaused(.mailbox, true) }
         // It may wait for its turn to be told of earlier events, behind others that take their time.
@@ -239,8 +237,12 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return ccurl_easy_pause(easy, bits)
     }
 
-    /// Whether the peer may be silent because this side asked it to be.
+    /// Whether libcurl keeps the connection without asking for its socket.
     var isPaused: Bool { !paused.isEmpty }
+    /// Whether the peer may be silent because this side asked it to be.
+    ///
+    /// That the content of the request stalls is no reason.
+    var holdsPeer: Bool { !paused.isDisjoint(with: .receiving) }
 
     // MARK: What libcurl calls
 
@@ -269,38 +271,42 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
-        // One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the
-        // mailbox, which is told behind the turn, would be told too late. What is refused here comes again when it is
-        // emptied.
-        if unpublished > CurlMailbox.highWater { paused.insert(.mailbox) }
         // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any
         // other.
-        guard paused.isDisjoint(with: .receiving) else { return Int(CCURL_WRITEFUNC_PAUSE) }
-        guard state.receiveBody(bytes.count) else { return 0 }
-        unpublished += bytes.count
-        keep(bytes)
-        return bytes.count
-    }
-
-    /// libcurl hands out what it has read in small parts, each of which would be an event, and a write to a file.
-    private func keep(_ bytes: UnsafeRawBufferPointer) {
-        guard !bytes.isEmpty else { return }
-        if case .data(var data)? = events.last, data.count + bytes.count <= Self.largestPiece {
-            // Out of the array first, so that it isn't copied when it grows.
-            events.removeLast()
-            data.append(contentsOf: bytes)
-            return events.append(.data(data))
+        guard !isFull else { return Int(CCURL_WRITEFUNC_PAUSE) }
+        let content = UnsafeRawBufferPointer(rebasing: bytes[..<state.contentCount(of: bytes.count)])
+        if state.codings.isEmpty {
+            guard take(content) else { return 0 }
+        } else {
+            do throws(ContentDecoder.Failure) {
+                if decoder == nil { decoder = try ContentDecoder(state.codings) }
+                while let piece = try decoder?.next(of: content) {
+                    guard take(piece) else { return 0 }
+                    // The same comes again, and the decoder continues in the middle of it.
+                    if isFull { return Int(CCURL_WRITEFUNC_PAUSE) }
+                }
+            } catch {
+                _ = state.stop(.badContent(error))
+                return 0
+            }
         }
-        var data = Data()
-        if isStreamed, bytes.count == Self.fullPart { data.reserveCapacity(Self.largestPiece) }
-        data.append(contentsOf: bytes)
-        events.append(.data(data))
+        return state.arrive(content.count) ? bytes.count : 0
     }
 
-    /// How many bytes one event brings at most, unless libcurl gives more at once.
-    private static let largestPiece = 128 * 1024
-    /// What libcurl gives at once where there is more.
-    private static let fullPart = 16 * 1024
+    /// Whether no more content is wanted at the moment.
+    ///
+    /// One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
+    /// which is told behind the turn, would be told too late. What is refused comes again when that is emptied.
+    private var isFull: Bool {
+        if events.isFull { paused.insert(.mailbox) }
+        return !paused.isDisjoint(with: .receiving)
+    }
+
+    private func take(_ content: UnsafeRawBufferPointer) -> Bool {
+        guard state.receiveBody(content.count) else { return false }
+        events.append(content: content)
+        return true
+    }
 
     /// Whether the request may go out: there is a connection for it, which is a sign of life.
     fileprivate func maySend(_ connection: Connection?) -> Bool {

@@ -28,8 +28,12 @@ struct CurlTransferState: Sendable {
         case timedOut
         case headTooLarge
         case bodyTooLarge
+        case badContent(ContentDecoder.Failure)
+        case badFraming(ResponseFraming.Flaw)
         /// The content of the request ended before its time, or couldn't be read.
         case bodyFailed
+        /// The content of the request didn't come in time.
+        case bodyStalled
         case transportClosed
         /// The request would be sent a second time, and that may do harm.
         case resent
@@ -59,6 +63,10 @@ struct CurlTransferState: Sendable {
     private let limits: Limits
     private let endsWithHead: Bool
     private let hasContent: Bool
+    private let isHead: Bool
+    private let decodesContent: Bool
+    /// The codings that the content has to be decoded from.
+    private(set) var codings: [ContentCoding] = []
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
@@ -73,11 +81,12 @@ struct CurlTransferState: Sendable {
     /// The head of a proxy's answer, as far as it has come.
     private var tunnelHead: [UInt8] = []
     private var received = 0
-    /// How many bytes of content the head announces.
-    private var announced: Int64?
+    private var framing = ResponseFraming()
+    /// How many bytes of content have come, before they are decoded.
+    private var arrived: Int64 = 0
 
     /// Whether as much content has come as was announced.
-    private var isWhole: Bool { announced == nil || announced == Int64(received) }
+    private var isWhole: Bool { framing.length == nil || framing.length == arrived }
     private(set) var stopped: Stop?
 
     /// - Parameters:
@@ -85,9 +94,20 @@ struct CurlTransferState: Sendable {
     ///   - limits: How large its parts may be.
     ///   - endsWithHead: Whether no content follows the head, whatever that says, and libcurl doesn't know it.
     ///   - hasContent: Whether the request has content, which may still be on its way when the answer is complete.
-    init(url: URL, limits: Limits, endsWithHead: Bool = false, hasContent: Bool = false) {
+    ///   - isHead: Whether the request is a HEAD.
+    ///   - decodesContent: Whether the content of the response is decoded.
+    init(
+        url: URL,
+        limits: Limits,
+        endsWithHead: Bool = false,
+        hasContent: Bool = false,
+        isHead: Bool = false,
+        decodesContent: Bool = true
+    ) {
         self.url = url
         self.hasContent = hasContent
+        self.isHead = isHead
+        self.decodesContent = decodesContent
         self.limits = limits
         self.endsWithHead = endsWithHead
     }
@@ -116,15 +136,36 @@ struct CurlTransferState: Sendable {
         let response = HTTPResponseHead(status: HTTPStatus(Self.status(of: head)), raw: head, url: url)
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
-            phase = endsWithHead ? .complete : .body
-            announced = response.headers.isEncoded ? nil : response.headers.exactLength
-            return endsWithHead ? .last(.head(response)) : .event(.head(response))
+            do throws(ResponseFraming.Flaw) {
+                framing = try ResponseFraming(response, isToHead: isHead || endsWithHead)
+            } catch {
+                return abort(.badFraming(error))
+            }
+            if decodesContent { codings = ContentCoding.codings(of: response) }
+            let isLast = endsWithHead || framing.isPassedOver && framing.length == 0
+            phase = isLast ? .complete : .body
+            return isLast ? .last(.head(response)) : .event(.head(response))
         }
         informational += 1
         return informational <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
     }
 
-    /// Takes a piece of the content; the caller copies the bytes where they are to be delivered.
+    /// Returns how many of the bytes that have come are content.
+    func contentCount(of count: Int) -> Int {
+        guard framing.isPassedOver, let length = framing.length else { return count }
+        return Int(min(Int64(count), length - arrived))
+    }
+
+    /// Notes that content has come, before it is decoded; false if the response is complete with it, and the transfer has
+    /// to end.
+    mutating func arrive(_ count: Int) -> Bool {
+        arrived += Int64(count)
+        guard phase == .body, framing.isPassedOver, arrived == framing.length else { return phase == .body }
+        phase = .complete
+        return false
+    }
+
+    /// Takes a piece of the content, decoded; the caller copies the bytes where they are to be delivered.
     mutating func receiveBody(_ count: Int) -> Bool {
         guard stopped == nil, phase == .body else { return false }
         guard count <= limits.body - received else {
@@ -184,26 +225,31 @@ struct CurlTransferState: Sendable {
     }
 
     /// Takes the result of the transfer, and gives the terminal event; nil where there was one.
-    mutating func end(_ result: CurlResult) -> TransferEvent? {
+    ///
+    /// - Parameters:
+    ///   - result: What libcurl says.
+    ///   - isCut: Whether the content has ended before its coding has.
+    /// - Returns: The event.
+    mutating func end(_ result: CurlResult, isCut: Bool = false) -> TransferEvent? {
         guard phase != .ended else { return nil }
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
         // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
-        if phase == .complete { return .end(nil) }
-        if phase == .body, hasContent, isWhole, result.saysStreamWasComplete { return .end(nil) }
+        if phase == .complete { return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil) }
+        let wasComplete = phase == .body && hasContent && isWhole && result.saysStreamWasComplete
         if result.isTunnelRefused {
             let head = HTTPResponseHead(status: HTTPStatus(result.tunnelStatus), raw: tunnelHead, url: url)
             let error = result.error(phase: errorPhase)
             return .end(error?.completed(request: nil, response: head, body: Data(), attempts: []))
         }
-        if let error = result.error(phase: errorPhase) { return .end(error) }
+        if !wasComplete, let error = result.error(phase: errorPhase) { return .end(error) }
         guard phase == .body else {
             let reason = "the connection ended in the middle of the head"
             let underlying = URLError(.networkConnectionLost)
             return .end(RequestError(.connectionLost, phase: .receiving, reason: reason, underlying: underlying))
         }
-        return .end(nil)
+        return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
     }
 
     private func error(of stop: Stop, phase: RequestError.Phase) -> RequestError {
@@ -220,9 +266,18 @@ struct CurlTransferState: Sendable {
             let reason = "more than \(limits.body) bytes"
             let underlying = URLError(.dataLengthExceedsMaximum)
             return RequestError(.bodyTooLarge, phase: .receiving, reason: reason, underlying: underlying)
+        case .badContent(let failure):
+            let underlying = URLError(.cannotDecodeContentData)
+            return RequestError(.badResponse, phase: .receiving, reason: "\(failure)", underlying: underlying)
+        case .badFraming(let flaw):
+            let underlying = URLError(.badServerResponse)
+            return RequestError(.badResponse, phase: .receiving, reason: "\(flaw)", underlying: underlying)
         case .bodyFailed:
-            let underlying = InvalidRequest(.body, "ended before its announced length, or couldn't be read")
+            let underlying = InvalidRequest(.body, "isn't as long as announced, or can't be read")
             return RequestError(.invalidRequest, phase: .sending, underlying: underlying)
+        case .bodyStalled:
+            let reason = "the body of the request gave no bytes"
+            return RequestError(.timedOut, phase: .sending, reason: reason, underlying: URLError(.timedOut))
         case .resent:
             let reason = "the connection was closed before a response came"
             let underlying = URLError(.networkConnectionLost)

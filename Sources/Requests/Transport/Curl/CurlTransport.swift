@@ -20,8 +20,10 @@ import Foundation
 /// length that ends with its connection counts as complete, over TLS as well, also where the server didn't say that this was
 /// its end: many don't.
 ///
-/// Content that was compressed and cut before it was framed comes as far as it goes, without an error: libcurl doesn't
-/// tell. Where that matters, compare a digest or a length of what was meant.
+/// Compressed content is decoded here, by the zlib, brotli and zstd that the system has, and what these can decode is what
+/// is asked for: content of any size in flat memory, of one member or several. Content that ends inside its coding, or
+/// isn't in it, is an error of code `badResponse`. Content in another coding comes as it is, and so does a part (206) of
+/// encoded content.
 public final class CurlTransport: HTTPTransport {
     /// What a transport is made of.
     public struct Configuration: Sendable {
@@ -60,10 +62,17 @@ public final class CurlTransport: HTTPTransport {
         /// `no_proxy` say.
         public var proxy: String?
         /// The Unix socket to connect to, whatever host a request names, and whatever proxy there is.
+        ///
+        /// An empty path counts as nil.
         public var unixSocketPath: String?
         /// Whether compressed content is asked for, and decoded; true by default.
+        ///
+        /// ``HTTPRequest/decodesContent`` says so for one request.
         public var decodesContent = true
         /// How many bytes the head of a response may have; 256 KiB by default.
+        ///
+        /// Over HTTP/1.1 libcurl has limits of its own, 100 KB for one line and in many releases 300 KB for all, and ends
+        /// the transfer beyond them with the same error, `headTooLarge`.
         public var maximumHeadSize = 256 * 1024
         /// How many lines the head of a response may have; 1,000 by default.
         public var maximumHeadLines = 1_000

@@ -121,6 +121,9 @@ extension URLSession {
     /// - Throws: A ``RequestError`` where the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
         try request.validateSessionHeaders()
+        guard request.decodesContent else {
+            throw RequestError(.unsupported, phase: .sending, reason: "a URLSession always decodes content")
+        }
         var urlRequest = URLRequest(url: request.url, cachePolicy: request.cachePolicy)
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess

@@ -14,6 +14,13 @@ enum Deflate {
         return data
     }
 
+    /// A gzip file of several members, since one that isn't compressed holds 64 KiB.
+    static func gzip(members bytes: Data) -> Data {
+        stride(from: 0, to: bytes.count, by: 60_000).reduce(into: Data()) { data, start in
+            data += gzip(bytes[start..<min(start + 60_000, bytes.count)])
+        }
+    }
+
     /// A zlib stream of zeros, about a thousandth of their size: the most that the format can do.
     ///
     /// - Returns: The stream, and how many zeros it has, which isn't quite what was asked for.
@@ -27,6 +34,25 @@ enum Deflate {
     /// The beginning of a gzip file of zeros: without the end, which nobody should want to see.
     static func gzipBomb(of count: Int) -> Data {
         gzipHead + deflatedZeros(about: count).data
+    }
+
+    /// A whole gzip file of zeros.
+    ///
+    /// - Returns: The file, and how many zeros it has, which isn't quite what was asked for.
+    static func gzipOfZeros(about count: Int) -> (data: Data, count: Int) {
+        let (deflated, count) = deflatedZeros(about: count)
+        return (gzipHead + deflated + crc32(zeros: count).bytes + UInt32(truncatingIfNeeded: count).bytes, count)
+    }
+
+    /// A zstd frame of zeros (RFC 8878): each block is one byte, to be repeated 128 Ki times.
+    static func zstdOfZeros(blocks: Int) -> (data: Data, count: Int) {
+        let size = 128 << 10
+        var data = Data([0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3])
+        for number in 1...blocks {
+            let head = UInt32(size << 3 | 1 << 1 | (number == blocks ? 1 : 0))
+            data += head.bytes.prefix(3) + [0]
+        }
+        return (data, blocks * size)
     }
 
     private static let gzipHead = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
@@ -67,6 +93,22 @@ enum Deflate {
         for byte in bytes {
             crc ^= UInt32(byte)
             for _ in 0..<8 { crc = crc & 1 == 1 ? crc >> 1 ^ 0xEDB8_8320 : crc >> 1 }
+        }
+        return ~crc
+    }
+
+    /// The sum of zeros, however many there are: what one zero does to it is linear, and can be squared.
+    private static func crc32(zeros count: Int) -> UInt32 {
+        func apply(_ columns: [UInt32], _ value: UInt32) -> UInt32 {
+            columns.enumerated().reduce(0) { value >> UInt32($1.offset) & 1 == 1 ? $0 ^ $1.element : $0 }
+        }
+        // One zero bit moves all the others.
+        var power: [UInt32] = [0xEDB8_8320] + (0..<31).map { 1 << $0 }
+        var (crc, rest) = (UInt32.max, count * 8)
+        while rest > 0 {
+            if rest & 1 == 1 { crc = apply(power, crc) }
+            power = power.map { apply(power, $0) }
+            rest >>= 1
         }
         return ~crc
     }

@@ -43,6 +43,24 @@ import Testing
         #expect(lines == ["a", "b"] && error is OversizedElement)
     }
 
+    @Test func secondLoopOverAStreamThatWasConsumedIsAnError() async throws {
+        let stream = ResponseStream([Data("a\nb\n".utf8)])
+        #expect(await collect(stream.lines).elements == ["a", "b"])
+
+        let again = await collect(stream.lines)
+        #expect(again.elements == [] && again.error is ResponseStream.AlreadyConsumed)
+        await #expect(throws: ResponseStream.AlreadyConsumed.self) { for try await _ in stream {} }
+    }
+
+    @Test func secondLoopOverAStreamContinuesWhereTheFirstStopped() async throws {
+        let stream = ResponseStream(["a", "b", "c"].map { Data($0.utf8) })
+        for try await _ in stream { break }
+        var rest = ""
+        for try await chunk in stream { rest += String(decoding: chunk, as: UTF8.self) }
+
+        #expect(rest == "bc")
+    }
+
     @Test func aSequenceThatFailedIsOver() async throws {
         var values = ResponseStream([Data("x\n1\n".utf8)]).jsonLines(Int.self).makeAsyncIterator()
 

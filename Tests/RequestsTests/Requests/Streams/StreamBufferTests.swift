@@ -65,8 +65,23 @@ import Testing
 
     @Test mutating func oneWaitsAtATime() {
         #expect(text(buffer.take(1)) == "")
-        #expect(text(buffer.take(2)) == "2: end")
+        #expect(text(buffer.take(2)) == "2: AlreadyConsumed")
         #expect(text(buffer.abandon()) == "1: CancellationError")
+    }
+
+    @Test mutating func consumerThatBeginsBehindTheEndIsTold() throws {
+        _ = try buffer.put(data("a"))
+        #expect(text(buffer.end(nil)) == "")
+        #expect(text(buffer.take(1, isFirst: true)) == "1: a")
+        #expect(text(buffer.take(2, isFirst: true)) == "2: end")
+        #expect(text(buffer.take(2)) == "2: end")
+        #expect(text(buffer.take(3, isFirst: true)) == "3: AlreadyConsumed")
+    }
+
+    @Test mutating func consumerThatBeginsBehindAnEndThatWasWaitedForIsTold() {
+        #expect(text(buffer.take(1, isFirst: true)) == "")
+        #expect(text(buffer.end(nil)) == "1: end")
+        #expect(text(buffer.take(2, isFirst: true)) == "2: AlreadyConsumed")
     }
 
     @Test mutating func nothingGrowsWithoutBound() throws {

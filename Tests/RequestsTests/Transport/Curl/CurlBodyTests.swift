@@ -99,7 +99,7 @@ import Testing
     @Test(arguments: [
         Stream(testDescription: "of unknown length", length: nil, read: "hello"),
         Stream(testDescription: "of its length", length: 5, read: "hello"),
-        Stream(testDescription: "longer than announced", length: 3, read: "hel"),
+        Stream(testDescription: "longer than announced", length: 3, read: " failed"),
         Stream(testDescription: "shorter than announced", length: 9, read: "hello failed"),
     ])
     func streamIsReadToItsEnd(_ row: Stream) async throws {
@@ -163,15 +163,17 @@ import Testing
         #expect(await body.readAll(2, waitingFor: readable) == " failed")
     }
 
-    /// A pipe that nobody has written to yet: the read blocks, and only the pump's own thread.
-    @Test func streamThatBlocksIsReadLater() async throws {
+    /// A pipe that nothing has been written to yet: the read blocks, and only the pump's own thread.
+    @Test(arguments: [false, true])
+    func streamThatBlocksIsReadLater(goesOn: Bool) async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         try #require(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
         // Both ends, so that the opening doesn't block.
         let writer = open(path, O_RDWR)
         try #require(writer >= 0)
-        defer { close(writer) }
+        var isOpen = true
+        defer { if isOpen { close(writer) } }
         let readable = Signal()
         let stream = BodyStream(length: 5) {
             guard let input = InputStream(fileAtPath: path) else { throw CocoaError(.fileNoSuchFile) }
@@ -183,8 +185,15 @@ import Testing
         #expect(body.read(upTo: 10) == "later")
         _ = Array("hello".utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) }
         await readable.wait()
-        #expect(body.read(upTo: 10) == "hello")
-        #expect(body.read(upTo: 10) == "")
+        // The last byte waits until it is known to be the last.
+        #expect(body.read(upTo: 10) == "hell")
+        #expect(body.read(upTo: 10) == "later")
+        if goesOn { _ = Array("!".utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) } }
+        close(writer)
+        isOpen = false
+        await readable.wait()
+        #expect(body.read(upTo: 10) == (goesOn ? "failed" : "o"))
+        #expect(body.read(upTo: 10) == (goesOn ? "failed" : ""))
     }
 }
 

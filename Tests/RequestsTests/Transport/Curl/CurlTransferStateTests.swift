@@ -192,7 +192,8 @@ import Testing
     }
 
     static let stops: [CurlTransferState.Stop] = [
-        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .bodyFailed, .transportClosed,
+        .cancelled, .timedOut, .headTooLarge, .bodyTooLarge, .badContent(.cut), .badFraming(.severalLengths),
+        .bodyFailed, .bodyStalled, .transportClosed,
     ]
 
     /// Each way to come to each phase.
@@ -235,7 +236,8 @@ import Testing
     func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) throws {
         let codes: [CurlTransferState.Stop: String] = [
             .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
-            .bodyTooLarge: "bodyTooLarge",
+            .bodyTooLarge: "bodyTooLarge", .badContent(.cut): "badResponse",
+            .badFraming(.severalLengths): "badResponse", .bodyStalled: "timedOut",
             .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
         ]
         let end = try #require(codes[stop])
@@ -314,6 +316,7 @@ import Testing
         let lines = ["HTTP/2 200\r\n"] + (length.map { ["Content-Length: \($0)\r\n"] } ?? []) + ["\r\n"]
         for line in lines { _ = Array(line.utf8).withUnsafeBytes { state.receiveLine($0) } }
         _ = state.receiveBody(received)
+        _ = state.arrive(received)
 
         #expect(state.end(Self.unwanted)?.summary == (isGood ? "end" : "end connectionLost receiving"))
     }

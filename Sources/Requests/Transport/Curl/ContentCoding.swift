@@ -1,0 +1,75 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+
+/// A coding of content that can be decoded here (RFC 9110, 8.4.1): one whose library can be loaded.
+enum ContentCoding: Sendable, Hashable, CaseIterable {
+    case gzip
+    case deflate
+    case brotli
+    case zstd
+
+    /// Makes a coding of its name in `Content-Encoding`; nil if it isn't known, or its library can't be loaded.
+    init?(_ name: some StringProtocol) {
+        let known: ContentCoding? =
+            switch name.lowercased() {
+            case "gzip", "x-gzip": .gzip
+            case "deflate": .deflate
+            case "br": .brotli
+            case "zstd": .zstd
+            default: nil
+            }
+        guard let known, known.isAvailable else { return nil }
+        self = known
+    }
+
+    private var name: String {
+        switch self {
+        case .gzip: "gzip"
+        case .deflate: "deflate"
+        case .brotli: "br"
+        case .zstd: "zstd"
+        }
+    }
+
+    /// The coding in the words of the decoder.
+    var rawCoding: CCoding {
+        switch self {
+        case .gzip: CCODING_GZIP
+        case .deflate: CCODING_DEFLATE
+        case .brotli: CCODING_BROTLI
+        case .zstd: CCODING_ZSTD
+        }
+    }
+
+    private var isAvailable: Bool { ccoding_is_available(rawCoding) }
+
+    /// The value of `Accept-Encoding` that asks for what can be decoded; nil if nothing can be.
+    static let accepted: String? = {
+        let names = allCases.filter(\.isAvailable).map(\.name)
+        return names.isEmpty ? nil : names.joined(separator: ", ")
+    }()
+
+    /// The codings that content has to be decoded from, in the order in which they were applied.
+    ///
+    /// Content with a coding that isn't known isn't decoded at all, and neither is a part of it (206), which has no
+    /// beginning.
+    ///
+    /// - Parameter head: The head of the content.
+    /// - Returns: The codings; none if the content isn't decoded.
+    static func codings(of head: HTTPResponseHead) -> [ContentCoding] {
+        let values = head[values: .contentEncoding]
+        guard !values.isEmpty, head.status != .partialContent else { return [] }
+        var codings: [ContentCoding] = []
+        for value in values {
+            for name in FieldScanner.elements(of: value) where !name.equalsIgnoringASCIICase("identity") {
+                guard let coding = ContentCoding(name) else { return [] }
+                codings.append(coding)
+            }
+        }
+        return codings
+    }
+}
+#endif

@@ -1,0 +1,76 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+/// Where the content of a response ends, by its head (RFC 9112, 6.3).
+///
+/// Two peers that read a message differently are how answers are smuggled: libcurl takes the last of several lengths, reads
+/// a number up to its first letter, and drops one that is too large. A head that leaves a doubt is refused here.
+struct ResponseFraming: Sendable, Hashable {
+    /// Why a head leaves a doubt.
+    enum Flaw: Error, Hashable, CustomStringConvertible {
+        /// A length isn't a number of 63 bits.
+        case invalidLength
+        /// There are several lengths.
+        case severalLengths
+        /// There is a length, and a transfer coding that has its own.
+        case lengthAndCoding
+        /// There is a transfer coding that no request asks for.
+        case unknownCoding
+
+        /// The flaw, in a sentence.
+        var description: String {
+            switch self {
+            case .invalidLength: "the Content-Length of the response isn't a length"
+            case .severalLengths: "the response has several values of Content-Length"
+            case .lengthAndCoding: "the response has both a Content-Length and a Transfer-Encoding"
+            case .unknownCoding: "the response has a Transfer-Encoding other than chunked"
+            }
+        }
+    }
+
+    /// The number of bytes; nil if the content ends otherwise.
+    private(set) var length: Int64?
+    /// Whether libcurl waits for the end of the connection nevertheless.
+    private(set) var isPassedOver = false
+
+    /// The framing of a response without content, or of which nothing is known.
+    init() {}
+
+    /// Reads the framing of the final response to a request.
+    ///
+    /// - Parameters:
+    ///   - head: The head of the response.
+    ///   - isToHead: Whether the request was HEAD, so that the fields say nothing of what comes.
+    /// - Throws: If the head leaves a doubt.
+    init(_ head: HTTPResponseHead, isToHead: Bool) throws(Flaw) {
+        let hasContent = head.status.category != .informational && head.status != .noContent
+        guard hasContent, head.status != .notModified, !isToHead else { return }
+        let lengths = head[values: .contentLength]
+        let codings = head[values: .transferEncoding].flatMap { FieldScanner.elements(of: $0) }
+        // "identity" is no coding: older servers say so of content as it is (RFC 9112, A).
+        let applied = codings.filter { !$0.equalsIgnoringASCIICase("identity") }
+        guard applied.allSatisfy({ $0.equalsIgnoringASCIICase("chunked") }), applied.count <= 1 else {
+            throw .unknownCoding
+        }
+        guard applied.isEmpty || lengths.isEmpty else { throw .lengthAndCoding }
+        length = try Self.length(of: lengths)
+        isPassedOver = length != nil && !codings.isEmpty
+    }
+
+    /// The one length that all values name, several in one field included (RFC 9110, 8.6); nil if there is no value.
+    private static func length(of values: [String]) throws(Flaw) -> Int64? {
+        guard !values.isEmpty else { return nil }
+        var length: Int64?
+        for text in values.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
+            let digits = String(text).trimmedOfBlanks
+            guard !digits.isEmpty, digits.utf8.allSatisfy(ASCII.isDigit), let number = Int64(digits) else {
+                throw .invalidLength
+            }
+            guard length == nil || length == number else { throw .severalLengths }
+            length = number
+        }
+        return length
+    }
+}
+#endif
