@@ -112,12 +112,21 @@ public enum BodyBuilder {
         }
     }
 
+    /// JSON as it is written here.
+    public static func buildExpression(_ value: JSONValue) -> Content {
+        Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
+    }
+    /// An object of JSON as it is written here, with values that are known at run time.
+    public static func buildExpression(_ members: JSONValue.Members) -> Content { buildExpression(members.jsonValue) }
+
     /// A value, to be sent as JSON.
+    @_disfavoredOverload
     public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
         Content { encoder in encoder.map { HTTPBody.json(value, encoder: $0()) } ?? .json(value) }
     }
 
     /// A value, to be sent as JSON, or nothing.
+    @_disfavoredOverload
     public static func buildExpression(_ value: (some Encodable & Sendable)?) -> Content {
         value.map { buildExpression($0) } ?? .none
     }

@@ -231,6 +231,8 @@ extension HTTPBody {
     /// ```swift
     /// request.body = .form(["name": "Pancakes", "eggs": 2])      // name=Pancakes&eggs=2
     /// ```
+    ///
+    /// The fields of a literal keep their order, also those of equal names; one whose value is nil has an empty one.
     public static func form(_ fields: Query) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: fields) { .data(fields.formEncoded) }
     }
@@ -241,8 +243,30 @@ extension HTTPBody {
     ///   - value: What to encode; its top level has to have names.
     ///   - encoder: How arrays, dates and the like are written. What it throws is the error of the request.
     /// - Returns: The body.
+    @_disfavoredOverload
     public static func form(_ value: some Encodable & Sendable, encoder: QueryEncoder = QueryEncoder()) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: value) { .data(try encoder.encode(value).formEncoded) }
+    }
+
+    /// The fields of a form as they are written here, with values of any kind.
+    ///
+    /// ```swift
+    /// request.body = .form(["tags": ["sweet", "fast"], "since": date], encoder: encoder)
+    /// ```
+    ///
+    /// The fields keep their order, also those of equal names.
+    ///
+    /// - Parameters:
+    ///   - fields: The literal.
+    ///   - encoder: How arrays, dates, nil and the like are written. What it throws is the error of the request.
+    /// - Returns: The body.
+    public static func form(
+        _ fields: KeyValuePairs<String, (any Encodable & Sendable)?>,
+        encoder: QueryEncoder = QueryEncoder()
+    ) -> HTTPBody {
+        HTTPBody(headers: formHeaders, source: Array(fields.map(\.key))) {
+            .data(try encoder.encode(pairs: fields.lazy.map { ($0.key, $0.value) }).formEncoded)
+        }
     }
 
     private static let formHeaders: HTTPHeaders = [.contentType: MediaType.urlEncodedForm.rawValue]

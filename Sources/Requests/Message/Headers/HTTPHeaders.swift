@@ -23,8 +23,14 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// Makes headers of a dictionary, in the alphabetical order of the names, so that the order is always the same.
+    @_disfavoredOverload
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPField(HTTPField.Name($0.key), $0.value) })
+    }
+
+    /// Makes headers as they are written here, in their order; the same as the literal alone.
+    public init(_ headers: HTTPHeaders) {
+        self = headers
     }
 
     /// The value of a field, or nil where there is none; setting it replaces every field of the name, nil removes them.

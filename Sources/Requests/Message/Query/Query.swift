@@ -32,8 +32,14 @@ public struct Query: Sendable, Hashable {
     }
 
     /// Makes a query of a dictionary, in the alphabetical order of the names, so that the order is always the same.
+    @_disfavoredOverload
     public init(_ dictionary: [String: some ValueConvertible]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Item($0.key, value: $0.value) })
+    }
+
+    /// Makes a query as it is written here, in its order; the same as the literal alone.
+    public init(_ query: Query) {
+        self = query
     }
 
     /// The value of the first item of the name, or nil where there is none, or none with a value.

@@ -232,8 +232,14 @@ extension URITemplate {
         }
 
         /// Makes variables of a dictionary, such as the one that was extracted from another address.
+        @_disfavoredOverload
         public init(_ values: [String: URITemplate.Value]) {
             self.values = values
+        }
+
+        /// Makes variables as they are written here; the same as the literal alone.
+        public init(_ variables: Variables) {
+            self = variables
         }
 
         /// Makes variables of names and values; nil is the same as no value.
