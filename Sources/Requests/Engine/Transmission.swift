@@ -169,7 +169,7 @@ final class Transmission: Sendable {
             maximumHeadSize: limits.head,
             trust: owner.options.trust ?? owner.environment.trust
         )
-        outgoing.usesCookies = owner.options.usesCookies
+        outgoing.usesCookies = owner.options.usesCookies && request.usesCookies
         outgoing.flow = flow
         if !keepsContent {
             outgoing.isStreamed = true

@@ -13,7 +13,7 @@ struct RefreshRequest: DataRequest {
     var identifier: String { "refresh: \(http)" }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(http)))
+        completion(Result { try URLRequest(http) })
     }
 
     func makeHTTPRequest(

@@ -121,7 +121,8 @@ extension URLSession {
     /// - Throws: A ``RequestError`` where the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
         try request.validateSessionHeaders()
-        var urlRequest = URLRequest(url: request.url, cachePolicy: request.cachePolicy)
+        var urlRequest = URLRequest(url: request.url, template: request.template)
+        urlRequest.cachePolicy = request.cachePolicy
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess
         #if canImport(FoundationNetworking)
