@@ -213,7 +213,7 @@ struct EventConnection<Base: NetworkRequest>: StreamRequest {
     let deadline: Duration?
 
     var identifier: String { request.identifier }
-    var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+    var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     var options: RequestOptions {
         var options = request.options

@@ -150,6 +150,7 @@ public final class HTTPClient: RequestQueue {
     /// The revision stays: however often it is derived, equal requests share a transfer.
     func relocated(to baseURL: URL?) -> HTTPClient {
         var environment = environment
+        guard environment.baseURL != baseURL else { return self }
         environment.baseURL = baseURL
         return HTTPClient(environment, besides: self)
     }

@@ -88,7 +88,7 @@ extension RequestQueue {
         }
         let group = RequestGroup<R>(
             operations,
-            completionQueue: completionQueue ?? underlyingQueue ?? .global(qos: .utility),
+            completionQueue: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility),
             completion: completion
         )
         enqueue(group, dependencies: [], priority: priority)
@@ -126,7 +126,7 @@ extension RequestQueue {
         repeat members.append(each operations)
         let group = OperationGroup(
             of: members,
-            completionQueue: completionQueue ?? underlyingQueue ?? .global(qos: .utility),
+            completionQueue: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility),
             completion: { completion(repeat (each operations).resultInGroup) }
         )
         enqueue(group, dependencies: [], priority: priority)

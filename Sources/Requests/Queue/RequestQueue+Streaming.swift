@@ -52,7 +52,7 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest {
 
     var identifier: String { request.identifier }
     var options: RequestOptions { request.options }
-    var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+    var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         request.makeURLRequest(completion: completion)

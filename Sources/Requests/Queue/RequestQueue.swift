@@ -22,12 +22,21 @@ import Foundation
 /// change what its superclass adopts. To give requests an environment of your own, write a class that holds an
 /// operation queue, hands `operations` and `addOperation` on to it, and has `environment` and `transport`.
 public protocol RequestQueue: AnyObject, Sendable {
+    /// The type of the underlying queue: itself or an optional.
+    associatedtype UnderlyingQueue: OptionalConvertible<DispatchQueue> = DispatchQueue?
+    /// The type of the transport: `any HTTPTransport`, or one transport's.
+    associatedtype QueueTransport = any HTTPTransport
+
     /// The operations that aren't finished.
     var operations: [Operation] { get }
     /// Where completions go that name no queue; nil, the default, is the global queue of utility quality.
-    var underlyingQueue: DispatchQueue? { get }
+    var underlyingQueue: UnderlyingQueue { get }
     /// What carries requests that name no transport; by default ``DefaultTransport``.
-    var transport: any HTTPTransport { get }
+    ///
+    /// A property of a type that isn't a transport doesn't compile.
+    var transport: QueueTransport { get }
+    /// The transport, whatever its type. Not for you to implement: declare ``transport``.
+    var requestTransport: any HTTPTransport { get }
     /// What every request inherits; by default an environment without changes.
     var environment: RequestEnvironment { get }
 
@@ -35,11 +44,24 @@ public protocol RequestQueue: AnyObject, Sendable {
     func addOperation(_ operation: Operation)
 }
 
-extension RequestQueue {
+extension RequestQueue where UnderlyingQueue == DispatchQueue? {
     /// Nil: the global queue of utility quality.
     public var underlyingQueue: DispatchQueue? { nil }
+}
+
+extension RequestQueue where QueueTransport == any HTTPTransport {
     /// The platform's best.
     public var transport: any HTTPTransport { DefaultTransport.shared }
+    /// The transport.
+    public var requestTransport: any HTTPTransport { transport }
+}
+
+extension RequestQueue where QueueTransport: HTTPTransport {
+    /// The transport.
+    public var requestTransport: any HTTPTransport { transport }
+}
+
+extension RequestQueue {
     /// An environment without changes.
     public var environment: RequestEnvironment { .unchanged }
 }
@@ -137,9 +159,14 @@ extension RequestQueue {
         _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
     ) -> R.OperationType {
         let operation = R.makeOperation(
-            OperationConfiguration(source: source, transport: session ?? transport, environment: environment)
+            OperationConfiguration(
+                source: source,
+                transport: session ?? requestTransport,
+                environment: environment
+            )
         )
         // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
+        let underlyingQueue = underlyingQueue.asOptional
         if underlyingQueue != nil { operation.startElsewhere() }
         if let completion {
             operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)

@@ -336,7 +336,7 @@ extension NetworkOperation: TaskOperation {}
 extension CallPlan {
     /// Reads what a request says about its call.
     fileprivate convenience init(_ request: some NetworkRequest, of call: Call, isOnBehalf: Bool) {
-        self.init(request.options, request.validHTTPStatusCodes, of: call, isOnBehalf: isOnBehalf)
+        self.init(request.options, request.validStatusCodes, of: call, isOnBehalf: isOnBehalf)
     }
 }
 

@@ -32,8 +32,11 @@ extension RequestSpec {
     public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
     /// Those of request.
     public var options: RequestOptions { request.options }
+}
+
+extension RequestSpec where ValidHTTPStatusCodes == [Int] {
     /// Those of request.
-    public var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+    public var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 }
 
 /// Builds headers of fields, conditions and loops.

@@ -44,10 +44,10 @@ final class PartialDownload: Sendable {
         self.kind = kind
         keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
-        let token = kind == .resumable ? request.resumeToken ?? stored : nil
+        let token = kind == .resumable ? request.resumeToken.asOptional ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
-        let given = kind == .resumable ? request.resumeToken : nil
+        let given = kind == .resumable ? request.resumeToken.asOptional : nil
         state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
     }
 
