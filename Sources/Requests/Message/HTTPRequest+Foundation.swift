@@ -10,7 +10,7 @@ extension HTTPRequest {
     /// |---|---|
     /// | `url`, `httpMethod`, `allHTTPHeaderFields` | ``url``, ``method``, ``headers`` |
     /// | `httpBody`, `httpBodyStream` | ``body``; a stream can be sent once |
-    /// | `timeoutInterval` | ``timeout``; 60 seconds, Foundation's default, and what isn't positive count as "not set" |
+    /// | `timeoutInterval` | ``timeout``; 60 seconds, Foundation's default, and values that aren't positive count as "not set" |
     /// | `cachePolicy` | ``cachePolicy`` |
     /// | `allowsCellularAccess` | ``allowsCellularAccess`` |
     /// | `httpShouldHandleCookies` | ``usesCookies`` |

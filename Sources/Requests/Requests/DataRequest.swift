@@ -105,26 +105,6 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     var nonConformingFloatDecodingStrategy: FloatStrategy { get }
 }
 
-extension JSONDecoder.KeyDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
-extension JSONDecoder.DateDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
-extension JSONDecoder.DataDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
-extension JSONDecoder.NonConformingFloatDecodingStrategy: OptionalConvertible {
-    /// The strategy.
-    public var asOptional: Self? { self }
-}
-
 extension DecodableRequest where KeyStrategy == JSONDecoder.KeyDecodingStrategy? {
     /// The decoder's own way.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { nil }

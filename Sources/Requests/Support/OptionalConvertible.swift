@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import Dispatch
+import Foundation
 
 /// A value, or an optional one: the type of a property that a protocol of this library declares with a default.
 ///
@@ -42,4 +42,24 @@ extension DispatchQueue: OptionalConvertible {
 
     /// The queue.
     public var asOptional: DispatchQueue? { self }
+}
+
+extension JSONDecoder.KeyDecodingStrategy: OptionalConvertible {
+    /// The strategy.
+    public var asOptional: Self? { self }
+}
+
+extension JSONDecoder.DateDecodingStrategy: OptionalConvertible {
+    /// The strategy.
+    public var asOptional: Self? { self }
+}
+
+extension JSONDecoder.DataDecodingStrategy: OptionalConvertible {
+    /// The strategy.
+    public var asOptional: Self? { self }
+}
+
+extension JSONDecoder.NonConformingFloatDecodingStrategy: OptionalConvertible {
+    /// The strategy.
+    public var asOptional: Self? { self }
 }

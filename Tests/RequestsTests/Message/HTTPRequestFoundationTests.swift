@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What becomes of a caller's `URLRequest`: none of its properties is lost.
+/// The properties of a caller's `URLRequest`, none of which is lost.
 @Suite(.bounded, .tags(.behaviour)) struct HTTPRequestFoundationTests {
     struct Property: Sendable, CustomTestStringConvertible {
         let name: String

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 /// Literals of names and values, whose names may be equal at run time: a Swift dictionary would end the process.
-@Suite(.tags(.behaviour)) struct LiteralTests {
+@Suite(.bounded, .tags(.behaviour)) struct LiteralTests {
     // Read at run time, as user input is.
     private let one = "name"
     private let other = "name"
