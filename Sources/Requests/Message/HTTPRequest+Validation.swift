@@ -148,11 +148,11 @@ public struct InvalidRequest: Error, Sendable, Hashable, CustomStringConvertible
     /// The beginning of the piece, with control characters escaped; never a header's value, which may be a secret.
     public let excerpt: String
 
-    /// Makes the error; the excerpt is shortened here.
+    /// Makes the error; the excerpt is shortened here, and of an address it is without credentials, query and the like.
     public init(_ piece: Piece, _ reason: String, excerpt: String = "") {
         self.piece = piece
         self.reason = reason
-        self.excerpt = excerpt.shortened()
+        self.excerpt = (piece == .url ? excerpt.bareAddress : excerpt).shortened()
     }
 
     /// The error, in a sentence.

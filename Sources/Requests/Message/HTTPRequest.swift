@@ -163,18 +163,18 @@ extension HTTPRequest: CustomStringConvertible {
     }
 }
 
-extension URL {
-    /// The address without user, password, query and fragment, where secrets are kept; for descriptions.
-    package var redactedDescription: String {
-        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-            return "<unreadable URL>"
-        }
-        components.user = nil
-        components.password = nil
-        components.query = nil
-        components.fragment = nil
-        return (components.string ?? "<unreadable URL>").shortened(to: 200)
+extension HTTPRequest: CustomReflectable {
+    /// A mirror without secrets: of the address what the description shows, of the query the names, of the content its
+    /// kind.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "query": query, "headers": headers, "body": body])
     }
+}
+
+extension URL {
+    /// The address without user, password, query, fragment and parameters of the path, where secrets are kept; for
+    /// descriptions.
+    package var redactedDescription: String { absoluteString.bareAddress.shortened(to: 200) }
 }
 
 // MARK: - Body

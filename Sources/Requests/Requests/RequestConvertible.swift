@@ -168,7 +168,8 @@ extension RequestConvertible {
     /// - Parameters:
     ///   - baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
     ///   - revealsSecrets: Whether credentials, cookies and the like are shown; by default they are replaced by
-    ///     `<redacted>`, and so are query parameters that are secrets by their name. Content is always shown.
+    ///     `<redacted>`, and so are query parameters, and members of forms and JSON, that are secrets by their name.
+    ///     Other content that names one is replaced as a whole.
     /// - Returns: The command, of several lines.
     /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a body that is a stream; what the body or
     ///   the authentication throws.

@@ -91,6 +91,13 @@ extension TransportRequest: CustomStringConvertible {
     public var description: String { "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)" }
 }
 
+extension TransportRequest: CustomReflectable {
+    /// A mirror without secrets.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "headers": headers, "body": body])
+    }
+}
+
 // MARK: - Trust
 
 extension TransportRequest {

@@ -197,6 +197,37 @@ public struct HTTPBody: Sendable {
     }
 }
 
+extension HTTPBody: CustomStringConvertible, CustomReflectable {
+    /// The kind of the content, its length where that is known, and its type; nothing of the content itself.
+    public var description: String {
+        let type = (headers[.contentType] ?? mandatoryHeaders[.contentType]).map { " of \($0.shortened())" } ?? ""
+        guard case .resolved(let content) = state else { return "content\(type), not encoded yet" }
+        return content.isNothing ? "no content" : "\(content)\(type)"
+    }
+
+    /// A mirror of what the description says: what the body is made of may be a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
+    /// The kind of the content, and its length where that is known.
+    public var description: String {
+        switch self {
+        case .none: "nothing"
+        case .data(let data): "\(data.count) bytes"
+        case .file(let url): "the file \(url.lastPathComponent.shortened())"
+        case .stream(let stream): stream.length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+    fileprivate var isNothing: Bool {
+        if case .none = self { true } else { false }
+    }
+}
+
 extension HTTPBody.Content {
     /// How many bytes there are, where that is known without a look at the disk.
     var length: Int64? {

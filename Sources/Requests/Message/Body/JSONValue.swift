@@ -73,6 +73,17 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
+extension JSONValue: CustomStringConvertible, CustomReflectable {
+    /// The value as JSON, members in the order of their names; of members that are secrets by their name, such as
+    /// `password`, the value is replaced.
+    ///
+    /// For the exact text, encode the value.
+    public var description: String { String(decoding: Redaction.json(self).serialized, as: UTF8.self) }
+
+    /// A mirror of what the description says, so that `dump` shows no secret either.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 // MARK: - Codable
 
 extension JSONValue: Codable {

@@ -290,8 +290,10 @@ package enum SecretName {
     }
 
     private static let endings = [
-        "token", "key", "secret", "password", "passwd", "passphrase", "pass", "pwd", "signature", "sig", "auth",
-        "authorization", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
+        "token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "signature", "sig",
+        "auth",
+        "authorization", "authentication", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
+        "bearer", "assertion", "otp",
     ]
-    private static let names: Set = ["code", "sid", "otp", "pin", "assertion", "idtokenhint"]
+    private static let names: Set = ["code", "sid", "pin", "dpop", "idtokenhint"]
 }

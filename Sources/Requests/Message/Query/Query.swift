@@ -185,6 +185,16 @@ extension Query.Item: CustomStringConvertible {
     public var description: String { "\(name.shortened())\(value == nil ? "" : "=…")" }
 }
 
+extension Query.Item: CustomReflectable {
+    /// A mirror of what the description says, so that `dump` shows no value either.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension Query: CustomReflectable {
+    /// A mirror of the items, without their values.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: items, displayStyle: .collection) }
+}
+
 // MARK: - Percent encoding
 
 extension Query {

@@ -224,7 +224,7 @@ extension URITemplate {
     /// Texts, numbers, bools, arrays and dictionaries can stand there as they are, and whatever else is
     /// ``ValueConvertible``. A name that stands there twice has its last value.
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        private var values: [String: URITemplate.Value]
+        fileprivate var values: [String: URITemplate.Value]
 
         /// Makes variables without values.
         public init() {
@@ -253,6 +253,14 @@ extension URITemplate {
             set { values[name] = newValue }
         }
     }
+}
+
+extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
+    /// The names of the variables; their values may be secrets.
+    public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
+
+    /// A mirror of the names.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 /// Why a text is no URI template, or a template can't be expanded.
