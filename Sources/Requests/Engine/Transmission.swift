@@ -164,7 +164,7 @@ final class Transmission: Sendable {
     private func outgoing(for owner: CallAttempt) -> TransportRequest {
         var outgoing = TransportRequest(
             request,
-            timeout: owner.options.timeout ?? owner.environment.timeout,
+            timeout: owner.timeout,
             maximumBodySize: limits.content,
             maximumHeadSize: limits.head,
             trust: owner.options.trust ?? owner.environment.trust
@@ -299,7 +299,8 @@ final class Transmission: Sendable {
             guard state.owner != nil else { return nil }
             // What came behind a cancel was left out: then the rest is no answer.
             let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
-            state.error = state.isCut ? nil : state.failure ?? error ?? cancelled
+            let failure = state.isCut ? nil : state.failure ?? error ?? cancelled
+            state.error = failure?.explained(byTimeout: request.timeout ?? state.owner?.timeout)
             if state.metrics.end == nil { state.metrics.end = state.time.elapsed }
             let ended = state
             state.received = state.receiver.map { $0.count } ?? Int64(state.content.count)

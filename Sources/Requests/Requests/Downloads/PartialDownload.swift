@@ -215,7 +215,7 @@ final class PartialDownload: Sendable {
             guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
                 drop()
-                let reason = "the file has another digest than expected"
+                let reason = "the file “\(target.lastPathComponent.shortened())” has another digest than expected"
                 throw RequestError(.digestMismatch, phase: .validating, reason: reason)
             }
         }
