@@ -79,7 +79,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         dependencies: [Operation] = [],
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         completion: (@Sendable ([Result<R.Success, R.Failure>]) -> Void)? = nil
     ) -> RequestGroup<R> {
@@ -117,7 +117,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         dependencies: [Operation] = [],
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         completion: @escaping @Sendable (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup {
         let operations =

@@ -92,8 +92,8 @@ extension RequestQueue {
     ///   - completionQueue: Where the completion is called; by default the underlying queue of this queue, else the
     ///     global queue of utility quality.
     ///   - dependencies: What has to be finished, well or not, before the request starts.
-    ///   - priority: How soon it starts, among those that could; the request's own option counts where this is the
-    ///     default.
+    ///   - priority: How soon it starts, among those that could; nil, the default, is the request's own option,
+    ///     or else normal.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of sending
     ///     it again: one that is unfinished when the request is added, or, where there are dependencies, when they are
     ///     finished. Equal are requests of one identifier that are the same on the wire, credentials and cookies
@@ -110,7 +110,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         dependencies: [Operation] = [],
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
@@ -119,8 +119,7 @@ extension RequestQueue {
         if coalescing || options?.coalesce == true {
             operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
         }
-        let priority = priority == .normal ? options?.priority ?? .normal : priority
-        enqueue(operation, dependencies: dependencies, priority: priority)
+        enqueue(operation, dependencies: dependencies, priority: priority ?? options?.priority)
         return operation
     }
 
@@ -180,9 +179,9 @@ extension RequestQueue {
         return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
     }
 
-    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
+    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority?) {
         for dependency in dependencies { operation.addDependency(dependency) }
-        if priority != .normal { operation.queuePriority = priority }
+        if let priority, priority != operation.queuePriority { operation.queuePriority = priority }
         place(operation)
     }
 

@@ -182,8 +182,22 @@ public enum BodyBuilder {
 public func Accept(_ types: MediaType...) -> HTTPField { .accept(types) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for what the caller can read, best first, by types that are known at run time.
+///
+/// They are checked when the request is built.
+@_disfavoredOverload
+public func Accept(_ type: String, _ others: String...) -> HTTPField {
+    .accept(([type] + others).map { MediaType(stringLiteral: $0) })
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The field for what the content is.
 public func ContentType(_ type: MediaType) -> HTTPField { .contentType(type) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for what the content is, by a type that is known at run time, and checked when the request is built.
+@_disfavoredOverload
+public func ContentType(_ type: String) -> HTTPField { .contentType(MediaType(stringLiteral: type)) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The field for the program that makes the request.
@@ -196,6 +210,11 @@ public func XApiKey(_ value: String) -> HTTPField { HTTPField(.apiKey, value) }
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// Any field.
 public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPField(name, value) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// Any field, by a name that is known at run time, and checked when the request is built.
+@_disfavoredOverload
+public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPField.Name(name), value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// A query parameter; nil for one that has no value.

@@ -57,6 +57,13 @@ public struct HTTPHeaders: Sendable, Hashable {
         fields.filter { $0.name == name }
     }
 
+    /// The value of a field by a name that is known at run time, and checked when the request is built.
+    @_disfavoredOverload
+    public subscript(name: String) -> String? {
+        get { self[HTTPField.Name(name)] }
+        set { self[HTTPField.Name(name)] = newValue }
+    }
+
     /// The values of all fields of the name, in their order.
     public subscript(values name: HTTPField.Name) -> [String] {
         fields.lazy.filter { $0.name == name }.map(\.value)
