@@ -42,9 +42,14 @@ extension RequestQueue {
 }
 
 /// Any request, whose stream is given to whoever waits for it.
-private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest {
+private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequestType {
     typealias Success = Void
     typealias Failure = RequestError
+
+    // What sends for events is named by these alone.
+    static var typeName: String {
+        Base.self is any EventSource.Type ? Base.shownTypeName : "\(Base.shownTypeName) (stream)"
+    }
 
     let request: Base
     let bufferSize: Int

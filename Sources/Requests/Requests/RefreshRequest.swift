@@ -4,7 +4,8 @@
 import Foundation
 
 /// A request of a refresh: an operation on no queue, whose bound the operations that wait for it may have used up.
-struct RefreshRequest: DataRequest {
+struct RefreshRequest: DataRequest, NamedRequestType {
+    static var typeName: String { "Refresh" }
     typealias Success = HTTPResponse<Data>
     typealias Failure = RequestError
 
