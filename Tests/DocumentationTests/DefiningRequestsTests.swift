@@ -52,6 +52,13 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/v1/users/7", "/v1/users/7"])
     }
 
+    /// Compiled, and not run: it would talk to a live host.
+    private func fetchUser(_ id: Int) async throws -> User {
+        let client = try HTTPClient(baseURL: "https://api.example.com/v1")
+        let user = try await client.fetch(Get<User>("users", "\(id)"))
+        return user
+    }
+
     @Test func buildersAndDecoders() async throws {
         let (token, fields): (String?, [String]) = ("t", ["id", "name"])
 

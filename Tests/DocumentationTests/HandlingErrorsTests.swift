@@ -81,7 +81,7 @@ import Testing
         func showLogin() { words.append("login") }
         func showOffline() { words.append("offline") }
         func show(_ text: String) { words.append(text) }
-        let error = RequestError(code, phase: .sending)
+        let error = RequestError(code, phase: .decoding)
 
         switch error.code {
         case .cancelled: break  // nobody waits for it any more

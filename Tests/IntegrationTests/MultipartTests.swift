@@ -34,6 +34,26 @@ extension OverLoopback {
             return data + "{\"a\":[1,null]}\r\n--b--\r\n".utf8
         }
 
+        private struct HandedBack: DataRequest {
+            typealias Success = Data
+            let request: Post<Data>
+            var identifier: String { "handed back" }
+            func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+                completion(Result { try request.toURLRequest() })
+            }
+        }
+
+        @Test func aFormThatComesBackAsAURLRequestArrives() async throws {
+            let server = try MockServer { .text("\($0.body.count)") }
+            let file = try temporaryFile()
+            defer { try? FileManager.default.removeItem(at: file) }
+            let post = Post<Data>().modified { $0.http.url = server.url }.body(form(file))
+
+            _ = try await OperationQueue().fetch(HandedBack(request: post))
+
+            #expect(server.requests.first?.body == expected)
+        }
+
         @Test(arguments: TransportUnderTest.all)
         func aFormWithAFileArrivesByteForByte(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { .text("\($0.body.count)") }

@@ -127,7 +127,7 @@ extension OverLoopback {
                 var resumesAutomatically: Bool { true }
                 var identifier: String { http.url.absoluteString }
                 func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-                    completion(.success(URLRequest(http)))
+                    completion(Result { try URLRequest(http) })
                 }
             }
             let part = Data(Self.content[1000..<2000])

@@ -169,6 +169,7 @@ struct CookieLink: Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
+        guard request.usesCookies else { return try await next(request) }
         let complete = request.addingCookies(of: cookies) ?? request
         return try await next(complete) { [cookies, url = complete.url] head in cookies.store(head, from: url) }
     }

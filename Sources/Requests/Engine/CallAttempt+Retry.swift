@@ -26,7 +26,9 @@ extension CallAttempt {
         case .strategy(let strategy, let limit):
             // A stream whose consumer has begun is not judged, and has no strategy.
             guard number <= strategy.limit else {
-                throw CallFailure(RequestError(limit, phase: .validating), in: .validating, response: failure.response)
+                let reason = "a validator may have the request sent again \(strategy.limit) times"
+                let error = RequestError(limit, phase: .validating, reason: reason)
+                throw CallFailure(error, in: .validating, response: failure.response)
             }
             try await wait(for: strategy, after: failure, to: request)
         case .policies:

@@ -41,6 +41,9 @@ final class CallAttempt: Sendable {
         _read { yield plan.options }
     }
 
+    /// How long a transfer may stay silent, where its request doesn't say.
+    var timeout: Duration? { options.timeout ?? environment.timeout }
+
     // MARK: Before the request
 
     /// Whether there is anything to check before the operation does anything.
@@ -59,6 +62,9 @@ final class CallAttempt: Sendable {
                     try await condition.check(InterceptorContext(self))
                 }
             }
+        } catch let error as RequestError where error.request == nil {
+            // The condition's own verdict, such as `offline`, rather than the failure of a request that it has sent.
+            throw CallFailure(error, in: .building)
         } catch {
             throw CallFailure(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
         }

@@ -86,6 +86,8 @@ extension HTTPRequest {
             inherited.removeSecrets()
         }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
+        // Before the base URL is known, whose credentials aren't the request's own.
+        if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
         try resolve(baseURL: environment.baseURL, inheriting: environment.query)
         return applyHeaders(of: inherited)
     }

@@ -87,6 +87,34 @@ public struct RequestEnvironment: Sendable {
     public init() {}
 }
 
+extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
+    /// The base URL without credentials and query, and the header fields without the values of secrets.
+    public var description: String {
+        let fields = markedHeaders.map(\.description).joined(separator: ", ")
+        return "\(baseURL?.redactedDescription ?? "no base URL"), headers [\(fields)], query [\(query)]"
+    }
+
+    /// A mirror without secrets: what is plain, and of interceptors and the like their types.
+    public var customMirror: Mirror {
+        func types(_ values: [Any]) -> [String] { values.map { "\(type(of: $0))" } }
+        let children: [(String?, Any)] = [
+            ("baseURL", baseURL?.redactedDescription as Any), ("headers", markedHeaders), ("query", query),
+            ("timeout", timeout as Any), ("deadline", deadline as Any), ("maximumBodySize", maximumBodySize),
+            ("maximumHeaderSize", maximumHeaderSize), ("cachePolicy", cachePolicy.rawValue),
+            ("conditions", types(conditions)), ("interceptors", types(interceptors)),
+            ("validators", types(validators)), ("monitors", types(monitors)), ("hasCookies", cookies != nil),
+            ("hasCache", cache != nil),
+        ]
+        return Mirror(self, children: children)
+    }
+
+    private var markedHeaders: HTTPHeaders {
+        var headers = headers
+        headers.markSecrets(secretHeaders)
+        return headers
+    }
+}
+
 /// Tells one state of an environment from the next: two environments of one revision are the same, as far as nobody has
 /// changed a copy.
 ///

@@ -166,12 +166,12 @@ final class Transmission: Sendable {
     private func outgoing(for owner: CallAttempt) -> TransportRequest {
         var outgoing = TransportRequest(
             request,
-            timeout: owner.options.timeout ?? owner.environment.timeout,
+            timeout: owner.timeout,
             maximumBodySize: limits.content,
             maximumHeadSize: limits.head,
             trust: owner.options.trust ?? owner.environment.trust
         )
-        outgoing.usesCookies = owner.options.usesCookies
+        outgoing.usesCookies = owner.options.usesCookies && request.usesCookies
         outgoing.flow = flow
         if !keepsContent {
             outgoing.isStreamed = true
@@ -325,7 +325,8 @@ final class Transmission: Sendable {
             // What came behind a cancel was left out: then the rest is no answer.
             let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
             if state.passed != nil, error != nil, !state.isCancelled { state.isCut = true }
-            state.error = state.isCut ? nil : state.failure ?? error ?? cancelled
+            let failure = state.isCut ? nil : state.failure ?? error ?? cancelled
+            state.error = failure?.explained(byTimeout: request.timeout ?? state.owner?.timeout)
             if state.metrics.end == nil { state.metrics.end = state.time.elapsed }
             let ended = state
             state.received = state.receiver.map { $0.count } ?? Int64(state.content.count)

@@ -161,8 +161,8 @@ extension Interceptor where Self == RequestAdapter {
 
 /// An interceptor that changes requests as Foundation's `URLRequest`: for code that knows only that.
 ///
-/// What the closure changes is taken over, and nothing else: repeated and ordered header fields, a file as body, and
-/// whatever else a `URLRequest` can't carry stay as they are.
+/// Every property that the closure changes is taken over, and nothing else: repeated and ordered header fields, a file as
+/// body, and whatever else a `URLRequest` can't carry stay as they are. A body that is a file or a stream isn't shown.
 public struct URLRequestModifier: Interceptor {
     private let modify: @Sendable (inout URLRequest) async throws -> Void
 
@@ -175,7 +175,7 @@ public struct URLRequestModifier: Interceptor {
     ///
     /// - Throws: What the closure throws, and ``InvalidRequest`` for what can't go on the wire.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-        let original = URLRequest(request)
+        let original = URLRequest(withoutStreamsOf: request)
         var changed = original
         try await modify(&changed)
         try request.takeOver(changed, changedFrom: original)
@@ -209,5 +209,7 @@ extension HTTPRequest {
         if changed.allowsCellularAccess != original.allowsCellularAccess {
             allowsCellularAccess = imported.allowsCellularAccess
         }
+        if changed.httpShouldHandleCookies != original.httpShouldHandleCookies { usesCookies = imported.usesCookies }
+        template = imported.template
     }
 }

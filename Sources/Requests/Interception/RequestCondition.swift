@@ -14,8 +14,9 @@
 public protocol RequestCondition: Sendable {
     /// Returns where the condition holds.
     ///
-    /// - Throws: What is missing. It becomes the underlying error of a failure of code `conditionFailed`, and nothing
-    ///   is sent.
+    /// - Throws: What is missing, and nothing is sent. It becomes the underlying error of a failure of code
+    ///   `conditionFailed`. A ``RequestError`` that the condition makes itself is the failure, such as `offline`; the
+    ///   failure of a request that it sends isn't.
     func check(_ context: InterceptorContext) async throws
 }
 

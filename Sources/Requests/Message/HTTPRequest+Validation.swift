@@ -10,7 +10,8 @@ extension HTTPRequest {
     /// becomes a header of an attacker's. Here every piece is checked, once for every attempt, and a bad one throws.
     ///
     /// A user and a password in the address become an `Authorization` field, since addresses end up in logs and in
-    /// `Referer`. A `Content-Length` that says what the body says is dropped, because the transport writes its own.
+    /// `Referer`. They count as the request's own field would: they go before that of the environment, and behind a field
+    /// and an authentication of the request itself. Those of a base URL go behind the environment's. A `Content-Length` that says what the body says is dropped, because the transport writes its own.
     ///
     /// - Throws: ``InvalidRequest``.
     /// - Complexity: O(n) in the bytes of the head.
@@ -51,21 +52,22 @@ extension HTTPRequest {
         if let host = headers[.host], !host.isHost {
             throw InvalidRequest(.headerValue, "of Host isn't a host and a port", excerpt: host)
         }
-        guard url.user(percentEncoded: false) != nil || url.password(percentEncoded: false) != nil else { return }
         try moveCredentialsToHeader()
     }
 
-    private mutating func moveCredentialsToHeader() throws(InvalidRequest) {
+    /// Makes an `Authorization` field of a user and a password in the address, unless there is such a field.
+    mutating func moveCredentialsToHeader() throws(InvalidRequest) {
+        let url = url
+        guard url.user(percentEncoded: true) != nil || url.password(percentEncoded: true) != nil else { return }
         let user = url.user(percentEncoded: false) ?? ""
         let password = url.password(percentEncoded: false) ?? ""
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         components?.user = nil
         components?.password = nil
         guard let bare = components?.url else { throw InvalidRequest(.url, "has credentials that can't be taken out") }
-        url = bare
-        if !headers.contains(.authorization) {
-            headers[.authorization] = "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
-        }
+        self.url = bare
+        guard !headers.contains(.authorization) else { return }
+        headers.set(.authorization(try Authorization.basic(username: user, password: password).validated()))
     }
 
     /// The transport alone says how long the message is: two opinions about that are how requests are smuggled.
@@ -150,11 +152,11 @@ public struct InvalidRequest: Error, Sendable, Hashable, CustomStringConvertible
     /// The beginning of the piece, with control characters escaped; never a header's value, which may be a secret.
     public let excerpt: String
 
-    /// Makes the error; the excerpt is shortened here.
+    /// Makes the error; the excerpt is shortened here, and of an address it is without credentials, query and the like.
     public init(_ piece: Piece, _ reason: String, excerpt: String = "") {
         self.piece = piece
         self.reason = reason
-        self.excerpt = excerpt.shortened()
+        self.excerpt = (piece == .url ? excerpt.bareAddress : excerpt).shortened()
     }
 
     /// The error, in a sentence.

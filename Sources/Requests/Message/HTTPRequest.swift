@@ -32,6 +32,8 @@ public struct HTTPRequest: Sendable {
         var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
         var allowsCellularAccess = true
         var decodesContent = true
+        var usesCookies = true
+        var template: URLRequest?
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
         var hasLeftOrigin = false
     }
@@ -136,6 +138,20 @@ extension HTTPRequest {
         _modify { yield &fields.decodesContent }
     }
 
+    /// Whether the cookies of the client and of a session are sent, and those of the response kept; true by default.
+    ///
+    /// A `Cookie` field among the ``headers`` is sent in any case. It is `httpShouldHandleCookies` of a `URLRequest`.
+    public var usesCookies: Bool {
+        _read { yield fields.usesCookies }
+        _modify { yield &fields.usesCookies }
+    }
+
+    /// A request of Foundation's with the properties that have no place here; nil if they all have their defaults.
+    var template: URLRequest? {
+        _read { yield fields.template }
+        _modify { yield &fields.template }
+    }
+
     /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
     /// then.
     var credentialGenerations: [ObjectIdentifier: Int] {
@@ -159,18 +175,18 @@ extension HTTPRequest: CustomStringConvertible {
     }
 }
 
-extension URL {
-    /// The address without user, password, query and fragment, where secrets are kept; for descriptions.
-    package var redactedDescription: String {
-        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else {
-            return "<unreadable URL>"
-        }
-        components.user = nil
-        components.password = nil
-        components.query = nil
-        components.fragment = nil
-        return (components.string ?? "<unreadable URL>").shortened(to: 200)
+extension HTTPRequest: CustomReflectable {
+    /// A mirror without secrets: of the address what the description shows, of the query the names, of the content its
+    /// kind.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "query": query, "headers": headers, "body": body])
     }
+}
+
+extension URL {
+    /// The address without user, password, query, fragment and parameters of the path, where secrets are kept; for
+    /// descriptions.
+    package var redactedDescription: String { absoluteString.bareAddress.shortened(to: 200) }
 }
 
 // MARK: - Body
@@ -211,53 +227,6 @@ extension HTTPRequest {
         headers.removeAll { names.contains($0.name) }
         for field in body.headers where names.contains(field.name) { headers.add(field.value, for: field.name) }
         headers.merge(body.mandatoryHeaders)
-    }
-}
-
-// MARK: - Foundation
-
-extension HTTPRequest {
-    /// Takes over a Foundation request.
-    ///
-    /// Foundation's default timeout of 60 seconds counts as "not set", since the two can't be told apart, and so does
-    /// one that isn't positive.
-    ///
-    /// - Throws: ``InvalidRequest`` where the request has no URL. Everything else is checked when the request is sent.
-    public init(_ request: URLRequest) throws(InvalidRequest) {
-        guard let url = request.url else { throw InvalidRequest(.url, "is missing") }
-        self.init(url: url.baseURL == nil ? url : url.absoluteURL, method: HTTPMethod(request.httpMethod ?? "GET"))
-        if let fields = request.allHTTPHeaderFields, !fields.isEmpty {
-            headers = HTTPHeaders(fields)
-        }
-        if let data = request.httpBody {
-            body = .data(data, type: nil)
-        } else if let stream = request.httpBodyStream {
-            body = .stream(BodyStream(stream), type: nil)
-        }
-        // Infinity is how Foundation's callers say "for ever", and a Duration traps on it; thirty years are as good.
-        let seconds = request.timeoutInterval
-        timeout = seconds > 0 && seconds != 60 ? .seconds(min(seconds, 1e9)) : nil
-        cachePolicy = request.cachePolicy
-        allowsCellularAccess = request.allowsCellularAccess
-    }
-}
-
-extension URLRequest {
-    /// Makes a Foundation request of a request, for a transport or a library that wants one.
-    ///
-    /// What Foundation can't carry is left out: the body where it is a file or a stream, or isn't encoded yet (see
-    /// ``HTTPBody/resolved()``), and the order of the headers.
-    /// Fields that stand there several times are joined.
-    public init(_ request: HTTPRequest) {
-        // What has no base can't be resolved, and stays relative.
-        var resolved = request
-        try? resolved.resolve(baseURL: nil, inheriting: [])
-        self.init(url: resolved.url, cachePolicy: request.cachePolicy)
-        httpMethod = request.method.rawValue
-        allowsCellularAccess = request.allowsCellularAccess
-        allHTTPHeaderFields = request.headers.dictionary
-        if case .data(let data) = request.body.content { httpBody = data }
-        if let timeout = request.timeout { timeoutInterval = timeout / .seconds(1) }
     }
 }
 

@@ -68,7 +68,7 @@ struct CURLCommand {
         case .none:
             return
         case .data(let data):
-            add(data)
+            add(redacts ? Redaction.shown(data, type: request.headers[.contentType]) ?? Self.redacted : data)
         case .file(let url):
             options.append("--data-binary \(("@" + url.path).quotedForShell)")
             options.append("--header 'Expect:'")
@@ -76,7 +76,9 @@ struct CURLCommand {
             guard let form = request.body.source as? MultipartForm else {
                 throw InvalidRequest(.body, "is a stream, which no command has at hand")
             }
-            pipe(try form.pieces().map(Self.command).joined(separator: "; "))
+            let pieces = try form.pieces()
+            guard !redacts || !Self.nameSecrets(pieces) else { return add(Self.redacted) }
+            pipe(pieces.map(Self.command).joined(separator: "; "))
         }
     }
 
@@ -92,6 +94,16 @@ struct CURLCommand {
             pipe(Self.command(for: .data(data)))
         }
         if data.count > Self.mostUnasked { options.append("--header 'Expect:'") }
+    }
+
+    private static let redacted = Data("<redacted>".utf8)
+
+    /// Whether a part of a form has a name that is that of a secret: the parts can't be told apart here.
+    private static func nameSecrets(_ pieces: [MultipartForm.Piece]) -> Bool {
+        pieces.contains { piece in
+            guard case .data(let data) = piece else { return false }
+            return Redaction.shown(data, type: "multipart/form-data") == nil
+        }
     }
 
     private mutating func pipe(_ commands: String) {

@@ -50,7 +50,7 @@ public struct ConsoleMonitor: EventMonitor {
     /// - Parameters:
     ///   - level: How much is printed; by default a line an event.
     ///   - showsCURL: Whether each attempt is also printed as a command of one line that sends the same with `curl`,
-    ///     secrets of the head left out, content included; false by default.
+    ///     secrets left out as everywhere, content included; false by default.
     ///   - write: Takes one line, without a break at its end, on a thread of the pipeline; by default it is printed to
     ///     the standard output.
     public init(

@@ -82,19 +82,9 @@ struct EventLines {
 
     private mutating func add(_ content: Data, of type: String?, to prefix: String) {
         guard !content.isEmpty else { return }
-        let text = content.count > Self.mostRead ? nil : String(utf8: content)
-        let shown = text.flatMap { Self.redact($0, type: type ?? "") } ?? "(\(content.count) bytes)"
+        let safe = content.count > Self.mostRead ? nil : Redaction.shown(content, type: type)
+        let shown = safe.flatMap { String(utf8: $0) } ?? "(\(content.count) bytes)"
         lines.append("\(prefix) \(shown.printable(upTo: Self.mostContent))")
-    }
-
-    /// A content without the secrets that can be told by their names; nil where it should have names, and can't be read.
-    private static func redact(_ text: String, type: String) -> String? {
-        let type = type.lowercased()
-        if type.hasPrefix("application/x-www-form-urlencoded") { return Redaction.pairs(text[...], separatedBy: "&") }
-        guard let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) else {
-            return type.contains("json") ? nil : text
-        }
-        return String(decoding: Redaction.json(value).serialized, as: UTF8.self)
     }
 
     private mutating func add(_ outcome: MonitoredOutcome, to prefix: String) {

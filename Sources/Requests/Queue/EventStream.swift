@@ -204,17 +204,22 @@ struct EventConnector {
     private static let longestSleep = Duration.seconds(1_000_000_000)
 }
 
+/// A request whose stream is one of events.
+protocol EventSource {}
+
 /// A request for events, once more.
-struct EventConnection<Base: NetworkRequest>: StreamRequest {
+struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, EventSource {
     typealias Success = Void
     typealias Failure = RequestError
+
+    static var typeName: String { "\(Base.shownTypeName) (events)" }
 
     let request: Base
     let fields: [HTTPField]
     let deadline: Duration?
 
     var identifier: String { request.identifier }
-    var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+    var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     var options: RequestOptions {
         var options = request.options

@@ -55,6 +55,37 @@ public final class HTTPClient: RequestQueue {
         self.transport = transport ?? DefaultTransport.private()
     }
 
+    /// Makes a client for a base URL that is a text, and checks it at once.
+    ///
+    /// ```swift
+    /// let client = try HTTPClient(baseURL: settings.server) { $0.retry = .default }
+    /// ```
+    ///
+    /// `URL(string:)` is nil for a text that is no address, and a client with a base URL of nil is one without: its
+    /// requests fail one by one, where their addresses are relative.
+    ///
+    /// - Parameters:
+    ///   - baseURL: An absolute address, `http` or `https`, with a host.
+    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
+    ///   - transport: What carries the requests; nil, the default, is the platform's best.
+    ///   - configure: Changes what the requests inherit; nothing by default.
+    /// - Throws: ``InvalidRequest`` if the text isn't such an address; what `configure` throws.
+    public convenience init(
+        baseURL: String,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        transport: (any HTTPTransport)? = nil,
+        _ configure: (inout RequestEnvironment) throws -> Void = { _ in }
+    ) throws {
+        var request = HTTPRequest(url: URL(base: baseURL))
+        try request.validate()
+        try self.init(
+            baseURL: URL(base: baseURL),
+            maxConcurrentRequests: maxConcurrentRequests,
+            transport: transport,
+            configure
+        )
+    }
+
     /// Makes a client whose requests run over a `URLSession` of its own, made from a configuration.
     ///
     /// | of the configuration | applies |
@@ -150,6 +181,7 @@ public final class HTTPClient: RequestQueue {
     /// The revision stays: however often it is derived, equal requests share a transfer.
     func relocated(to baseURL: URL?) -> HTTPClient {
         var environment = environment
+        guard environment.baseURL != baseURL else { return self }
         environment.baseURL = baseURL
         return HTTPClient(environment, besides: self)
     }

@@ -15,31 +15,63 @@ import Foundation
 /// One that has only a base URL runs over ``HTTPClient/shared``:
 ///
 /// ```swift
-/// struct GitHub: NetworkService { let baseURL = URL(string: "https://api.github.com") }
+/// struct GitHub: NetworkService { let baseURL = "https://api.github.com" }
 /// ```
+///
+/// The base URL may be a `URL`, a `URL?` or a `String`. A service whose ``baseURL`` or ``client`` has any other type
+/// doesn't compile. One whose base URL is no address fails each request with a relative address.
 ///
 /// Inherit it in a protocol of your own to put a stand-in in the place of the service in tests.
 public protocol NetworkService {
+    /// The type of the client: always an ``HTTPClient``.
+    associatedtype ServiceClient = HTTPClient
+    /// The type of the base URL: `URL`, `URL?` or `String`.
+    associatedtype ServiceBaseURL = URL?
+
     /// What runs the requests; ``HTTPClient/shared`` by default.
-    var client: HTTPClient { get }
+    var client: ServiceClient { get }
     /// What relative addresses are appended to; by default the base URL of the client.
-    var baseURL: URL? { get }
+    var baseURL: ServiceBaseURL { get }
+
+    /// The client as the service's requests use it: with the base URL of the service. Not for you to implement.
+    var requestQueue: HTTPClient { get }
 }
 
-extension NetworkService {
+extension NetworkService where ServiceClient == HTTPClient {
     /// The client of the process.
     public var client: HTTPClient { .shared }
+}
 
+extension NetworkService where ServiceClient == HTTPClient, ServiceBaseURL == URL? {
     /// The base URL of the client.
     public var baseURL: URL? { client.baseURL }
 
+    /// The client, with the base URL of the service.
+    public var requestQueue: HTTPClient { client.relocated(to: baseURL) }
+}
+
+// Both associated types are unconstrained, so that a property of a wrong type is taken for the service's own, and then
+// there is no `requestQueue` for it. If they were `URL?` and `HTTPClient`, the property would silently lose to the
+// default.
+
+extension NetworkService where ServiceClient == HTTPClient, ServiceBaseURL == URL {
+    /// The client, with the base URL of the service.
+    public var requestQueue: HTTPClient { client.relocated(to: baseURL) }
+}
+
+extension NetworkService where ServiceClient == HTTPClient, ServiceBaseURL == String {
+    /// The client, with the base URL of the service.
+    public var requestQueue: HTTPClient { client.relocated(to: URL(base: baseURL)) }
+}
+
+extension NetworkService {
     /// Runs a request, and waits for its value together with the response that it was made of.
     ///
     /// Cancelling the task cancels the operation.
     ///
     /// - Throws: The failure of the request.
     public func send<R: NetworkRequest>(_ request: R) async throws(R.Failure) -> HTTPResponse<R.Success> {
-        try await queue.send(request)
+        try await requestQueue.send(request)
     }
 
     /// Runs a request, and waits for its value.
@@ -48,7 +80,7 @@ extension NetworkService {
     ///
     /// - Throws: The failure of the request.
     public func fetch<R: NetworkRequest>(_ request: R) async throws(R.Failure) -> R.Success {
-        try await queue.fetch(request)
+        try await requestQueue.fetch(request)
     }
 
     /// Runs a request as an operation of the client's queue.
@@ -58,12 +90,7 @@ extension NetworkService {
         completionQueue: DispatchQueue? = nil,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        queue.addRequest(request, completionQueue: completionQueue, completion: completion)
-    }
-
-    private var queue: HTTPClient {
-        let (client, baseURL) = (client, baseURL)
-        return baseURL == client.baseURL ? client : client.relocated(to: baseURL)
+        requestQueue.addRequest(request, completionQueue: completionQueue, completion: completion)
     }
 }
 

@@ -79,7 +79,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         dependencies: [Operation] = [],
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         completion: (@Sendable ([Result<R.Success, R.Failure>]) -> Void)? = nil
     ) -> RequestGroup<R> {
@@ -88,7 +88,7 @@ extension RequestQueue {
         }
         let group = RequestGroup<R>(
             operations,
-            completionQueue: completionQueue ?? underlyingQueue ?? .global(qos: .utility),
+            completionQueue: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility),
             completion: completion
         )
         enqueue(group, dependencies: [], priority: priority)
@@ -117,7 +117,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         dependencies: [Operation] = [],
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         completion: @escaping @Sendable (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup {
         let operations =
@@ -126,7 +126,7 @@ extension RequestQueue {
         repeat members.append(each operations)
         let group = OperationGroup(
             of: members,
-            completionQueue: completionQueue ?? underlyingQueue ?? .global(qos: .utility),
+            completionQueue: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility),
             completion: { completion(repeat (each operations).resultInGroup) }
         )
         enqueue(group, dependencies: [], priority: priority)

@@ -29,7 +29,7 @@ extension RequestQueue {
         after operations: repeat RequestOperation<each Input>,
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         mapError: @escaping @Sendable (any Error) -> R.Failure,
         make: @escaping @Sendable (repeat (each Input).Success) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
@@ -53,7 +53,7 @@ extension RequestQueue {
         after operations: repeat RequestOperation<each Input>,
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         make: @escaping @Sendable (repeat (each Input).Success) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == any Error {
@@ -76,7 +76,7 @@ extension RequestQueue {
         after operations: repeat RequestOperation<each Input>,
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         make: @escaping @Sendable (repeat (each Input).Success) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == RequestError {

@@ -42,9 +42,14 @@ extension RequestQueue {
 }
 
 /// Any request, whose stream is given to whoever waits for it.
-private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest {
+private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequestType {
     typealias Success = Void
     typealias Failure = RequestError
+
+    // What sends for events is named by these alone.
+    static var typeName: String {
+        Base.self is any EventSource.Type ? Base.shownTypeName : "\(Base.shownTypeName) (stream)"
+    }
 
     let request: Base
     let bufferSize: Int
@@ -52,7 +57,7 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest {
 
     var identifier: String { request.identifier }
     var options: RequestOptions { request.options }
-    var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+    var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         request.makeURLRequest(completion: completion)

@@ -22,12 +22,21 @@ import Foundation
 /// change what its superclass adopts. To give requests an environment of your own, write a class that holds an
 /// operation queue, hands `operations` and `addOperation` on to it, and has `environment` and `transport`.
 public protocol RequestQueue: AnyObject, Sendable {
+    /// The type of the underlying queue: itself or an optional.
+    associatedtype UnderlyingQueue: OptionalConvertible<DispatchQueue> = DispatchQueue?
+    /// The type of the transport: `any HTTPTransport`, or one transport's.
+    associatedtype QueueTransport = any HTTPTransport
+
     /// The operations that aren't finished.
     var operations: [Operation] { get }
     /// Where completions go that name no queue; nil, the default, is the global queue of utility quality.
-    var underlyingQueue: DispatchQueue? { get }
+    var underlyingQueue: UnderlyingQueue { get }
     /// What carries requests that name no transport; by default ``DefaultTransport``.
-    var transport: any HTTPTransport { get }
+    ///
+    /// A property of a type that isn't a transport doesn't compile.
+    var transport: QueueTransport { get }
+    /// The transport, whatever its type. Not for you to implement: declare ``transport``.
+    var requestTransport: any HTTPTransport { get }
     /// What every request inherits; by default an environment without changes.
     var environment: RequestEnvironment { get }
 
@@ -35,11 +44,24 @@ public protocol RequestQueue: AnyObject, Sendable {
     func addOperation(_ operation: Operation)
 }
 
-extension RequestQueue {
+extension RequestQueue where UnderlyingQueue == DispatchQueue? {
     /// Nil: the global queue of utility quality.
     public var underlyingQueue: DispatchQueue? { nil }
+}
+
+extension RequestQueue where QueueTransport == any HTTPTransport {
     /// The platform's best.
     public var transport: any HTTPTransport { DefaultTransport.shared }
+    /// The transport.
+    public var requestTransport: any HTTPTransport { transport }
+}
+
+extension RequestQueue where QueueTransport: HTTPTransport {
+    /// The transport.
+    public var requestTransport: any HTTPTransport { transport }
+}
+
+extension RequestQueue {
     /// An environment without changes.
     public var environment: RequestEnvironment { .unchanged }
 }
@@ -70,8 +92,8 @@ extension RequestQueue {
     ///   - completionQueue: Where the completion is called; by default the underlying queue of this queue, else the
     ///     global queue of utility quality.
     ///   - dependencies: What has to be finished, well or not, before the request starts.
-    ///   - priority: How soon it starts, among those that could; the request's own option counts where this is the
-    ///     default.
+    ///   - priority: How soon it starts, among those that could; nil, the default, is the request's own option,
+    ///     or else normal.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of sending
     ///     it again: one that is unfinished when the request is added, or, where there are dependencies, when they are
     ///     finished. Equal are requests of one identifier that are the same on the wire, credentials and cookies
@@ -88,7 +110,7 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         dependencies: [Operation] = [],
-        priority: Operation.QueuePriority = .normal,
+        priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
@@ -97,8 +119,7 @@ extension RequestQueue {
         if coalescing || options?.coalesce == true {
             operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
         }
-        let priority = priority == .normal ? options?.priority ?? .normal : priority
-        enqueue(operation, dependencies: dependencies, priority: priority)
+        enqueue(operation, dependencies: dependencies, priority: priority ?? options?.priority)
         return operation
     }
 
@@ -137,9 +158,14 @@ extension RequestQueue {
         _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
     ) -> R.OperationType {
         let operation = R.makeOperation(
-            OperationConfiguration(source: source, transport: session ?? transport, environment: environment)
+            OperationConfiguration(
+                source: source,
+                transport: session ?? requestTransport,
+                environment: environment
+            )
         )
         // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
+        let underlyingQueue = underlyingQueue.asOptional
         if underlyingQueue != nil { operation.startElsewhere() }
         if let completion {
             operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)
@@ -153,9 +179,9 @@ extension RequestQueue {
         return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
     }
 
-    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority) {
+    func enqueue(_ operation: Operation, dependencies: [Operation], priority: Operation.QueuePriority?) {
         for dependency in dependencies { operation.addDependency(dependency) }
-        if priority != .normal { operation.queuePriority = priority }
+        if let priority, priority != operation.queuePriority { operation.queuePriority = priority }
         place(operation)
     }
 

@@ -74,7 +74,7 @@ struct RedirectMachine: Sendable {
             return .fail(.tooManyRedirects, reason: "more than \(limit) redirects")
         }
         guard let target = Self.resolve(location, against: request.url) else {
-            return .fail(.badRedirect, reason: "the location “\(location.redactedLocation)” is no web address")
+            return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
         }
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
         let leavesOrigin = Origin(target) != Origin(request.url)
@@ -129,13 +129,5 @@ struct RedirectMachine: Sendable {
         next.body = .none
         next.headers.removeAll { $0.name.rawValue.lowercased().hasPrefix("content-") }
         return next
-    }
-}
-
-extension String {
-    /// The beginning of a location, without credentials, query and fragment; it may be no address at all.
-    fileprivate var redactedLocation: String {
-        let path = prefix { $0 != "?" && $0 != "#" }
-        return (path.lastIndex(of: "@").map { "…" + path[path.index(after: $0)...] } ?? String(path)).shortened()
     }
 }

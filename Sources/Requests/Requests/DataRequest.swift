@@ -47,8 +47,16 @@ open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendab
     /// - Throws: What the request throws.
     open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
         guard let request else { return try super.process(response) }
-        return try request.process(response)
+        return try InheritedDecoder.$make.withValue(response.makeDecoder) { try request.process(response) }
     }
+}
+
+/// The decoder of the environment, while a request makes its value of a response.
+///
+/// ``DecodableRequest/decoder`` is a property, which is handed nothing, and it is also read by a `processData(_:)` of the
+/// request's own.
+enum InheritedDecoder {
+    @TaskLocal static var make: (@Sendable () -> JSONDecoder)?
 }
 
 /// A request whose content is JSON that decodes to its `Success`.
@@ -70,41 +78,67 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     /// ``DecodableOperation``, unless the request brings a subclass.
     associatedtype OperationType = DecodableOperation<Self>
 
-    /// What decodes the content. By default a new decoder with the strategies below; a request that brings its own need
-    /// not state those.
+    /// The type of a strategy: itself or an optional, as each of the following.
+    associatedtype KeyStrategy: OptionalConvertible<JSONDecoder.KeyDecodingStrategy> = JSONDecoder
+        .KeyDecodingStrategy?
+    /// The type of a strategy.
+    associatedtype DateStrategy: OptionalConvertible<JSONDecoder.DateDecodingStrategy> = JSONDecoder
+        .DateDecodingStrategy?
+    /// The type of a strategy.
+    associatedtype DataStrategy: OptionalConvertible<JSONDecoder.DataDecodingStrategy> = JSONDecoder
+        .DataDecodingStrategy?
+    /// The type of a strategy.
+    associatedtype FloatStrategy: OptionalConvertible<JSONDecoder.NonConformingFloatDecodingStrategy> = JSONDecoder
+        .NonConformingFloatDecodingStrategy?
+
+    /// What decodes the content. By default the decoder that ``RequestEnvironment/makeDecoder`` makes, with the strategies
+    /// below; a request that brings its own need not state those.
     var decoder: JSONDecoder { get }
 
     /// How keys become property names; nil, the default, is the decoder's own way.
-    var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { get }
+    var keyDecodingStrategy: KeyStrategy { get }
     /// How dates are read; nil, the default, is the decoder's own way.
-    var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy? { get }
+    var dateDecodingStrategy: DateStrategy { get }
     /// How binary data is read; nil, the default, is the decoder's own way.
-    var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy? { get }
+    var dataDecodingStrategy: DataStrategy { get }
     /// How infinities and not-a-number are read; nil, the default, is the decoder's own way.
-    var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { get }
+    var nonConformingFloatDecodingStrategy: FloatStrategy { get }
+}
+
+extension DecodableRequest where KeyStrategy == JSONDecoder.KeyDecodingStrategy? {
+    /// The decoder's own way.
+    public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { nil }
+}
+
+extension DecodableRequest where DateStrategy == JSONDecoder.DateDecodingStrategy? {
+    /// The decoder's own way.
+    public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy? { nil }
+}
+
+extension DecodableRequest where DataStrategy == JSONDecoder.DataDecodingStrategy? {
+    /// The decoder's own way.
+    public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy? { nil }
+}
+
+extension DecodableRequest where FloatStrategy == JSONDecoder.NonConformingFloatDecodingStrategy? {
+    /// The decoder's own way.
+    public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
 }
 
 extension DecodableRequest {
-    /// A new decoder with the strategies of the request.
+    /// The decoder of the environment, with the strategies of the request.
+    ///
+    /// Outside the processing of a response there is no environment, and a plain decoder is the base.
     public var decoder: JSONDecoder {
-        let decoder = JSONDecoder()
-        if let keyDecodingStrategy { decoder.keyDecodingStrategy = keyDecodingStrategy }
-        if let dateDecodingStrategy { decoder.dateDecodingStrategy = dateDecodingStrategy }
-        if let dataDecodingStrategy { decoder.dataDecodingStrategy = dataDecodingStrategy }
-        if let nonConformingFloatDecodingStrategy {
-            decoder.nonConformingFloatDecodingStrategy = nonConformingFloatDecodingStrategy
+        let decoder = InheritedDecoder.make?() ?? JSONDecoder()
+        if let strategy = keyDecodingStrategy.asOptional { decoder.keyDecodingStrategy = strategy }
+        if let strategy = dateDecodingStrategy.asOptional { decoder.dateDecodingStrategy = strategy }
+        if let strategy = dataDecodingStrategy.asOptional { decoder.dataDecodingStrategy = strategy }
+        if let strategy = nonConformingFloatDecodingStrategy.asOptional {
+            decoder.nonConformingFloatDecodingStrategy = strategy
         }
         return decoder
     }
-
-    /// The decoder's own way.
-    public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { nil }
-    /// The decoder's own way.
-    public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy? { nil }
-    /// The decoder's own way.
-    public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy? { nil }
-    /// The decoder's own way.
-    public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
 
     /// Decodes the content; a response that says "not modified" to a conditional request has none.
     ///

@@ -5,6 +5,9 @@ import Foundation
 
 /// A request with modifiers: each makes a copy with one thing changed, and leaves the request itself as it is.
 ///
+/// Modifiers that are called several times add up: `headers`, `query` and `validating` keep what is there. What takes the
+/// place of all that was there is called `replacing`: ``replacingHeaders(_:)``, ``replacingQuery(_:)``.
+///
 /// Adopted by ``TypedRequest`` and ``HTTPRequest``; a type of your own that stores an ``HTTPRequest`` gets them by
 /// adopting it too.
 public protocol ModifiableRequest: Sendable {
@@ -24,8 +27,15 @@ extension ModifiableRequest {
 
     // MARK: Headers
 
-    /// A copy with other header fields, in the place of all that were there.
+    /// A copy with more header fields, each of which replaces those of its name; all others stay.
+    ///
+    /// A name that stands twice in `headers` is sent twice.
     public func headers(_ headers: HTTPHeaders) -> Self {
+        modified { $0.http.headers.merge(headers) }
+    }
+
+    /// A copy with other header fields, in the place of all that were there.
+    public func replacingHeaders(_ headers: HTTPHeaders) -> Self {
         modified { $0.http.headers = headers }
     }
 
@@ -41,8 +51,7 @@ extension ModifiableRequest {
     /// Called several times, the later wins where both have a field of one name. A name that a builder gives twice is
     /// sent twice.
     public func headers(@HeadersBuilder _ headers: () -> HTTPHeaders) -> Self {
-        let headers = headers()
-        return modified { $0.http.headers.merge(headers) }
+        self.headers(headers())
     }
 
     /// A copy with a field that replaces those of its name.

@@ -190,6 +190,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     private func conclude(_ response: HTTPResponse<Data>) throws(CallFailure) {
         do {
             finish(with: .success(try process(response)))
+        } catch let error as DecodingError {
+            let reason = "the value is of type \(R.Success.self)"
+            let error = RequestError(.decoding, phase: .decoding, reason: reason, underlying: error)
+            throw CallFailure(error, in: .decoding, response: response)
         } catch {
             throw CallFailure(error, in: .decoding, response: response)
         }
@@ -275,7 +279,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             DelayedAction(after: deadline, on: call.environment.clock) { [weak self] in
                 guard let self else { return }
                 let phase = self.phase
-                fail(CallFailure(RequestError(.deadlineExceeded, phase: phase), in: phase))
+                let reason = "the request may take \(deadline) in all"
+                fail(CallFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
             }
         )
     }
@@ -336,7 +341,7 @@ extension NetworkOperation: TaskOperation {}
 extension CallPlan {
     /// Reads what a request says about its call.
     fileprivate convenience init(_ request: some NetworkRequest, of call: Call, isOnBehalf: Bool) {
-        self.init(request.options, request.validHTTPStatusCodes, of: call, isOnBehalf: isOnBehalf)
+        self.init(request.options, request.validStatusCodes, of: call, isOnBehalf: isOnBehalf)
     }
 }
 

@@ -11,9 +11,17 @@ public protocol NetworkRequest: Request {
     /// The operation that the request runs as; every protocol below brings its own, and a request may bring a subclass.
     associatedtype OperationType: NetworkOperation<Self>
 
+    /// The type of the valid statuses: any sequence of `Int` or of ``HTTPStatus``.
+    associatedtype ValidHTTPStatusCodes = [Int]
+
     /// The statuses that are answers; 200 to 299 by default. Any other is an error of code `unacceptableStatus`, which
     /// carries the response. A 304 that answers a conditional request is an answer too.
-    var validHTTPStatusCodes: [Int] { get }
+    ///
+    /// An array, a set or a range of `Int` or ``HTTPStatus``; a property of another type doesn't compile.
+    var validHTTPStatusCodes: ValidHTTPStatusCodes { get }
+
+    /// The codes of the valid statuses. Not for you to implement: declare ``validHTTPStatusCodes``.
+    var validStatusCodes: [Int] { get }
 
     /// What the request overrides of the environment that it runs in; nothing by default.
     var options: RequestOptions { get }
@@ -37,10 +45,25 @@ public protocol NetworkRequest: Request {
     static func makeOperation(_ configuration: OperationConfiguration<Self>) -> OperationType
 }
 
-extension NetworkRequest {
+extension NetworkRequest where ValidHTTPStatusCodes == [Int] {
     /// 200 to 299.
     public var validHTTPStatusCodes: [Int] { successfulStatusCodes }
+}
 
+// The associated type has no constraint, so that a property of a wrong type doesn't silently lose to the default: then
+// none of these is there for it.
+
+extension NetworkRequest where ValidHTTPStatusCodes: Sequence<Int> {
+    /// The codes of the valid statuses.
+    public var validStatusCodes: [Int] { Array(validHTTPStatusCodes) }
+}
+
+extension NetworkRequest where ValidHTTPStatusCodes: Sequence<HTTPStatus> {
+    /// The codes of the valid statuses.
+    public var validStatusCodes: [Int] { validHTTPStatusCodes.map(\.code) }
+}
+
+extension NetworkRequest {
     /// Overrides nothing.
     public var options: RequestOptions { RequestOptions() }
 

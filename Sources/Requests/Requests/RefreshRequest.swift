@@ -4,7 +4,8 @@
 import Foundation
 
 /// A request of a refresh: an operation on no queue, whose bound the operations that wait for it may have used up.
-struct RefreshRequest: DataRequest {
+struct RefreshRequest: DataRequest, NamedRequestType {
+    static var typeName: String { "Refresh" }
     typealias Success = HTTPResponse<Data>
     typealias Failure = RequestError
 
@@ -13,7 +14,7 @@ struct RefreshRequest: DataRequest {
     var identifier: String { "refresh: \(http)" }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(http)))
+        completion(Result { try URLRequest(http) })
     }
 
     func makeHTTPRequest(

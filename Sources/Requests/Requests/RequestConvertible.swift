@@ -62,12 +62,14 @@ extension RequestConvertible {
 
     /// The request as Foundation's, for use with any other library.
     ///
-    /// What Foundation can't carry is left out: the order of headers, and repeated ones, which are joined. A file
-    /// becomes a stream.
+    /// Files, streams and forms with files become `httpBodyStream`. A stream that can be sent once is handed over: the
+    /// request itself can't be sent any more. What Foundation can't carry is left out: the order of headers, repeated
+    /// ones, which are joined, and the length of a stream.
     ///
     /// - Parameter baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
     /// - Returns: The result.
-    /// - Throws: InvalidRequest for what can't go on the wire, and what the body or the authentication throws.
+    /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a file that can't be read; what the body or the
+    ///   authentication throws.
     public func toURLRequest(baseURL: URL? = nil) throws -> URLRequest {
         var request = http
         request.accept(responseDecoder.accepted, unless: [])
@@ -166,7 +168,8 @@ extension RequestConvertible {
     /// - Parameters:
     ///   - baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
     ///   - revealsSecrets: Whether credentials, cookies and the like are shown; by default they are replaced by
-    ///     `<redacted>`, and so are query parameters that are secrets by their name. Content is always shown.
+    ///     `<redacted>`, and so are query parameters, and members of forms and JSON, that are secrets by their name.
+    ///     Other content that names one is replaced as a whole.
     /// - Returns: The command, of several lines.
     /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a body that is a stream; what the body or
     ///   the authentication throws.

@@ -32,8 +32,11 @@ extension RequestSpec {
     public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
     /// Those of request.
     public var options: RequestOptions { request.options }
+}
+
+extension RequestSpec where ValidHTTPStatusCodes == [Int] {
     /// Those of request.
-    public var validHTTPStatusCodes: [Int] { request.validHTTPStatusCodes }
+    public var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 }
 
 /// Builds headers of fields, conditions and loops.
@@ -112,12 +115,21 @@ public enum BodyBuilder {
         }
     }
 
+    /// JSON as it is written here.
+    public static func buildExpression(_ value: JSONValue) -> Content {
+        Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
+    }
+    /// An object of JSON as it is written here, with values that are known at run time.
+    public static func buildExpression(_ members: JSONValue.Members) -> Content { buildExpression(members.jsonValue) }
+
     /// A value, to be sent as JSON.
+    @_disfavoredOverload
     public static func buildExpression(_ value: some Encodable & Sendable) -> Content {
         Content { encoder in encoder.map { HTTPBody.json(value, encoder: $0()) } ?? .json(value) }
     }
 
     /// A value, to be sent as JSON, or nothing.
+    @_disfavoredOverload
     public static func buildExpression(_ value: (some Encodable & Sendable)?) -> Content {
         value.map { buildExpression($0) } ?? .none
     }
@@ -170,8 +182,22 @@ public enum BodyBuilder {
 public func Accept(_ types: MediaType...) -> HTTPField { .accept(types) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for what the caller can read, best first, by types that are known at run time.
+///
+/// They are checked when the request is built.
+@_disfavoredOverload
+public func Accept(_ type: String, _ others: String...) -> HTTPField {
+    .accept(([type] + others).map { MediaType(stringLiteral: $0) })
+}
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
 /// The field for what the content is.
 public func ContentType(_ type: MediaType) -> HTTPField { .contentType(type) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// The field for what the content is, by a type that is known at run time, and checked when the request is built.
+@_disfavoredOverload
+public func ContentType(_ type: String) -> HTTPField { .contentType(MediaType(stringLiteral: type)) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// The field for the program that makes the request.
@@ -184,6 +210,11 @@ public func XApiKey(_ value: String) -> HTTPField { HTTPField(.apiKey, value) }
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// Any field.
 public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPField(name, value) }
+
+// swift-format-ignore: AlwaysUseLowerCamelCase
+/// Any field, by a name that is known at run time, and checked when the request is built.
+@_disfavoredOverload
+public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPField.Name(name), value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
 /// A query parameter; nil for one that has no value.

@@ -98,6 +98,14 @@ public struct HTTPResponseHead: Sendable {
     }
 }
 
+extension HTTPResponseHead: CustomReflectable {
+    /// A mirror of the status, the address as the description shows it, and the fields without secret values.
+    public var customMirror: Mirror {
+        let address = url?.redactedDescription as Any
+        return Mirror(self, children: ["status": status, "url": address, "headers": headers])
+    }
+}
+
 extension HTTPResponseHead: CustomStringConvertible {
     /// The status and the address that answered, without credentials and query: nothing in it is a secret.
     public var description: String {

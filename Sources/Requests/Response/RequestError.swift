@@ -149,7 +149,17 @@ public struct RequestError: Error, Sendable {
     public var underlying: (any Error)? { details.underlying }
 
     /// Returns the same error, with another cause.
-    func caused(by underlying: any Error) -> RequestError {
+    func caused(by underlying: any Error) -> RequestError { changed(reason: reason, underlying: underlying) }
+
+    /// Returns the same error; if a transport was silent for too long and doesn't say for how long, with that as the
+    /// reason.
+    func explained(byTimeout timeout: Duration?) -> RequestError {
+        guard code == .timedOut, reason == nil else { return self }
+        let limit = timeout.map { "\($0)" } ?? "as long as the transport waits, by default 60 seconds"
+        return changed(reason: "no data for \(limit)", underlying: underlying)
+    }
+
+    private func changed(reason: String?, underlying: (any Error)?) -> RequestError {
         let details = Details(
             reason: reason,
             request: request,
@@ -182,28 +192,6 @@ public struct RequestError: Error, Sendable {
         )
         return RequestError(code, phase: phase ?? self.phase, details)
     }
-}
-
-extension RequestError: CustomStringConvertible, LocalizedError {
-    /// A few words of a bounded set, such as `unacceptableStatus`; fit to be the label of a metric.
-    public var shortDescription: String { code.name }
-
-    /// The error in a line, such as `unacceptableStatus (404 Not Found) for GET https://example.com/todos/1`.
-    public var description: String {
-        var text = code.name
-        if let status = response?.status { text += " (\(status))" }
-        if let request { text += " for \(request)" }
-        if let reason { text += ": \(reason)" }
-        switch underlying {
-        case let error as RequestError: text += "; cause: \(error.code.name)"
-        case let error as InvalidRequest: text += ": \(error)"
-        default: break
-        }
-        return text
-    }
-
-    /// The error in a line, for people.
-    public var errorDescription: String? { description }
 }
 
 // MARK: - Kinds

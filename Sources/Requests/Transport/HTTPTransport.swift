@@ -26,6 +26,9 @@ import Foundation
 ///   error has had a head.
 /// - ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
 ///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
+/// - What the transport has of its own for an origin, such as credentials, client certificates and header fields, stays at
+///   home where ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
+///   where ``TransportRequest/usesCookies`` is false.
 /// - Content is delivered decoded (gzip and the like), unless the request wants it as it comes. Content in a coding that
 ///   the transport doesn't know is delivered as it comes; content that ends inside its coding is an error.
 /// - No event is delivered under a lock, since the receiver may call back into the transfer.

@@ -40,13 +40,20 @@ public struct TransportRequest: Sendable {
     ///
     /// A transport that can't go by it refuses the request with an error of code `unsupported`, before it connects.
     public var trust: TrustPolicy
-    /// Whether redirects have led to another origin, on this request's way or before it: a transport with credentials
-    /// of its own keeps them to itself then, as the pipeline does with those of the request.
-    var hasLeftOrigin: Bool
-    /// Whether a transport with cookies of its own adds them, and keeps those of the answer.
-    var usesCookies = true
-    /// Whether the content goes to a file or a stream rather than to memory, so that there may be much of it.
-    var isStreamed = false
+    /// Whether redirects have led to another origin, on this request's way or before it; false by default.
+    ///
+    /// A transport with credentials of its own, such as headers, client certificates or answers to challenges, keeps them
+    /// to itself then, as the pipeline does with those of the request.
+    public var hasLeftOrigin: Bool
+    /// Whether a transport with cookies of its own adds them, and keeps those of the answer; true by default.
+    public var usesCookies: Bool
+    /// Whether the content goes to a file or a stream rather than to memory, so that there may be much of it; false by
+    /// default.
+    ///
+    /// A transport that collects content before it delivers it may do so in larger pieces then.
+    public var isStreamed = false
+    /// What a caller's `URLRequest` says besides, for a `URLSession`.
+    var template: URLRequest?
     /// What holds the transfer back.
     ///
     /// A transport that delivers on other threads attaches the transfer before the first event: the caller can do so only
@@ -81,12 +88,21 @@ public struct TransportRequest: Sendable {
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         hasLeftOrigin = request.hasLeftOrigin
+        usesCookies = request.usesCookies
+        template = request.template
     }
 }
 
 extension TransportRequest: CustomStringConvertible {
     /// The method and the address, without credentials and query: nothing in it is a secret.
     public var description: String { "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)" }
+}
+
+extension TransportRequest: CustomReflectable {
+    /// A mirror without secrets.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "headers": headers, "body": body])
+    }
 }
 
 // MARK: - Trust

@@ -76,6 +76,13 @@ extension StubbedRequest: CustomStringConvertible {
     }
 }
 
+extension StubbedRequest: CustomReflectable {
+    /// A mirror of what the description says, with the fields and the size of the content.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["request": description, "headers": headers, "bodySize": body.count])
+    }
+}
+
 // MARK: - Reading
 
 extension StubbedRequest {

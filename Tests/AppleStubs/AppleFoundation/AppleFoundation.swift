@@ -30,6 +30,11 @@ extension URLCredential {
     }
 }
 
+extension URLRequest {
+    public var allowsExpensiveNetworkAccess: Bool { true }
+    public var allowsConstrainedNetworkAccess: Bool { true }
+}
+
 extension URLSessionConfiguration {
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { fatalError() }

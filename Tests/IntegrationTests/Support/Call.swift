@@ -26,7 +26,7 @@ struct Call: DataRequest {
     var identifier: String { "\(http.method) \(http.url)" }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(http)))
+        completion(Result { try URLRequest(http) })
     }
 
     func makeHTTPRequest(

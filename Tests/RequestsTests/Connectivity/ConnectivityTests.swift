@@ -97,7 +97,8 @@ import Testing
         clock.advance(by: .seconds(60))
         let error = await probe.ended().first?.error
 
-        #expect(error?.code == .conditionFailed && (error?.underlying as? RequestError)?.code == .offline)
+        #expect(error?.code == .offline && error?.phase == .building)
+        #expect(error?.reason == "there has been no network for 60.0 seconds")
         #expect(transport.requests.isEmpty)
     }
 

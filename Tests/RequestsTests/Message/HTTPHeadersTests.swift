@@ -164,7 +164,7 @@ import Testing
     }
 
     @Test func aDictionaryHasAlwaysTheSameOrder() {
-        #expect(HTTPHeaders(["b": "2", "a": "1"]).map(\.name) == ["a", "b"])
+        #expect(HTTPHeaders(["b": "2", "a": "1"] as [String: String]).map(\.name) == ["a", "b"])
     }
 
     @Test(arguments: [

@@ -7,6 +7,12 @@ import Testing
 
 @testable import Requests
 
+/// An error of another library, whose text has a secret.
+private struct HushedError: LocalizedError, CustomStringConvertible {
+    var description: String { "hush" }
+    var errorDescription: String? { "hush" }
+}
+
 @Suite(.bounded, .tags(.behaviour)) struct RequestErrorTests {
     @Test func theDescriptionTellsTheStoryInALine() {
         let error = RequestError(
@@ -16,7 +22,10 @@ import Testing
             response: HTTPResponseHead(status: .notFound)
         )
 
-        #expect(error.description == "unacceptableStatus (404 Not Found) for GET https://example.com/recipes/1")
+        #expect(
+            error.description
+                == "unacceptableStatus (404 Not Found) while validating for GET https://example.com/recipes/1"
+        )
         #expect(error.shortDescription == "unacceptableStatus")
         #expect(error.localizedDescription == error.description)
     }
@@ -29,7 +38,7 @@ import Testing
             body: .data(Data("hush".utf8))
         )
         let head = HTTPResponseHead(status: .unauthorized, headers: [.setCookie: "hush"], url: url)
-        let cause = RequestError(.decoding, phase: .decoding, reason: "hush", request: request)
+        let cause = RequestError(.decoding, phase: .decoding, request: request, underlying: HushedError())
         let error = RequestError(
             .dependencyFailed,
             phase: .sending,

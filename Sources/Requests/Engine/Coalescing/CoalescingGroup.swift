@@ -195,6 +195,8 @@ struct WireIdentity: Sendable, Hashable {
     private let allowsCellularAccess: Bool
     private let decodesContent: Bool
     private let hasLeftOrigin: Bool
+    private let template: URLRequest?
+    private let networks: [Bool]
 
     /// Makes the identity of a request; nil for one that has none: it may change something at the server, or its body
     /// may be another one each time that it is read.
@@ -212,9 +214,11 @@ struct WireIdentity: Sendable, Hashable {
         timeout = request.timeout ?? options.timeout ?? environment.timeout
         trust = options.trust ?? environment.trust
         cachePolicy = request.cachePolicy
-        usesCookies = options.usesCookies
+        usesCookies = options.usesCookies && request.usesCookies
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent
         hasLeftOrigin = request.hasLeftOrigin
+        template = request.template
+        networks = request.template?.networks ?? []
     }
 }

@@ -5,13 +5,17 @@ import Foundation
 
 /// Fails responses whose content is of another type than the request asked for.
 ///
-/// By default that is what its `Accept` field says, wildcards included; without the field, and for responses without
-/// content, everything is accepted (RFC 9110, 12.5.1). A response with content that doesn't say its type fails where
-/// only certain types are accepted.
+/// By default that is what its `Accept` field says, wildcards and weights included; without the field, and for responses
+/// without content, everything is accepted (RFC 9110, 12.5.1). The range that says most about a type decides, and a
+/// weight of zero refuses. A parameter, such as `charset`, counts only if both sides have it: `application/json` is
+/// accepted where `application/json; charset=utf-8` was asked for. A response with content that doesn't say its type
+/// fails where only certain types are accepted. An empty list accepts none.
 public struct ContentTypeValidator: ResponseValidator {
     private let accepted: [MediaType]?
 
-    /// Makes a validator; nil types are those of the request's `Accept` field.
+    /// Makes a validator.
+    ///
+    /// - Parameter accepted: The types that are accepted; nil, the default, are those of the request's `Accept` field.
     public init(_ accepted: [MediaType]? = nil) {
         self.accepted = accepted
     }
@@ -35,22 +39,52 @@ public struct ContentTypeValidator: ResponseValidator {
 
     private func failure(of head: HTTPResponseHead, in context: ValidationContext) -> RequestError? {
         guard context.accepts(head.status) else { return nil }
-        let accepted = accepted ?? Self.accepted(by: context.request)
-        guard !accepted.isEmpty, !accepted.contains(where: { $0.essence == "*/*" }) else { return nil }
-        guard let text = head[.contentType] else { return failure("the content doesn't say its type") }
+        guard let accepted = accepted ?? Self.accepted(by: context.request) else { return nil }
+        let acceptsAny = accepted.contains(where: \.isEverything)
+        if acceptsAny, accepted.allSatisfy(\.isWanted) { return nil }
+        guard let text = head[.contentType] else {
+            return acceptsAny ? nil : failure("the content doesn't say its type")
+        }
         guard let type = try? MediaType(parsing: text) else {
             return failure("the type of the content can't be read: \(text.shortened())")
         }
-        return accepted.contains { $0.matches(type) } ? nil : failure("the content is \(type.essence.shortened())")
+        let best = accepted.filter { $0.covers(type) }.max { $0.precision < $1.precision }
+        guard best?.isWanted != true else { return nil }
+        let list = accepted.filter(\.isWanted).map { $0.essence.shortened() }.joined(separator: ", ")
+        let wanted = list.isEmpty ? "nothing" : list
+        return failure("the content is \(type.essence.shortened()), and \(wanted) is accepted")
     }
 
     private func failure(_ reason: String) -> RequestError {
         RequestError(.unacceptableContentType, phase: .validating, reason: reason)
     }
 
-    private static func accepted(by request: HTTPRequest) -> [MediaType] {
+    /// What the `Accept` field says; nil if it says nothing.
+    private static func accepted(by request: HTTPRequest) -> [MediaType]? {
         let list = request.headers[values: .accept].flatMap { $0.split(separator: ",") }
-        return list.compactMap { try? MediaType(parsing: String($0).trimmedOfBlanks) }
+        let types = list.compactMap { try? MediaType(parsing: String($0).trimmedOfBlanks) }
+        return types.isEmpty ? nil : types
+    }
+}
+
+extension MediaType {
+    /// Whether the range covers every type, and wants it.
+    fileprivate var isEverything: Bool { essence == "*/*" && isWanted && precision == 0 }
+
+    /// Whether the range doesn't have a weight of zero, which is how it is refused (RFC 9110, 12.4.2).
+    fileprivate var isWanted: Bool { self[parameter: "q"].map { Double($0) != 0 } ?? true }
+
+    /// How much the range says: a type more than a wildcard, a parameter more than none.
+    fileprivate var precision: Int {
+        (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1)
+            + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
+    }
+
+    /// Whether a type is of this range, whose parameters count only where the type has them too.
+    fileprivate func covers(_ other: MediaType) -> Bool {
+        var range = self
+        range.parameters.removeAll { other[parameter: $0.name] == nil }
+        return range.matches(other)
     }
 }
 

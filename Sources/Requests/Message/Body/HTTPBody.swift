@@ -197,6 +197,37 @@ public struct HTTPBody: Sendable {
     }
 }
 
+extension HTTPBody: CustomStringConvertible, CustomReflectable {
+    /// The kind of the content, its length where that is known, and its type; nothing of the content itself.
+    public var description: String {
+        let type = (headers[.contentType] ?? mandatoryHeaders[.contentType]).map { " of \($0.shortened())" } ?? ""
+        guard case .resolved(let content) = state else { return "content\(type), not encoded yet" }
+        return content.isNothing ? "no content" : "\(content)\(type)"
+    }
+
+    /// A mirror of what the description says: what the body is made of may be a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
+    /// The kind of the content, and its length where that is known.
+    public var description: String {
+        switch self {
+        case .none: "nothing"
+        case .data(let data): "\(data.count) bytes"
+        case .file(let url): "the file \(url.lastPathComponent.shortened())"
+        case .stream(let stream): stream.length.map { "a stream of \($0) bytes" } ?? "a stream"
+        }
+    }
+
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+
+    fileprivate var isNothing: Bool {
+        if case .none = self { true } else { false }
+    }
+}
+
 extension HTTPBody.Content {
     /// How many bytes there are, where that is known without a look at the disk.
     var length: Int64? {
@@ -231,6 +262,8 @@ extension HTTPBody {
     /// ```swift
     /// request.body = .form(["name": "Pancakes", "eggs": 2])      // name=Pancakes&eggs=2
     /// ```
+    ///
+    /// The fields of a literal keep their order, also those of equal names; one whose value is nil has an empty one.
     public static func form(_ fields: Query) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: fields) { .data(fields.formEncoded) }
     }
@@ -241,8 +274,30 @@ extension HTTPBody {
     ///   - value: What to encode; its top level has to have names.
     ///   - encoder: How arrays, dates and the like are written. What it throws is the error of the request.
     /// - Returns: The body.
+    @_disfavoredOverload
     public static func form(_ value: some Encodable & Sendable, encoder: QueryEncoder = QueryEncoder()) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: value) { .data(try encoder.encode(value).formEncoded) }
+    }
+
+    /// The fields of a form as they are written here, with values of any kind.
+    ///
+    /// ```swift
+    /// request.body = .form(["tags": ["sweet", "fast"], "since": date], encoder: encoder)
+    /// ```
+    ///
+    /// The fields keep their order, also those of equal names.
+    ///
+    /// - Parameters:
+    ///   - fields: The literal.
+    ///   - encoder: How arrays, dates, nil and the like are written. What it throws is the error of the request.
+    /// - Returns: The body.
+    public static func form(
+        _ fields: KeyValuePairs<String, (any Encodable & Sendable)?>,
+        encoder: QueryEncoder = QueryEncoder()
+    ) -> HTTPBody {
+        HTTPBody(headers: formHeaders, source: Array(fields.map(\.key))) {
+            .data(try encoder.encode(pairs: fields.lazy.map { ($0.key, $0.value) }).formEncoded)
+        }
     }
 
     private static let formHeaders: HTTPHeaders = [.contentType: MediaType.urlEncodedForm.rawValue]

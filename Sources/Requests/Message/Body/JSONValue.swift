@@ -73,6 +73,17 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     }
 }
 
+extension JSONValue: CustomStringConvertible, CustomReflectable {
+    /// The value as JSON, members in the order of their names; of members that are secrets by their name, such as
+    /// `password`, the value is replaced.
+    ///
+    /// For the exact text, encode the value.
+    public var description: String { String(decoding: Redaction.json(self).serialized, as: UTF8.self) }
+
+    /// A mirror of what the description says, so that `dump` shows no secret either.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 // MARK: - Codable
 
 extension JSONValue: Codable {
@@ -151,11 +162,15 @@ extension HTTPBody {
     ///
     /// What the encoder throws becomes the error of the request, whose code is then `encoding`.
     ///
+    /// A literal of names and values is taken by one of the other methods where these can, and never ends the process.
+    /// With values that are `Encodable` types of your own it is a `Dictionary`, whose names have to differ.
+    ///
     /// - Parameters:
     ///   - value: What to encode.
     ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys, so
     ///     that equal values give equal bytes.
     /// - Returns: The body.
+    @_disfavoredOverload
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
         HTTPBody(
             headers: jsonHeaders,
@@ -171,8 +186,34 @@ extension HTTPBody {
     /// ```swift
     /// request.body = .json(["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]])
     /// ```
+    ///
+    /// Of members of the same name the last one counts.
     public static func json(_ value: JSONValue) -> HTTPBody {
         HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try sortingEncoder.encode(value) })
+    }
+
+    /// JSON as it is written here, by an encoder of your own.
+    ///
+    /// - Parameters:
+    ///   - value: The literal; of members of the same name the last one counts.
+    ///   - encoder: What encodes it.
+    /// - Returns: The body.
+    public static func json(_ value: JSONValue, encoder: JSONEncoder) -> HTTPBody {
+        HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try encoder.encode(value) })
+    }
+
+    /// An object of JSON as it is written here, with values that are known at run time.
+    ///
+    /// ```swift
+    /// request.body = .json(["name": name, "eggs": eggs, "note": nil])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - members: The literal; of members of the same name the last one counts.
+    ///   - encoder: What encodes it; nil, the default, is an encoder that sorts the keys.
+    /// - Returns: The body.
+    public static func json(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> HTTPBody {
+        encoder.map { json(members.jsonValue, encoder: $0) } ?? json(members.jsonValue)
     }
 
     /// What `JSONSerialization` takes, as JSON.

@@ -113,7 +113,13 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
 
     /// The scheme, without the secret.
     public var description: String {
-        scheme == rawValue ? "<redacted>" : "\(scheme.shortened(to: 16)) <redacted>"
+        // What looks like no scheme may be the secret itself.
+        let isScheme =
+            scheme != rawValue
+            && scheme.utf8.allSatisfy { byte in
+                ASCII.isLetter(ASCII.lowercased(byte)) || ASCII.isDigit(byte) || byte == UInt8(ascii: "-")
+            }
+        return isScheme ? "\(scheme.shortened(to: 16)) <redacted>" : "<redacted>"
     }
 
     /// A mirror without the secret, so that `dump` and a debugger's console don't show it.

@@ -23,8 +23,14 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
 
     /// Makes headers of a dictionary, in the alphabetical order of the names, so that the order is always the same.
+    @_disfavoredOverload
     public init(_ dictionary: [String: String]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPField(HTTPField.Name($0.key), $0.value) })
+    }
+
+    /// Makes headers as they are written here, in their order; the same as the literal alone.
+    public init(_ headers: HTTPHeaders) {
+        self = headers
     }
 
     /// The value of a field, or nil where there is none; setting it replaces every field of the name, nil removes them.
@@ -49,6 +55,13 @@ public struct HTTPHeaders: Sendable, Hashable {
     /// All fields of the name, in their order.
     public subscript(fields name: HTTPField.Name) -> [HTTPField] {
         fields.filter { $0.name == name }
+    }
+
+    /// The value of a field by a name that is known at run time, and checked when the request is built.
+    @_disfavoredOverload
+    public subscript(name: String) -> String? {
+        get { self[HTTPField.Name(name)] }
+        set { self[HTTPField.Name(name)] = newValue }
     }
 
     /// The values of all fields of the name, in their order.
@@ -287,8 +300,10 @@ package enum SecretName {
     }
 
     private static let endings = [
-        "token", "key", "secret", "password", "passwd", "passphrase", "pass", "pwd", "signature", "sig", "auth",
-        "authorization", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
+        "token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "signature", "sig",
+        "auth",
+        "authorization", "authentication", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
+        "bearer", "assertion", "otp",
     ]
-    private static let names: Set = ["code", "sid", "otp", "pin", "assertion", "idtokenhint"]
+    private static let names: Set = ["code", "sid", "pin", "dpop", "idtokenhint"]
 }

@@ -58,6 +58,18 @@ public struct SetCookie: Sendable, Hashable {
     }
 }
 
+extension SetCookie: CustomReflectable {
+    /// A mirror without the value.
+    public var customMirror: Mirror {
+        let children: [(String?, Any)] = [
+            ("name", name), ("value", "<redacted>"), ("domain", domain as Any), ("path", path as Any),
+            ("expires", expires as Any), ("maxAge", maxAge as Any), ("isSecure", isSecure), ("isHTTPOnly", isHTTPOnly),
+            ("sameSite", sameSite as Any),
+        ]
+        return Mirror(self, children: children)
+    }
+}
+
 extension SetCookie: HTTPFieldValue, CustomStringConvertible {
     /// The cookie as it stands in the field.
     public var rawValue: String {
@@ -231,6 +243,11 @@ public struct Cookie: Sendable, Hashable {
             return name.isEmpty ? nil : Cookie(name, value)
         }
     }
+}
+
+extension Cookie: CustomReflectable {
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension Cookie: HTTPFieldValue, CustomStringConvertible {

@@ -32,8 +32,14 @@ public struct Query: Sendable, Hashable {
     }
 
     /// Makes a query of a dictionary, in the alphabetical order of the names, so that the order is always the same.
+    @_disfavoredOverload
     public init(_ dictionary: [String: some ValueConvertible]) {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Item($0.key, value: $0.value) })
+    }
+
+    /// Makes a query as it is written here, in its order; the same as the literal alone.
+    public init(_ query: Query) {
+        self = query
     }
 
     /// The value of the first item of the name, or nil where there is none, or none with a value.
@@ -177,6 +183,16 @@ extension Query.Item: Query.ItemConvertible {
 extension Query.Item: CustomStringConvertible {
     /// The name; the value may be a secret.
     public var description: String { "\(name.shortened())\(value == nil ? "" : "=…")" }
+}
+
+extension Query.Item: CustomReflectable {
+    /// A mirror of what the description says, so that `dump` shows no value either.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
+extension Query: CustomReflectable {
+    /// A mirror of the items, without their values.
+    public var customMirror: Mirror { Mirror(self, unlabeledChildren: items, displayStyle: .collection) }
 }
 
 // MARK: - Percent encoding

@@ -58,6 +58,7 @@ public struct QueryEncoder: Sendable {
     ///   one that is nested more than 128 deep; for a number or a date that can't be written. And what the value
     ///   itself throws. An empty value isn't an error, nor is an empty list, which writes nothing.
     /// - Complexity: O(n) in the size of the query.
+    @_disfavoredOverload
     public func encode(_ value: some Encodable) throws -> Query {
         try query { try $0.write(value, to: $1, at: []) }
     }
@@ -70,8 +71,26 @@ public struct QueryEncoder: Sendable {
     ///
     /// - Throws: ``InvalidRequest`` for a value of another kind, and in the cases of the other method.
     /// - Complexity: O(n log n) in the size of the query.
+    @_disfavoredOverload
     public func encode(_ dictionary: [String: Any?]) throws -> Query {
         try query { try $0.writeUntyped(dictionary, to: $1, at: []) }
+    }
+
+    /// Writes names and values of anything, as a dictionary of them would be written.
+    ///
+    /// They keep their order, and a name may stand there several times: this is what takes a literal.
+    ///
+    /// - Throws: ``InvalidRequest`` as for a dictionary.
+    /// - Complexity: O(n log n) in the size of the query.
+    public func encode(_ fields: KeyValuePairs<String, Any?>) throws -> Query {
+        try encode(pairs: fields.lazy.map { ($0.key, $0.value) })
+    }
+
+    func encode(pairs: some Sequence<(String, Any?)>) throws -> Query {
+        try pairs.reduce(into: Query([], spaces: spaces)) { query, pair in
+            let field: [String: Any?] = [pair.0: pair.1]
+            query.append(contentsOf: Array(try encode(field)))
+        }
     }
 
     private func query(_ write: (Session, Node) throws -> Void) throws -> Query {

@@ -145,8 +145,14 @@ extension URITemplate {
         }
 
         /// Makes pairs of a dictionary, in the alphabetical order of the keys.
+        @_disfavoredOverload
         public init(_ dictionary: [String: some Query.ValueConvertible]) {
             self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+        }
+
+        /// Makes pairs as they are written here, in their order; the same as the literal alone.
+        public init(_ pairs: Pairs) {
+            self = pairs
         }
 
         /// Makes pairs as they are written; those whose value is nil are left out.

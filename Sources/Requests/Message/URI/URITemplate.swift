@@ -224,7 +224,7 @@ extension URITemplate {
     /// Texts, numbers, bools, arrays and dictionaries can stand there as they are, and whatever else is
     /// ``ValueConvertible``. A name that stands there twice has its last value.
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        private var values: [String: URITemplate.Value]
+        fileprivate var values: [String: URITemplate.Value]
 
         /// Makes variables without values.
         public init() {
@@ -232,8 +232,14 @@ extension URITemplate {
         }
 
         /// Makes variables of a dictionary, such as the one that was extracted from another address.
+        @_disfavoredOverload
         public init(_ values: [String: URITemplate.Value]) {
             self.values = values
+        }
+
+        /// Makes variables as they are written here; the same as the literal alone.
+        public init(_ variables: Variables) {
+            self = variables
         }
 
         /// Makes variables of names and values; nil is the same as no value.
@@ -247,6 +253,14 @@ extension URITemplate {
             set { values[name] = newValue }
         }
     }
+}
+
+extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
+    /// The names of the variables; their values may be secrets.
+    public var description: String { values.keys.sorted().map { $0.shortened() }.joined(separator: ", ") }
+
+    /// A mirror of the names.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 /// Why a text is no URI template, or a template can't be expanded.

@@ -80,6 +80,15 @@ extension URL {
     }
 }
 
+extension URL {
+    /// Makes a base address of a text; of one that is no address, one that no address can be joined to.
+    package init(base text: String) {
+        var components = URLComponents()
+        components.path = text
+        self = URL(string: text) ?? components.url ?? URL(filePath: "/")
+    }
+}
+
 extension Substring.UTF8View {
     fileprivate func trimmingEnd(of byte: UInt8) -> Self {
         var rest = self

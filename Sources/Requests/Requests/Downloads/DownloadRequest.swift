@@ -21,11 +21,16 @@ public protocol DownloadRequest: NetworkRequest {
     /// ``DownloadOperation``, unless the request brings a subclass.
     associatedtype OperationType = DownloadOperation<Self>
 
+    /// The type of the resume token: itself or an optional.
+    associatedtype Resumption: OptionalConvertible<ResumeToken> = ResumeToken?
+    /// The type of the expected digest: `String` or `String?`.
+    associatedtype ExpectedDigest: OptionalConvertible<String> = String?
+
     /// Where the file goes; ``DownloadDestination/temporary`` by default.
     var destination: DownloadDestination { get }
 
     /// What an earlier download left, to go on with; nil, the default, starts from the beginning.
-    var resumeToken: ResumeToken? { get }
+    var resumeToken: Resumption { get }
 
     /// Whether what a failure, a cancel, or the end of the process interrupts is gone on with by the next download to
     /// the same file, without a token; false by default.
@@ -35,7 +40,7 @@ public protocol DownloadRequest: NetworkRequest {
     var resumesAutomatically: Bool { get }
 
     /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; nil, the default, for any.
-    var expectedSHA256: String? { get }
+    var expectedSHA256: ExpectedDigest { get }
 
     /// Makes the value of the file, which is at its destination.
     ///
@@ -48,12 +53,23 @@ public protocol DownloadRequest: NetworkRequest {
 extension DownloadRequest {
     /// A temporary file.
     public var destination: DownloadDestination { .temporary }
-    /// Nothing.
-    public var resumeToken: ResumeToken? { nil }
     /// False.
     public var resumesAutomatically: Bool { false }
+}
+
+extension DownloadRequest where Resumption == ResumeToken? {
+    /// Nothing.
+    public var resumeToken: ResumeToken? { nil }
+}
+
+extension DownloadRequest where ExpectedDigest == String? {
     /// Any digest.
     public var expectedSHA256: String? { nil }
+}
+
+extension ResumeToken: OptionalConvertible {
+    /// The token.
+    public var asOptional: ResumeToken? { self }
 }
 
 extension DownloadRequest where Success == URL {
@@ -137,7 +153,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             guard let download = download.withLock({ $0 }) else {
                 throw RequestError(.emptyResponse, phase: .receiving)
             }
-            let (url, length) = try download.complete(expecting: request.expectedSHA256) { result == nil }
+            let (url, length) = try download.complete(expecting: request.expectedSHA256.asOptional) { result == nil }
             let file = DownloadedFile(url: url, length: length, response: response.head)
             finish(with: .success(try request.process(file)))
         } catch let error as DownloadError {
@@ -171,7 +187,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     public final var resumeToken: ResumeToken? {
         guard case .failure? = result else { return nil }
         // One that never began is where it was.
-        guard let download = download.withLock({ $0 }) else { return request?.resumeToken }
+        guard let download = download.withLock({ $0 }) else { return request?.resumeToken.asOptional }
         return download.token
     }
 

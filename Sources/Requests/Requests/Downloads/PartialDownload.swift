@@ -44,10 +44,10 @@ final class PartialDownload: Sendable {
         self.kind = kind
         keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
-        let token = kind == .resumable ? request.resumeToken ?? stored : nil
+        let token = kind == .resumable ? request.resumeToken.asOptional ?? stored : nil
         let file = token.flatMap { PartialFile.resume($0.file()) }
         let machine = ResumeMachine(manifest: token?.manifest, length: file?.length ?? 0, url: url, now: now)
-        let given = kind == .resumable ? request.resumeToken : nil
+        let given = kind == .resumable ? request.resumeToken.asOptional : nil
         state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
     }
 
@@ -215,7 +215,7 @@ final class PartialDownload: Sendable {
             guard let actual else { throw RequestError(.cancelled, phase: .validating) }
             guard actual == digest.lowercased() else {
                 drop()
-                let reason = "the file has another digest than expected"
+                let reason = "the file “\(target.lastPathComponent.shortened())” has another digest than expected"
                 throw RequestError(.digestMismatch, phase: .validating, reason: reason)
             }
         }

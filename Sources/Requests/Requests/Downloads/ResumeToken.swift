@@ -81,6 +81,17 @@ public struct ResumeToken: Sendable, Hashable, Codable {
     }
 }
 
+extension ResumeToken: CustomStringConvertible, CustomReflectable {
+    /// How much is there, of how much, and the name of the partial file; nothing of where it came from.
+    public var description: String {
+        let total = totalLength.map { " of \($0)" } ?? ""
+        return "\(receivedLength)\(total) bytes in \(file().lastPathComponent.shortened())"
+    }
+
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 // MARK: - Storage
 
 /// A token beside the file that is to be, where the next process finds it, also after one that died.

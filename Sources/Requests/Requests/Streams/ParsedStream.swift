@@ -92,12 +92,18 @@ extension ResponseStream {
     ///
     /// - Parameters:
     ///   - type: What a line decodes to; known from the context, where there is one.
-    ///   - decoder: Makes the decoder, for each line one.
+    ///   - decoder: Makes the decoder, for each line one; nil, the default, is the decoder of the environment that the
+    ///     request runs in.
     /// - Returns: The values. A line that can't be decoded ends the sequence with the decoder's error.
     public func jsonLines<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
-        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder = JSONDecoder()
+        decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
     ) -> ParsedStream<Value> {
-        ParsedStream(self, { JSONLinesParser() }, { try decoder().decode(type, from: $0) })
+        let makeDecoder = makeDecoder
+        return ParsedStream(
+            self,
+            { JSONLinesParser() },
+            { try (decoder() ?? makeDecoder()).decode(type, from: $0) }
+        )
     }
 }

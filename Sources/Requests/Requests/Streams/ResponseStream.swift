@@ -19,19 +19,19 @@ public final class ResponseStream: AsyncSequence, Sendable {
 
     /// The status and the headers.
     public let head: HTTPResponseHead
+    /// Makes the decoder of JSON where the consumer brings none: that of the environment.
+    let makeDecoder: @Sendable () -> JSONDecoder
     private let core: StreamCore
 
-    init(_ head: HTTPResponseHead, _ core: StreamCore) {
+    init(_ head: HTTPResponseHead, _ core: StreamCore, makeDecoder: @escaping @Sendable () -> JSONDecoder) {
         self.head = head
         self.core = core
+        self.makeDecoder = makeDecoder
     }
 
     /// Makes a stream of pieces that are there, for tests of what consumes one.
     public convenience init(_ chunks: [Data], head: HTTPResponseHead = HTTPResponseHead(status: .ok)) {
-        let core = StreamCore(limit: .max / 4) { _ in }
-        for chunk in chunks { try? core.put(chunk) }
-        core.end(nil)
-        self.init(head, core)
+        self.init(head, StreamCore(of: chunks)) { JSONDecoder() }
     }
 
     deinit {
@@ -39,7 +39,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 
     /// A stream of the same content: whichever of them is let go of first ends both.
-    func handedOver() -> ResponseStream { ResponseStream(head, core) }
+    func handedOver() -> ResponseStream { ResponseStream(head, core, makeDecoder: makeDecoder) }
 
     /// Returns when the stream has been consumed to its end, or nobody wants the rest.
     func over() async {
@@ -108,6 +108,13 @@ final class StreamCore: Sendable {
     init(limit: Int, setPaused: @escaping @Sendable (PauseWish) -> Void) {
         self.setPaused = setPaused
         state = Locked(State(buffer: StreamBuffer(limit: limit)))
+    }
+
+    /// Makes the core of a stream whose pieces are all there.
+    convenience init(of chunks: [Data]) {
+        self.init(limit: .max / 4) { _ in }
+        for chunk in chunks { try? put(chunk) }
+        end(nil)
     }
 
     // MARK: Produce

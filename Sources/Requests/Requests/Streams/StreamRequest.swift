@@ -57,7 +57,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
         let core = StreamCore(limit: request.bufferSize) { flow.setBuffer($0) }
-        try consume(ResponseStream(head, core), core, by: request)
+        try consume(ResponseStream(head, core, makeDecoder: environment.makeDecoder), core, by: request)
         return StreamReceiver(core)
     }
 
@@ -69,7 +69,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         // A response that was answered without a transfer, or changed by a validator.
         guard case .data(let content) = response.body, consumption.withLock({ $0 == nil }), let request else { return }
         do {
-            try consume(ResponseStream([content], head: response.head), nil, by: request)
+            let core = StreamCore(of: [content])
+            let stream = ResponseStream(response.head, core, makeDecoder: environment.makeDecoder)
+            try consume(stream, nil, by: request)
         } catch {
             throw CallFailure(error, in: .receiving)
         }

@@ -124,7 +124,8 @@ extension URLSession {
         guard request.decodesContent else {
             throw RequestError(.unsupported, phase: .sending, reason: "a URLSession always decodes content")
         }
-        var urlRequest = URLRequest(url: request.url, cachePolicy: request.cachePolicy)
+        var urlRequest = URLRequest(url: request.url, template: request.template)
+        urlRequest.cachePolicy = request.cachePolicy
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess
         #if canImport(FoundationNetworking)

@@ -34,10 +34,23 @@ import Testing
         ("text/html, application/json;q=0.9", "application/json", true), ("text/html,*/*;q=0.1", "x/y", true),
         ("application/json", nil, false), ("*/*", nil, true), (nil, "image/png", true), (nil, nil, true),
         ("application/json", "rubbish", false), ("rubbish", "image/png", true),
+        ("application/json; charset=utf-8", "application/json", true),
+        ("application/json; charset=utf-8", "application/json; charset=UTF-8", true),
+        ("application/json; charset=utf-8", "application/json; charset=latin1", false),
+        ("text/html;q=0, */*", "text/html", false), ("text/html;q=0, */*", "image/png", true),
+        ("text/*;q=0, text/html", "text/html", true), ("*/*;q=0", "text/html", false),
+        ("text/html; level=1;q=0, text/html", "text/html; level=2", true),
+        ("text/html;q=0.0", "text/html", false),
     ]) func theContentHasAnAcceptableType(accept: String?, type: String?, isAccepted: Bool) {
         let verdict = ContentTypeValidator.contentType.validate(response(type: type), context: context(accept: accept))
 
         #expect((code(verdict) == .unacceptableContentType) == !isAccepted)
+    }
+
+    @Test func anEmptyListAcceptsNothing() {
+        let verdict = ContentTypeValidator([]).validate(response(), context: context())
+
+        #expect(code(verdict) == .unacceptableContentType)
     }
 
     @Test func whatHasNoContentOrIsAnErrorNeedsNoType() {

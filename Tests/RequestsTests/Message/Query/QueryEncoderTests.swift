@@ -43,11 +43,14 @@ import Testing
     }
 
     @Test func dictionaryOfAnythingIsSorted() throws {
-        let query = try QueryEncoder().encode([
-            "b": ["x", 1, true, nil, ["k": "v"]],
-            "a": ["z": 1, "y": ["w": Int?.none, "v": Int?.some(2)]] as [String: Any],
-            "c": nil, "d": NSNull(), "e": 1.5, "f": Page(), "g": URL(string: "http://h/?a=b")!, "h": Set(["q", "p"]),
-        ])
+        let query = try QueryEncoder().encode(
+            [
+                "b": ["x", 1, true, nil, ["k": "v"]],
+                "a": ["z": 1, "y": ["w": Int?.none, "v": Int?.some(2)]] as [String: Any],
+                "c": nil, "d": NSNull(), "e": 1.5, "f": Page(), "g": URL(string: "http://h/?a=b")!,
+                "h": Set(["q", "p"]),
+            ] as [String: Any?]
+        )
 
         #expect(
             query.map { "\($0.name)=\($0.value ?? "-")" } == [

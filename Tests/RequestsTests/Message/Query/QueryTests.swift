@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func dictionariesAreSorted() {
-        #expect(Query(["b": 2, "a": 1, "c": 3]).percentEncoded == "a=1&b=2&c=3")
+        #expect(Query(["b": 2, "a": 1, "c": 3] as [String: Int]).percentEncoded == "a=1&b=2&c=3")
     }
 
     @Test func itemsAreFoundAndChanged() {

@@ -41,6 +41,48 @@ package enum Redaction {
         return (String(address[..<slashes.upperBound]) + String(Substring(host)), authority.endIndex)
     }
 
+    /// An address without whatever may be a secret: credentials, query, fragment, and the parameters of its path.
+    ///
+    /// The text may be no address at all.
+    ///
+    /// - Complexity: O(n).
+    static func bareAddress(_ address: String) -> String {
+        // Bytes, not characters: a combining character behind a delimiter would hide it.
+        var rest = address.utf8[...]
+        var scheme = ""
+        let name = rest.prefix { ASCII.isLetter(ASCII.lowercased($0)) || ASCII.isDigit($0) || "+-.:".utf8.contains($0) }
+        if name.isEmpty || name.last == UInt8(ascii: ":"), rest[name.endIndex...].starts(with: "//".utf8) {
+            rest = rest[rest.index(name.endIndex, offsetBy: 2)...]
+            scheme = String(address[..<rest.startIndex])
+        }
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        if !scheme.isEmpty, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
+            rest = rest[rest.index(after: at)...]
+        } else if scheme.isEmpty ? mayHoldPassword(rest) : !hasPort(authority) && rest.contains(UInt8(ascii: "@")) {
+            // A password that has a delimiter in it may end anywhere.
+            return scheme + "…"
+        }
+        let path = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
+            String(Substring(segment.prefix { $0 != UInt8(ascii: ";") }))
+        }
+        return scheme + segments.joined(separator: "/")
+    }
+
+    /// Whether a text without an authority has a colon and an at sign behind it, as a user and a password have.
+    private static func mayHoldPassword(_ text: Substring.UTF8View) -> Bool {
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        return text[colon...].contains(UInt8(ascii: "@"))
+    }
+
+    /// Whether what stands behind the colon of an authority may be a port.
+    private static func hasPort(_ authority: Substring.UTF8View) -> Bool {
+        guard authority.first != UInt8(ascii: "["), let colon = authority.firstIndex(of: UInt8(ascii: ":")) else {
+            return true
+        }
+        return authority[authority.index(after: colon)...].allSatisfy(ASCII.isDigit)
+    }
+
     /// A text of `name=value` pairs without the values of those that are secrets by their name.
     package static func pairs(_ text: Substring, separatedBy separators: String) -> String {
         var result = ""
@@ -77,6 +119,11 @@ package enum Redaction {
     ]
 }
 
+extension String {
+    /// The text without whatever may be a secret in an address.
+    package var bareAddress: String { Redaction.bareAddress(self) }
+}
+
 // MARK: - Content
 
 extension Redaction {
@@ -105,7 +152,7 @@ extension Redaction {
         return credentials(value)?.serialized ?? content
     }
 
-    /// Lines of JSON without the credentials in them; nil where one of them is none.
+    /// Lines of JSON without the credentials in them; nil if one of them isn't JSON.
     private static func lines(_ content: Data) -> Data? {
         var lines: [Data] = []
         for line in content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -120,7 +167,7 @@ extension Redaction {
     }
 
     /// What can't be taken apart, which goes as a whole where it names a credential, unless what stands behind that says
-    /// that it is none.
+    /// that it isn't a credential.
     private static func whole(_ content: Data, unless isHarmless: (_ behind: String) -> Bool) -> Data {
         let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
         let isSecret = pieces.indices.contains { index in
@@ -140,7 +187,7 @@ extension Redaction {
             && number.utf8.contains(where: ASCII.isDigit)
     }
 
-    /// Content as people may read it in a message; nil where it names a secret, and can't be taken apart.
+    /// Content as people may read it in a message; nil if it names a secret, and can't be taken apart.
     ///
     /// Whatever its type is: content without one, or of a wrong one, is what a message is most often about. All names
     /// count here, since nothing is replayed from a message; in text that isn't made of names and values, only those do
@@ -182,7 +229,7 @@ extension Redaction {
         ["code", "key", "pin", "pass", "session", "cookie", "signature", "assertion"].contains(name.lowercased())
     }
 
-    /// The value without credentials; nil where there are none.
+    /// The value without credentials; nil if it has no credentials.
     private static func credentials(_ value: JSONValue) -> JSONValue? {
         switch value {
         case .array(var elements):
@@ -210,7 +257,7 @@ extension Redaction {
         }
     }
 
-    /// The value of a credential without its texts; nil where it has none.
+    /// The value of a credential without its texts; nil if it has no text.
     ///
     /// A number stays one, so that it is still decoded: none of these names is that of a number.
     private static func hidden(_ value: JSONValue) -> JSONValue? {
@@ -230,7 +277,8 @@ extension Redaction {
     }
 
     private static let endings = [
-        "token", "secret", "password", "passwd", "passphrase", "pwd", "jwt", "apikey", "accesskey", "privatekey",
+        "token", "secret", "password", "passwd", "passphrase", "passcode", "pwd", "jwt", "apikey", "accesskey",
+        "privatekey",
         "secretkey", "authorization", "credential", "sessionid",
     ]
 }
