@@ -12,28 +12,33 @@ struct CacheKey: Sendable, Hashable {
     /// Stands for all of it, and begins with the ``resource``.
     let name: String
 
-    /// Makes the key of a request: its method, its address, and its credentials, which are all fields with secrets.
+    /// Makes the key of a request: its method, its address, and its user.
     ///
     /// - Parameters:
     ///   - request: The request, as complete as it is sent.
+    ///   - user: What identifies the user; see ``CacheIdentity``.
     ///   - names: The other fields that the response depends on, as its `Vary` names them (RFC 9111, 4.1).
     /// - Complexity: O(n) in the size of the head.
-    init(_ request: HTTPRequest, varyingBy names: [HTTPField.Name] = []) {
+    init(_ request: HTTPRequest, user: [String], varyingBy names: [HTTPField.Name] = []) {
         let address = Self.address(of: request.url)
         var pieces = Pieces()
         pieces.add(request.method.rawValue)
         pieces.add(address)
         // A field of that name may ask another server at the same address.
         pieces.add(.host, of: request)
-        for name in Set(request.headers.secrets.map(\.name)).sorted() {
-            pieces.add(name, of: request)
-        }
+        for part in user { pieces.add(part) }
         pieces.add("")
-        for name in names {
-            pieces.add(name, of: request)
-        }
+        for name in names { pieces.add(variantBy: name, of: request) }
         resource = Self.resource(address)
         name = "\(resource)-\(pieces.digest)"
+    }
+
+    /// The key of the cookies that identify no user of their own.
+    static let aliases = CacheKey(reserved: "cookies")
+
+    private init(reserved purpose: String) {
+        resource = Self.resource(purpose)
+        name = "\(resource)-\(SHA256.digest(of: purpose.utf8).hexadecimal)"
     }
 
     /// What stands for an address in the keys of all requests for it.
@@ -77,6 +82,20 @@ private struct Pieces {
         add(name.rawValue.lowercasedASCII)
         add("\(values.count)")
         for value in values { add(value.trimmedOfBlanks) }
+    }
+
+    /// Adds a field that a response depends on, in a form that is the same for fields that mean the same.
+    ///
+    /// Lines are joined and blanks around commas are left out (RFC 9111, 4.1). Languages have no case (RFC 5646, 2.1.1),
+    /// and no blanks that count.
+    mutating func add(variantBy name: HTTPField.Name, of request: HTTPRequest) {
+        let values = request.headers[values: name]
+        add(name.rawValue.lowercasedASCII)
+        add(values.isEmpty ? "0" : "1")
+        guard !values.isEmpty else { return }
+        let text = FieldScanner.elements(of: values.joined(separator: ",")).joined(separator: ",")
+        guard name == .acceptLanguage else { return add(text) }
+        add(text.lowercasedASCII.filter { $0 != " " && $0 != "\t" })
     }
 
     var digest: String { SHA256.digest(of: bytes).hexadecimal }

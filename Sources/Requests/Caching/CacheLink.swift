@@ -6,6 +6,8 @@ import Foundation
 /// Answers from a cache what that may answer, and stores what comes of the rest.
 struct CacheLink: Interceptor {
     let cache: ResponseCache
+    /// Called with the heads of responses that no other link sees: those of validations in the background.
+    var onHead: @Sendable (HTTPResponseHead, _ url: URL) -> Void = { _, _ in }
 
     func intercept(
         _ request: HTTPRequest,
@@ -16,6 +18,14 @@ struct CacheLink: Interceptor {
         case .fresh(let response):
             context.source.recordAnswer(to: request)
             return response.map { .data($0) }
+        case .stale(let response, let outgoing, let stored):
+            let name = cache.name(of: request)
+            context.source.detach(name, request, through: next) { [onHead] next in
+                let next = next.observed { [url = request.url] in onHead($0, url) }
+                return try await send(outgoing, for: request, stored: stored, next: next)
+            }
+            context.source.recordAnswer(to: request)
+            return response.map { .data($0) }
         case .unavailable:
             throw RequestError(.notCached, phase: .sending, request: request)
         case .miss(let outgoing):
@@ -23,7 +33,7 @@ struct CacheLink: Interceptor {
         case .revalidate(let outgoing, let stored):
             do {
                 return try await send(outgoing, for: request, stored: stored, next: next)
-            } catch let error as RequestError where error.code != .cancelled {
+            } catch let error as RequestError where CacheRules.isFailure(error.code) {
                 guard let stale = cache.answer(insteadOfError: stored, for: request) else { throw error }
                 return stale.map { .data($0) }
             }
@@ -42,9 +52,10 @@ struct CacheLink: Interceptor {
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
         let response = answer.map { _ in content }
+        cache.recordCookies(of: response, to: request, requestedAt: requestedAt)
         cache.invalidate(after: request, answeredWith: response.head)
         if let stored {
-            if response.status == .notModified {
+            if response.status == .notModified, !stored.validators.isEmpty {
                 let refreshed = cache.refresh(
                     stored,
                     with: response.head,
@@ -54,7 +65,7 @@ struct CacheLink: Interceptor {
                 )
                 return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), history: response.history)
             }
-            if response.status.category == .serverError,
+            if CacheRules.isFailure(response.status),
                 let stale = cache.answer(insteadOfError: stored, for: request)
             {
                 return HTTPResponse(head: stale.head, body: .data(stale.body), history: response.history)
@@ -71,7 +82,9 @@ enum CacheAnswer: Sendable {
     case miss(HTTPRequest)
     /// This is the response, and nothing has to be sent.
     case fresh(HTTPResponse<Data>)
-    /// Send this request, which asks whether the stored response is still the same.
+    /// This is the response; send this request meanwhile, which asks whether it is still the same.
+    case stale(HTTPResponse<Data>, revalidate: HTTPRequest, stored: CachedResponse)
+    /// Send this request, which asks whether the stored response is still the same, if there is a way to ask that.
     case revalidate(HTTPRequest, stored: CachedResponse)
     /// There is no response that may be used, and the caller wants nothing to be sent.
     case unavailable

@@ -9,6 +9,8 @@ enum CacheRecord: Sendable, Hashable {
     case response(CachedResponse)
     /// A signpost: the response depends on these fields, and is kept under a key that they are part of.
     case varies([HTTPField.Name])
+    /// The cookies that identify no user of their own, under a key of their own.
+    case aliases(CookieAliases)
 
     /// About how much memory it takes, in bytes.
     var cost: Int {
@@ -19,6 +21,8 @@ enum CacheRecord: Sendable, Hashable {
             }
         case .varies(let names):
             names.reduce(512) { $0 + 64 + $1.rawValue.utf8.count }
+        case .aliases(let aliases):
+            aliases.entries.reduce(512) { $0 + 128 + $1.identity.utf8.count }
         }
     }
 }
@@ -39,6 +43,13 @@ extension CacheRecord {
             content.add(UInt8(0))
             content.add(UInt32(clamping: names.count))
             for name in names { content.add(name.rawValue) }
+        case .aliases(let aliases):
+            content.add(UInt8(2))
+            content.add(UInt32(clamping: aliases.entries.count))
+            for entry in aliases.entries {
+                content.add(entry.digest)
+                content.add(entry.identity)
+            }
         case .response(let response):
             content.add(UInt8(1))
             content.add(response.requestedAt.timeIntervalSinceReferenceDate.bitPattern)
@@ -71,6 +82,7 @@ extension CacheRecord {
         switch kind {
         case 0: self.init(names: &reader)
         case 1: self.init(response: &reader)
+        case 2: self.init(aliases: &reader)
         default: return nil
         }
     }
@@ -84,6 +96,17 @@ extension CacheRecord {
         }
         guard reader.rest.isEmpty else { return nil }
         self = .varies(names)
+    }
+
+    private init?(aliases reader: inout Reader) {
+        guard let count: UInt32 = reader.number() else { return nil }
+        var entries: [(digest: String, identity: String)] = []
+        for _ in 0..<count {
+            guard let digest = reader.text(), let identity = reader.text() else { return nil }
+            entries.append((digest, identity))
+        }
+        guard reader.rest.isEmpty else { return nil }
+        self = .aliases(CookieAliases(entries))
     }
 
     private init?(response reader: inout Reader) {

@@ -6,11 +6,17 @@ import Foundation
 /// What a private cache may do for one request (RFC 9111): pure decisions, without a store and without a clock.
 struct CacheRules: Sendable {
     private let request: HTTPRequest
+    private let hasUser: Bool
     private let control: CacheControl
 
     /// Reads what the request says about caches.
-    init(_ request: HTTPRequest) {
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - hasUser: Whether something identifies its user; by default each header field with a secret does.
+    init(_ request: HTTPRequest, hasUser: Bool? = nil) {
         self.request = request
+        self.hasUser = hasUser ?? request.headers.contains(where: \.name.isSecret)
         control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
     }
 
@@ -27,7 +33,7 @@ struct CacheRules: Sendable {
 
     /// Whether a stored response is of any use.
     var wantsStored: Bool {
-        concernsCache && request.cachePolicy != .reloadIgnoringLocalCacheData
+        (concernsCache || range != nil) && request.cachePolicy != .reloadIgnoringLocalCacheData
             && request.cachePolicy != .reloadIgnoringLocalAndRemoteCacheData
     }
 
@@ -37,12 +43,51 @@ struct CacheRules: Sendable {
     func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheAnswer {
         guard let stored, wantsStored else { return load() }
         let freshness = freshness(of: stored, at: now)
-        if request.cachePolicy.takesAnyAge || takes(stored, freshness) {
+        let isUsable = request.cachePolicy.takesAnyAge || takes(stored, freshness)
+        if let range {
+            guard isUsable, !(isRetry && maySend), let part = stored.part(range) else { return load() }
+            return .fresh(part.response(from: request.url, age: freshness.age))
+        }
+        if isUsable {
             if isRetry, maySend { return load() }
             return .fresh(stored.response(from: request.url, age: freshness.age))
         }
-        return load(unlessSameAs: stored)
+        let next = load(unlessSameAs: stored)
+        if case .revalidate(let outgoing, _) = next, !isRetry, mayValidateLater(stored, freshness) {
+            let response = stored.response(from: request.url, age: freshness.age)
+            return .stale(response, revalidate: outgoing, stored: stored)
+        }
+        return next
     }
+
+    /// Whether a stale response may be used while it is validated (RFC 5861, 3).
+    ///
+    /// A request that says itself how old a response may be is asked about at once.
+    private func mayValidateLater(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
+        guard request.cachePolicy == .useProtocolCachePolicy, stored.mayBeStale, !asksForValidation,
+            !control.contains("max-age"), !control.contains("min-fresh"),
+            let limit = stored.control.staleWhileRevalidate
+        else { return false }
+        return freshness.age - freshness.lifetime <= limit / .seconds(1)
+    }
+
+    /// The range that the request asks for, if that is all that keeps it from being answered by a whole response.
+    private var range: PartialRange? {
+        guard request.method == .get, request.body.isEmpty, !control.contains("no-store"),
+            !request.headers.contains(where: { $0.name != .range && Self.ofCallersCopy.contains($0.name) })
+        else { return nil }
+        return request.headers[.range].flatMap(PartialRange.init)
+    }
+
+    /// Whether an answer shows that the server fails, in the way that a stale response may hide (RFC 5861, 4).
+    static func isFailure(_ status: HTTPStatus) -> Bool { failures.contains(status) }
+
+    /// Whether an error means that no answer came; others, such as an untrusted certificate, are never hidden.
+    static func isFailure(_ code: RequestError.Code) -> Bool { RetryPolicy.transientErrors.contains(code) }
+
+    private static let failures: Set<HTTPStatus> = [
+        .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
+    ]
 
     /// Whether a stored response may stand in where the server fails, or isn't reached (RFC 5861, 4).
     func answer(insteadOfError stored: CachedResponse, at now: Date) -> HTTPResponse<Data>? {
@@ -68,14 +113,16 @@ struct CacheRules: Sendable {
         }
         // A transport with a cache of its own would answer for the server, and hide the 304 that we ask for.
         next.cachePolicy = .reloadIgnoringLocalCacheData
-        guard let stored, !stored.validators.isEmpty else { return .miss(next) }
+        guard let stored else { return .miss(next) }
         next.headers.merge(stored.validators)
         return .revalidate(next, stored: stored)
     }
 
     /// RFC 9111, 4.2 and 5.2.1, for a stored response whose age counts.
     private func takes(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
-        guard request.cachePolicy != .reloadRevalidatingCacheData, !asksForValidation,
+        // RFC 8246: a reload asks for nothing that the server has called immutable.
+        let isReload = request.cachePolicy == .reloadRevalidatingCacheData && !stored.control.contains("immutable")
+        guard !isReload, !asksForValidation,
             !stored.control.contains("no-cache")
         else { return false }
         let lifetime = min(freshness.lifetime, control["max-age"].map(\.secondsOrZero) ?? .infinity)
@@ -96,8 +143,7 @@ struct CacheRules: Sendable {
     /// A lifetime is guessed only where a resource looks like a file: what a query asks for is made when it is asked
     /// for, and what is shown to one user only changes with what that user does.
     private func freshness(of stored: CachedResponse, at now: Date) -> Freshness {
-        let looksLikeFile =
-            request.url.query(percentEncoded: true) == nil && !request.headers.contains(where: \.name.isSecret)
+        let looksLikeFile = request.url.query(percentEncoded: true) == nil && !hasUser
         return Freshness(of: stored, guessing: looksLikeFile && Self.always.contains(stored.status), at: now)
     }
 
@@ -113,13 +159,20 @@ struct CacheRules: Sendable {
     func allowsStoring(_ response: CachedResponse) -> Bool {
         guard concernsCache, response.varyingNames != nil else { return false }
         let control = response.control
+        let isUnderstood = Self.always.contains(response.status) || Self.understood.contains(response.status)
         guard
             Self.always.contains(response.status)
-                || Self.whereSaid.contains(response.status)
+                || Self.maySay(response.status)
                     && (control.contains("max-age") || response.headers.contains(.expires))
         else { return false }
         // RFC 9111, 5.2.2.3: no-store is then for caches that don't know the status.
-        return !control.contains("no-store") || control.contains("must-understand")
+        return control.contains("must-understand") ? isUnderstood : !control.contains("no-store")
+    }
+
+    /// Whether the server says for how long a response may be reused, and that time isn't over.
+    func isReusable(_ response: CachedResponse, at now: Date) -> Bool {
+        let freshness = Freshness(of: response, guessing: false, at: now)
+        return allowsStoring(response) && freshness.age < freshness.lifetime
     }
 
     /// Whether a response that isn't stored shows that what is stored is over.
@@ -136,11 +189,23 @@ struct CacheRules: Sendable {
         .notFound, .methodNotAllowed, .gone, .uriTooLong,
     ]
 
-    /// What is cacheable where its lifetime is given.
-    ///
-    /// No other status is: 401, 403 and 407 are about credentials that may be replaced, 428, 429, 431 and 511 mustn't be
-    /// stored (RFC 6585), and the others are about one request.
-    private static let whereSaid: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
+    /// Whether a response with that status may be stored if its server says for how long: each final one may, failures
+    /// too, so that a server that is overloaded isn't asked again meanwhile.
+    private static func maySay(_ status: HTTPStatus) -> Bool {
+        status.code >= 200 && !aboutOneRequest.contains(status)
+    }
+
+    /// The statuses that aren't stored whatever is said: parts and validations, answers about credentials and connections
+    /// that the next request may bring, and those of RFC 6585.
+    private static let aboutOneRequest: Set<HTTPStatus> = [
+        .partialContent, .notModified, .unauthorized, .proxyAuthenticationRequired, .requestTimeout,
+        .preconditionFailed,
+        .rangeNotSatisfiable, .expectationFailed, .misdirectedRequest, .tooEarly, .upgradeRequired,
+        .preconditionRequired, .tooManyRequests, .requestHeaderFieldsTooLarge, .networkAuthenticationRequired,
+    ]
+
+    /// The statuses whose requirements are known, besides those that are cacheable without anybody saying so.
+    private static let understood: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
 
     // MARK: Invalidating
 
@@ -222,6 +287,8 @@ struct Freshness: Sendable, Hashable {
             return maxAge.duration.map { $0 / .seconds(1) } ?? 0
         }
         if response.headers.contains(.expires) {
+            // The other fields may say UTC, as some servers do; a lifetime isn't taken from what RFC 9110, 5.6.7 forbids.
+            guard response.headers[.expires]?.hasSuffix("UTC") == false else { return 0 }
             return response.headers.date(.expires, now).map { max(0, $0.timeIntervalSince(date)) } ?? 0
         }
         guard guesses, let modified = response.headers.date(.lastModified, now) else { return 0 }

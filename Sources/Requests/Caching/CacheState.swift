@@ -10,6 +10,8 @@ import Foundation
 struct CacheState: Sendable {
     private var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
     private var removals = CacheRemovals()
+    /// The cookies that identify no user of their own; `nil` until they are read.
+    private(set) var aliases: CookieAliases?
     /// How much may be written.
     var disk: DiskBudget
 
@@ -27,6 +29,22 @@ struct CacheState: Sendable {
 
     /// How many bytes are in memory, about.
     var memorySize: Int { memory.cost }
+
+    /// Takes the cookies that were read, unless they are there by now; returns those that count.
+    mutating func take(_ read: CookieAliases) -> CookieAliases {
+        let present = aliases ?? read
+        aliases = present
+        return present
+    }
+
+    /// Changes the cookies that identify no user of their own; returns them if that has changed anything.
+    mutating func changeAliases(_ change: (inout CookieAliases) -> Void) -> CookieAliases? {
+        let former = aliases ?? CookieAliases()
+        var present = former
+        change(&present)
+        aliases = present
+        return present == former ? nil : present
+    }
 
     /// Looks for a record.
     mutating func find(_ key: CacheKey) -> Finding {
@@ -65,6 +83,7 @@ struct CacheState: Sendable {
     /// Removes everything.
     mutating func removeAll(at now: Date) {
         removals.noteAll(at: now)
+        aliases = CookieAliases()
         memory.removeAll()
     }
 }

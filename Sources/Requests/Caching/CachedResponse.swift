@@ -85,9 +85,53 @@ struct CachedResponse: Sendable, Hashable {
         return HTTPResponse(head: HTTPResponseHead(status: status, headers: headers, url: url), body: body)
     }
 
+    /// A part of the content, as a response to a request for a range (RFC 9110, 14.2 and 15.3.7); `nil` if the response
+    /// isn't the whole resource or has no such part.
+    ///
+    /// The range of a content that was compressed on the way is one of what was sent, which isn't here any more.
+    func part(_ range: PartialRange) -> CachedResponse? {
+        guard status == .ok, !headers.contains(.contentEncoding), let bounds = range.bounds(in: body.count) else {
+            return nil
+        }
+        var headers = headers
+        headers.set("bytes \(bounds.lowerBound)-\(bounds.upperBound - 1)/\(body.count)", for: .contentRange)
+        headers.set(String(bounds.count), for: .contentLength)
+        return CachedResponse(
+            status: .partialContent,
+            headers: headers,
+            body: Data(body.dropFirst(bounds.lowerBound).prefix(bounds.count)),
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
+    }
+
     private static let ofContent: Set<HTTPField.Name> = [
         .contentEncoding, .contentLength, .contentRange, .contentType,
     ]
+}
+
+/// The one range of bytes that a request asks for (RFC 9110, 14.1.2).
+struct PartialRange: Sendable, Hashable {
+    private let first: Int?
+    private let last: Int?
+
+    /// Reads the value of a `Range`; `nil` for several ranges, and for other units.
+    init?(_ value: String) {
+        guard value.lowercasedASCII.hasPrefix("bytes=") else { return nil }
+        let ends = value.dropFirst("bytes=".count).split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, ends.allSatisfy({ $0.utf8.count < 19 && $0.utf8.allSatisfy(ASCII.isDigit) }) else {
+            return nil
+        }
+        (first, last) = (Int(ends[0]), Int(ends[1]))
+        guard first != nil || last != nil else { return nil }
+    }
+
+    /// Returns the positions in a content of that size; `nil` if it has none of them.
+    func bounds(in count: Int) -> Range<Int>? {
+        let start = first ?? max(0, count - (last ?? 0))
+        let end = first == nil ? count : min(last ?? count - 1, count - 1) + 1
+        return start < end ? start..<end : nil
+    }
 }
 
 extension HTTPHeaders {

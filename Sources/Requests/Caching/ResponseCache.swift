@@ -18,11 +18,15 @@ import Foundation
 /// a `GET`, has a body, a `Range` or conditions of its own goes to the server, and its caller sees what the server says,
 /// a 304 included.
 ///
-/// **One user never sees what another was answered.** All fields whose names are secrets
-/// (``HTTPField/Name/isSecret``: `Authorization`, `Cookie`, what sounds like one, those that you mark) are part of what
-/// a response is found by, besides the address and the fields that `Vary` names. What else tells users apart isn't: a
-/// client certificate, headers and cookies that a `URLSession` adds by itself. Take a cache for each of them, or for the
-/// latter an ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
+/// **One user never sees what another was answered.** A response is found by the address, by the fields that `Vary` names,
+/// and by what identifies the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`, what
+/// sounds like one, those that you mark), and the cookies that may be those of a login. ``CacheIdentity`` says which those
+/// are, and lets you name them. What else tells users apart isn't seen: a client certificate, headers and cookies that a
+/// `URLSession` adds by itself. Take a cache for each of them, or for the latter an ``HTTPClient`` that is made from the
+/// session's configuration. When a user logs out, call ``removeAll()``.
+///
+/// A stale response is used in two cases that the server names (RFC 5861): with `stale-while-revalidate`, while a
+/// validation runs in the background, one at a time; with `stale-if-error`, if the server fails or isn't reached.
 ///
 /// On disk, each response is a file that only its owner can read. Credentials and addresses aren't in it, and its name
 /// is a digest; the content is as it came. Fields of a response that are known for secrets, such as `Set-Cookie`, are
@@ -40,6 +44,7 @@ public final class ResponseCache: Sendable {
     let state: Locked<CacheState>
     let files: CacheFiles?
     let filter: Filter
+    let identity: CacheIdentity
     let now: @Sendable () -> Date
 
     /// Makes a cache in memory.
@@ -47,13 +52,16 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - memoryLimit: How many bytes are kept, about; 16 MiB by default. The least recently used responses make room
     ///     for new ones, and one that is larger than a quarter isn't kept.
+    ///   - identity: What identifies a user; by default all secrets in header fields, and the cookies of a login.
     ///   - now: What tells the time.
     ///   - filter: What of a response is kept; all of it by default.
     public init(
         memoryLimit: Int = 16 << 20,
+        identity: CacheIdentity = .automatic,
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
     ) {
+        self.identity = identity
         state = Locked(CacheState(memoryLimit: memoryLimit))
         files = nil
         self.filter = filter
@@ -68,6 +76,7 @@ public final class ResponseCache: Sendable {
     ///   - diskLimit: How many bytes the files may take, in whole blocks of 4 KiB; 128 MiB by default. A second process
     ///     may overstep it by an eighth.
     ///   - memoryLimit: How many bytes are kept in memory, about; 16 MiB by default, and 0 for none.
+    ///   - identity: What identifies a user; by default all secrets in header fields, and the cookies of a login.
     ///   - now: What tells the time.
     ///   - filter: What of a response is kept; all of it by default.
     /// - Throws: ``DirectoryError`` where the directory isn't there and can't be made. That a file can't be read or
@@ -76,9 +85,11 @@ public final class ResponseCache: Sendable {
         directory: URL,
         diskLimit: Int = 128 << 20,
         memoryLimit: Int = 16 << 20,
+        identity: CacheIdentity = .automatic,
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
     ) throws(DirectoryError) {
+        self.identity = identity
         guard directory.isFileURL else {
             throw DirectoryError(directory: directory, reason: "isn't the address of a file")
         }
@@ -159,8 +170,9 @@ extension ResponseCache {
     ///   - isRetry: Whether the answer before was rejected, which may be the one that is stored.
     /// - Returns: What to do about the request.
     func answer(to request: HTTPRequest, isRetry: Bool = false) -> CacheAnswer {
-        let rules = CacheRules(request)
-        return rules.answer(with: rules.wantsStored ? find(request) : nil, at: now(), isRetry: isRetry)
+        let user = user(of: request)
+        let rules = CacheRules(request, hasUser: !user.isEmpty)
+        return rules.answer(with: rules.wantsStored ? find(request, of: user) : nil, at: now(), isRetry: isRetry)
     }
 
     /// What may be given to a caller where a validation failed: no answer came, or one that says that the server failed.
@@ -236,16 +248,50 @@ extension ResponseCache {
         remove(CacheRules(request).invalidated(by: head))
     }
 
+    // MARK: Users
+
+    /// The name of what is stored for a request; other users of its address have another one.
+    func name(of request: HTTPRequest) -> String { CacheKey(request, user: user(of: request)).name }
+
+    /// Records which cookies a response sets, as far as it matters who sets them.
+    func recordCookies(of response: HTTPResponse<Data>, to request: HTTPRequest, requestedAt: Date) {
+        guard identity.followsCookies, response.headers.contains(.setCookie) else { return }
+        let kept = CachedResponse(
+            status: response.status,
+            headers: response.headers,
+            body: Data(),
+            requestedAt: requestedAt,
+            receivedAt: now()
+        )
+        let isReusable = CacheRules(request).isReusable(kept, at: now())
+        _ = aliases()
+        let changed = state.withLock { state in
+            state.changeAliases { $0.record(response.head, to: request, isReusable: isReusable) }
+        }
+        if let changed { save(.aliases(changed), for: .aliases) }
+    }
+
+    private func user(of request: HTTPRequest) -> [String] {
+        identity.parts(of: request, request.headers.contains(.cookie) ? aliases() : CookieAliases())
+    }
+
+    private func aliases() -> CookieAliases {
+        if let known = state.withLock({ $0.aliases }) { return known }
+        let read = if case .aliases(let read)? = files?.load(.aliases, at: now()) { read } else { CookieAliases() }
+        return state.withLock { $0.take(read) }
+    }
+
     // MARK: Records
 
-    private func find(_ request: HTTPRequest) -> CachedResponse? {
-        switch record(CacheKey(request)) {
+    private func find(_ request: HTTPRequest, of user: [String]) -> CachedResponse? {
+        switch record(CacheKey(request, user: user)) {
         case .response(let response):
             return response
         case .varies(let names):
-            guard case .response(let response) = record(CacheKey(request, varyingBy: names)) else { return nil }
+            let key = CacheKey(request, user: user, varyingBy: names)
+            guard case .response(let response) = record(key) else { return nil }
             return response
-        case nil:
+        case .aliases, nil:
             return nil
         }
     }
@@ -263,11 +309,12 @@ extension ResponseCache {
     }
 
     private func keep(_ response: CachedResponse, for request: HTTPRequest) {
-        let key = CacheKey(request)
+        let user = user(of: request)
+        let key = CacheKey(request, user: user)
         var records = [(key, CacheRecord.response(response))]
         if let names = response.varyingNames, !names.isEmpty {
             // The signpost last: whoever sees it finds where it leads.
-            records = [(CacheKey(request, varyingBy: names), .response(response)), (key, .varies(names))]
+            records = [(CacheKey(request, user: user, varyingBy: names), .response(response)), (key, .varies(names))]
         }
         for (key, record) in records { save(record, for: key) }
         let time = now()
@@ -293,7 +340,7 @@ extension ResponseCache {
     }
 
     private func forget(_ request: HTTPRequest) {
-        let key = CacheKey(request)
+        let key = CacheKey(request, user: user(of: request))
         // Twice, since somebody may have read the file while it was still there.
         state.withLock { $0.forget(key) }
         files?.remove(key)

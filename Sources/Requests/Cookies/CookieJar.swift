@@ -10,13 +10,13 @@ import Foundation
 /// let kept = try CookieJar(file: folder.appending(path: "cookies.json"))
 /// ```
 ///
-/// A host sets cookies for itself, and for the domains above it. **There is no list of public suffixes here**: a cookie
-/// for all of `com` is refused, as is every domain of one label, but one for all of `co.uk` or `github.io` isn't told
-/// from one for `example.com`. Two parties below such a name could set cookies for one another, never read them. Servers
-/// whose neighbours aren't their friends protect themselves with names that begin with `__Host-`, which are honoured.
+/// A host sets cookies for itself, and for the domains above it up to the first public suffix: no cookie is kept for all of
+/// `com`, `co.uk` or `github.io`. Which domains those are, the system's list says (`/usr/share/publicsuffix`), where a
+/// Linux distribution has one; elsewhere, on Apple platforms too, a short list of the most common ones. Servers that must
+/// not depend on that protect themselves with names that begin with `__Host-`, which are honoured.
 ///
 /// What is kept is bounded, whatever servers send: 4,096 bytes a cookie, 50 cookies a domain and 3,000 in all, where
-/// those go first that weren't needed for longest; 400 days, unless a cookie is set anew. A request takes along 16 KiB of
+/// those go first that aren't `Secure`, and of those the ones that weren't needed for longest; 400 days, unless a cookie is set anew. A request takes along 16 KiB of
 /// them. Over `http`, which includes `http://localhost`, a server neither gets nor sets nor replaces a cookie that is
 /// `Secure`.
 ///

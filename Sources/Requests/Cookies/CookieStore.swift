@@ -128,11 +128,14 @@ struct CookieStore: Sendable {
         if let last = domain.values.min(by: { rank($0) < rank($1) }) { remove(last.cookie) }
     }
 
-    /// What has ended goes, and then a tenth, of what wasn't needed for longest: so it isn't looked for each time.
+    /// Removes what has ended, and then a tenth, so that it isn't looked for each time.
+    ///
+    /// Cookies that aren't secure go first, of which those that weren't needed for longest: many hosts can't drive out a
+    /// login that way.
     private mutating func evict(at now: Date) {
         for cookie in entries.map(\.cookie) where cookie.hasEnded(at: now) { remove(cookie) }
         guard count > Self.most else { return }
-        let inOrder = entries.sorted { $0.use < $1.use }
+        let inOrder = entries.sorted { ($0.cookie.isSecure ? 1 : 0, $0.use) < ($1.cookie.isSecure ? 1 : 0, $1.use) }
         for entry in inOrder.prefix(count - Self.most * 9 / 10) { remove(entry.cookie) }
     }
 }

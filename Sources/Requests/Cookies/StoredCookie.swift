@@ -148,16 +148,15 @@ extension StoredCookie {
         of cookie: SetCookie,
         from address: CookieAddress
     ) throws(InvalidCookie) -> (String, isHostOnly: Bool) {
-        var domain = (cookie.domain ?? "").lowercasedASCII
-        if domain.utf8.first == UInt8(ascii: ".") { domain.removeFirst() }
+        let domain = (cookie.domain ?? "").lowercasedASCII
         guard !domain.isEmpty else { return (address.host, true) }
         if domain == address.host {
-            return (domain, isHostOnly: address.isNumeric || !domain.utf8.contains(UInt8(ascii: ".")))
+            return (domain, isHostOnly: address.isNumeric || PublicSuffixes.system.contains(domain))
         }
         guard address.isBelow(domain) else {
             throw InvalidCookie(cookie.name, "is for “\(domain.shortened())”, which isn't the host's to speak for")
         }
-        guard domain.utf8.contains(UInt8(ascii: ".")) else {
+        guard !PublicSuffixes.system.contains(domain) else {
             throw InvalidCookie(cookie.name, "is for all of “\(domain.shortened())”")
         }
         return (domain, false)

@@ -258,6 +258,23 @@ extension CallAttempt: ContextSource {
         }
     }
 
+    func detach(
+        _ name: String,
+        _ request: HTTPRequest,
+        through next: Next,
+        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+    ) {
+        let key = DetachedWork.Key(
+            method: request.method,
+            url: request.url,
+            author: nil,
+            revision: environment.revision,
+            name: name
+        )
+        let call = DetachedCall(of: self)
+        _ = (environment.detachedWork ?? .shared).begin(key) { try await call.run(through: next, work) }
+    }
+
     func adapt(
         _ request: HTTPRequest,
         again interceptor: any Interceptor,

@@ -21,7 +21,14 @@ enum Chain {
         // what is sent.
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
         // The cache is outside of all limits: an answer that is there already has no need to wait.
-        { $0.operation.keepsContentInMemory ? $0.environment.cache.map { CacheLink(cache: $0) } : nil },
+        { attempt in
+            guard attempt.operation.keepsContentInMemory, let cache = attempt.environment.cache else { return nil }
+            guard attempt.options.usesCookies, let cookies = attempt.environment.cookies else {
+                return CacheLink(cache: cache)
+            }
+            // What it sends in the background goes past the link before.
+            return CacheLink(cache: cache) { cookies.store($0, from: $1) }
+        },
         // Equal requests share what comes from here on; no request has to wait for what a cache has.
         { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },
         // The rate is counted before a place is taken: a place that waits for its time would keep others from theirs.

@@ -16,6 +16,8 @@ final class DetachedWork: Sendable {
         let author: CallScope.Author?
         /// The state of the client's environment, which says whose request it is.
         let revision: EnvironmentRevision?
+        /// The name of what is worked on, if one address has several.
+        var name: String?
     }
 
     private struct State: Sendable {
@@ -30,7 +32,7 @@ final class DetachedWork: Sendable {
     /// Begins to work on something, unless that is worked on already.
     func begin(
         _ key: Key,
-        _ completion: @escaping Completion,
+        _ completion: @escaping Completion = { _ in },
         _ work: @escaping @Sendable () async throws -> HTTPResponse<Data>
     ) -> Bool {
         state.withLock { state in

@@ -113,6 +113,19 @@ protocol ContextSource: AnyObject, Sendable {
         _ request: HTTPRequest,
         completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
     ) -> Bool
+    /// Carries on from a place of the chain in a call of its own, which outlives the operation and keeps its options.
+    ///
+    /// - Parameters:
+    ///   - name: What is worked on; one such call runs at a time.
+    ///   - request: The request that it is for.
+    ///   - next: The place in the chain.
+    ///   - work: What the call does; it sends with its argument.
+    func detach(
+        _ name: String,
+        _ request: HTTPRequest,
+        through next: Next,
+        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+    )
     /// Lets an interceptor adapt a request once more, which it has answered a challenge for.
     func adapt(
         _ request: HTTPRequest,
@@ -149,6 +162,13 @@ private final class TestContext: ContextSource {
         _ request: HTTPRequest,
         completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
     ) -> Bool { false }
+
+    func detach(
+        _ name: String,
+        _ request: HTTPRequest,
+        through next: Next,
+        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+    ) {}
 
     func adapt(
         _ request: HTTPRequest,

@@ -56,6 +56,11 @@ public struct Next: Sendable {
         return Next(runner, place)
     }
 
+    /// The same place, with one more closure that is called with the heads of responses.
+    func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> Next {
+        Next(runner, place.observed(by: body))
+    }
+
     /// The same place, for what may send only as long as an interceptor runs.
     func permitted(by permit: SendingPermit) -> Next {
         var place = place

@@ -39,6 +39,11 @@ extension HTTPRequest {
     /// Only a template that itself begins with a scheme and an authority makes an absolute address. No variable can:
     /// what it brings is a part of the path.
     ///
+    /// Nor can a variable choose the host, unless the template says so: with `{region}.example.com`, or with `{host}` alone.
+    /// A template in which a value could become a part of the authority otherwise, such as `https://example.com{+path}`,
+    /// makes a request that fails with the code `invalidRequest`, before anything is sent. Write `/` before the variable,
+    /// or make the host the base URL.
+    ///
     /// - Parameters:
     ///   - template: The template.
     ///   - variables: The values of its variables; those that have none vanish, as the standard says.
@@ -236,9 +241,15 @@ extension Address {
         do {
             let text = try template.expand(variables)
             // That of the template itself: an expansion that only looks absolute is a path.
+            guard AddressParts(String(template.description.prefix { $0 != "{" })) != nil else {
+                self = .reference(text)
+                return
+            }
+            // `https://api.example.com{+path}` with `@evil.example` would take the credentials of the request there.
             self =
-                AddressParts(String(template.description.prefix { $0 != "{" })) != nil
-                ? .absolute(text) : .reference(text)
+                template.keepsAuthority
+                ? .absolute(text)
+                : .invalid(InvalidRequest(.url, "lets a variable change its host", excerpt: template.description))
         } catch {
             self = .invalid(InvalidRequest(.url, "can't be made of its template: \(error)"))
         }

@@ -66,6 +66,19 @@ import Testing
         #expect(CacheKey(CacheSample.get([.acceptLanguage: " en "]), varyingBy: ["accept-language"]) == keys[2])
     }
 
+    @Test(arguments: [
+        ([HTTPField("Foo", "1, 2")], [HTTPField("Foo", "1"), HTTPField("Foo", "2")]),
+        ([HTTPField("Foo", "1,2")], [HTTPField("Foo", " 1 , 2 ")]),
+        ([HTTPField(.acceptLanguage, "en, de;q=0.5")], [HTTPField(.acceptLanguage, "EN,De; q=0.5")]),
+    ])
+    func fieldsThatMeanTheSameAreOneVariant(one: [HTTPField], other: [HTTPField]) {
+        let keys = [one, other].map {
+            CacheKey(CacheSample.get(HTTPHeaders($0)), varyingBy: ["Foo", .acceptLanguage])
+        }
+
+        #expect(keys[0] == keys[1])
+    }
+
     @Test func nothingCanBeReadFromIt() throws {
         let name = try key("https://api.example.com/a?token=hunter2", [.authorization: "Bearer hunter2"]).name
 

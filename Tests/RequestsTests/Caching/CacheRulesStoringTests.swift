@@ -11,11 +11,11 @@ import Testing
     /// RFC 9111, 3; RFC 9110, 15.1; RFC 6585.
     @Test func theStatusSaysWhetherAResponseIsStored() {
         let always: Set = [200, 203, 204, 300, 301, 308, 404, 405, 410, 414]
-        let whereSaid: Set = [302, 303, 307]
+        let never: Set = [206, 304, 401, 407, 408, 412, 416, 417, 421, 425, 426, 428, 429, 431, 511]
         let rules = CacheRules(CacheSample.get())
         for code in 100..<600 {
             let status = HTTPStatus(code)
-            let isStored = always.union(whereSaid).contains(code)
+            let isStored = code >= 200 && !never.contains(code)
 
             #expect(rules.allowsStoring(CacheSample.cached([], status: status)) == always.contains(code), "\(code)")
             for headers: HTTPHeaders in [[.cacheControl: "max-age=60"], [.expires: "0"]] {
@@ -29,6 +29,7 @@ import Testing
             ([], [.cacheControl: "no-store"], false),
             ([], [.cacheControl: "No-Store, max-age=60"], false),
             ([], [.cacheControl: "no-store, must-understand"], true),
+            ([], [.cacheControl: "max-age=60, must-understand"], true),
             ([], [.cacheControl: "private"], true),
             ([], [.cacheControl: "private=\"set-cookie\""], true),
             ([], [.cacheControl: "no-cache"], true),
@@ -47,6 +48,12 @@ import Testing
     )
     func bothSidesMayForbidStoring(request: HTTPHeaders, response: HTTPHeaders, isStored: Bool) {
         #expect(CacheRules(CacheSample.get(request)).allowsStoring(CacheSample.cached(response)) == isStored)
+    }
+
+    @Test func unknownStatusThatMustBeUnderstoodIsNotStored() {
+        let response = CacheSample.cached([.cacheControl: "max-age=60, must-understand"], status: HTTPStatus(299))
+
+        #expect(!CacheRules(CacheSample.get()).allowsStoring(response))
     }
 
     @Test(arguments: [

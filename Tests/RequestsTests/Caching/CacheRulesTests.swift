@@ -77,8 +77,48 @@ import Testing
         Row(request: [.ifModifiedSince: "Sun, 06 Nov 1994 08:00:00 GMT"], answer: "miss"),
         Row(request: [.ifMatch: "\"1\""], answer: "miss"),
         Row(request: [.ifUnmodifiedSince: "Sun, 06 Nov 1994 08:00:00 GMT"], answer: "miss"),
-        Row(request: [.range: "bytes=0-1"], answer: "miss"),
-        Row(request: [.range: "bytes=0-1"], policy: .returnCacheDataDontLoad, answer: "unavailable"),
+        Row(request: [.range: "bytes=0-1"], answer: "fresh"),
+        Row(request: [.range: "bytes=0-1"], age: 61, answer: "miss"),
+        Row(request: [.range: "bytes=0-1", .ifRange: "\"1\""], answer: "miss"),
+        Row(request: [.range: "bytes=0-1,3-4"], answer: "miss"),
+        Row(request: [.range: "bytes=7-"], answer: "miss"),
+        Row(
+            request: [.range: "bytes=0-1"],
+            response: [.cacheControl: "max-age=60", .contentEncoding: "br"],
+            answer: "miss"
+        ),
+        Row(request: [.range: "bytes=0-1"], policy: .reloadIgnoringLocalCacheData, answer: "miss"),
+        Row(request: [.range: "bytes=0-1"], policy: .returnCacheDataDontLoad, answer: "fresh"),
+        Row(request: [.range: "bytes=9-"], policy: .returnCacheDataDontLoad, answer: "unavailable"),
+
+        // RFC 8246 and RFC 5861, 3.
+        Row(policy: .reloadRevalidatingCacheData, response: [.cacheControl: "max-age=60, immutable"], answer: "fresh"),
+        Row(
+            policy: .reloadRevalidatingCacheData,
+            response: [.cacheControl: "max-age=60, immutable", .eTag: "\"1\""],
+            age: 61,
+            answer: "revalidate"
+        ),
+        Row(response: [.cacheControl: "max-age=60, stale-while-revalidate=10"], age: 70, answer: "stale"),
+        Row(response: [.cacheControl: "max-age=60, stale-while-revalidate=10"], age: 71, answer: "miss"),
+        Row(
+            response: [.cacheControl: "max-age=60, stale-while-revalidate=10, must-revalidate"],
+            age: 61,
+            answer: "miss"
+        ),
+        Row(
+            request: [.cacheControl: "max-age=60"],
+            response: [.cacheControl: "max-age=60, stale-while-revalidate=10"],
+            age: 61,
+            answer: "miss"
+        ),
+        Row(
+            request: [.cacheControl: "no-cache"],
+            response: [.cacheControl: "max-age=60, stale-while-revalidate=10"],
+            age: 61,
+            answer: "miss"
+        ),
+        Row(response: [.expires: "Sun, 06 Nov 1994 09:49:37 UTC"], answer: "miss"),
     ]
 
     @Test(arguments: rows) func requestAndResponseSayWhetherItIsUsed(_ row: Row) {

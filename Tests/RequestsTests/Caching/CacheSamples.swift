@@ -51,6 +51,14 @@ enum CacheSample {
     }
 }
 
+extension CacheKey {
+    /// The key of a request whose cookies all identify a user.
+    init(_ request: HTTPRequest, varyingBy names: [HTTPField.Name] = []) {
+        let user = CacheIdentity.automatic.parts(of: request, CookieAliases())
+        self.init(request, user: user, varyingBy: names)
+    }
+}
+
 /// A clock on the wall that moves when it is told to.
 final class WallClock: Sendable {
     private let time = Locked(CacheSample.start)
@@ -95,7 +103,8 @@ extension CacheAnswer {
         switch self {
         case .miss: "miss"
         case .fresh: "fresh"
-        case .revalidate: "revalidate"
+        case .revalidate(_, let stored): stored.validators.isEmpty ? "miss" : "revalidate"
+        case .stale: "stale"
         case .unavailable: "unavailable"
         }
     }
@@ -103,7 +112,8 @@ extension CacheAnswer {
     /// What is to be sent, if anything is.
     var request: HTTPRequest? {
         switch self {
-        case .miss(let request), .revalidate(let request, stored: _): request
+        case .miss(let request), .revalidate(let request, stored: _), .stale(_, revalidate: let request, stored: _):
+            request
         case .fresh, .unavailable: nil
         }
     }

@@ -47,7 +47,7 @@ import Testing
             ("example.com", "example.com.", []),
             ("example.com", "com.", []), ("example.com", "e\u{301}xample.com", []),
             ("a.example.com", "*.example.com", []),
-            ("a.localhost", "localhost", []),
+            ("a.localhost", "localhost", []), ("a.example.com", "..example.com", []),
             // Names of one label, and addresses, speak for themselves.
             ("localhost", "localhost", ["localhost"]), ("localhost", nil, ["localhost"]),
             ("127.0.0.1", "127.0.0.1", ["127.0.0.1", "127.1"]), ("127.0.0.1", "0.1", []), ("127.0.0.1", "0.0.1", []),
@@ -69,6 +69,25 @@ import Testing
             "example.com.evil.org", "ample.com", "localhost", "a.localhost", "127.0.0.1", "127.1", "1.127.0.0.1",
             "1.0.0.127", "[::1]", "[0::1]", "[::2]",
         ]
+
+    @Test func cookieForAPublicSuffixIsRefused() {
+        let jar = jar()
+        jar.receive("a=1; Domain=co.uk", "b=1; Domain=shop.co.uk", from: "https://www.shop.co.uk/")
+        jar.receive("c=1; Domain=github.io", from: "https://mine.github.io/")
+        jar.receive("d=1; Domain=github.io", from: "https://github.io/")
+
+        #expect(jar.sent(to: "https://other.co.uk/") == "" && jar.sent(to: "https://shop.co.uk/") == "b=1")
+        #expect(jar.sent(to: "https://other.github.io/") == "" && jar.sent(to: "https://github.io/") == "d=1")
+    }
+
+    @Test func plainCookiesOfManyHostsDoNotDriveOutASecureOne() {
+        let jar = jar()
+        jar.receive("session=1; Secure", from: "https://bank.example/")
+
+        for index in 0..<4000 { jar.receive("a=b", from: "http://h\(index).example.com/") }
+
+        #expect(jar.sent(to: "https://bank.example/") == "session=1")
+    }
 
     @Test(arguments: [
         ("a=b; Path=/x", ["/x", "/x/", "/x/y"]), ("a=b", ["/d", "/d/", "/d/e"]),

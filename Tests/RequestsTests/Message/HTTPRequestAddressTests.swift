@@ -51,6 +51,32 @@ import Testing
         )
     }
 
+    @Test(arguments: [
+        "https://api.example.com{+p}", "https://api.example.com{p}", "https://api.example.com:8080{+p}",
+        "https://{+p}/x", "https://api.{p}/x", "https://{p}{q}/x", "https://a{.p}/x", "https://a{;p}/x",
+        "https://a{&p}/x",
+        "https://a{/q}{+p}", "https://a{/q}b/x", "https://a{?q}{p}",
+    ])
+    func templateWhoseVariableCouldChangeTheHostIsRefused(_ template: String) throws {
+        for value in ["@evil.com/", ".evil.com", "x"] {
+            let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": .init(value)])
+            let error = #expect(throws: InvalidRequest.self) { try resolved(request) }
+            #expect(error?.piece == .url)
+        }
+    }
+
+    @Test(arguments: [
+        ("https://api.example.com/{+p}", "https://api.example.com/@b/c"),
+        ("https://api.example.com{/q}{?p}", "https://api.example.com?p=%40b%2Fc"),
+        ("https://{h}/x", "https://eu/x"), ("https://{h}.example.com:81/{+p}", "https://eu.example.com:81/@b/c"),
+        ("https://{h}", "https://eu"),
+    ])
+    func variablesStayInTheirPlace(_ template: String, _ url: String) throws {
+        let request = HTTPRequest(URI: try URITemplate(template), variables: ["p": "@b/c", "h": "eu"])
+
+        #expect(try resolved(request) == url)
+    }
+
     @Test(arguments: ["https://evil.com", "//evil.com", "@evil.com", ":80@evil.com", "\\\\evil.com"])
     func variableCannotChangeTheHost(_ value: String) throws {
         let request = HTTPRequest(URI: "{+path}/x", variables: ["path": value])

@@ -108,7 +108,7 @@ extension SetCookie {
     /// Reads the value of one `Set-Cookie` field, as browsers do (RFC 6265, 5.2); nil where they would ignore it.
     ///
     /// Ignored are a cookie without a name, one with a control character, and one of more than 4,096 bytes; of the
-    /// attributes, those of more than 1,024 bytes. Of an attribute that stands there twice, the last counts.
+    /// attributes, those whose values have more than 1,024 bytes. Of an attribute that stands there twice, the last counts.
     ///
     /// - Complexity: O(n) in the length of the text.
     public init?(parsing text: String) {
@@ -118,9 +118,10 @@ extension SetCookie {
         let (name, value) = Self.split(first, at: equals)
         guard !name.isEmpty, name.utf8.count + value.utf8.count <= 4096 else { return nil }
         self.init(name, value)
-        for piece in pieces.dropFirst() where piece.count <= 1024 {
+        for piece in pieces.dropFirst() {
             let equals = piece.firstIndex(of: UInt8(ascii: "=")) ?? piece.endIndex
             let (name, value) = Self.split(piece, at: equals)
+            guard value.utf8.count <= 1024 else { continue }
             set(name.lowercasedASCII, to: value)
         }
     }

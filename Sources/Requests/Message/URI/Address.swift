@@ -61,6 +61,8 @@ extension Address: CustomReflectable {
 struct AddressParts {
     /// Scheme, credentials, host and port: everything before the path.
     let root: Substring
+    /// Credentials, host and port.
+    let authority: Substring
     /// The path, empty or with a slash in front.
     let path: Substring
     /// The query without its `?`, where there is one.
@@ -81,6 +83,7 @@ struct AddressParts {
         let fragmentStart = bytes[pathStart...].firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let queryStart = bytes[pathStart..<fragmentStart].firstIndex(of: UInt8(ascii: "?"))
         root = address[..<pathStart]
+        self.authority = address[authority..<pathStart]
         path = address[pathStart..<(queryStart ?? fragmentStart)]
         query = queryStart.map { address[bytes.index(after: $0)..<fragmentStart] }
         reference = String(address[pathStart...])

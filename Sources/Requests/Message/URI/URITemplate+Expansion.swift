@@ -170,3 +170,43 @@ extension URITemplate.Pairs: RandomAccessCollection {
     /// The pair at a position.
     public subscript(position: Int) -> (name: String, value: String) { (pairs[position].name, pairs[position].value) }
 }
+
+extension URITemplate {
+    /// Whether the values of variables stay in the places of the authority that the template gives them.
+    ///
+    /// A value may be the whole authority, or stand before a text that ends it: values of `{x}` have no delimiters, so
+    /// that neither reaches further. Other values could continue a host that is written out, or bring an `@`.
+    var keepsAuthority: Bool {
+        guard case .success(let parts) = parts else { return true }
+        var written = ""
+        /// The pieces of the authority: true is a variable.
+        var pieces: [Bool] = []
+        var mayHaveEnded = false
+        for part in parts {
+            switch part {
+            case .literal(var text):
+                if pieces.isEmpty, !mayHaveEnded {
+                    written += text
+                    guard let scheme = AddressParts(written) else { continue }
+                    text = scheme.authority + scheme.reference
+                }
+                let rest = text.prefix { !"/?#".contains($0) }
+                // What stands behind an expression that vanishes would continue the authority.
+                guard !mayHaveEnded || rest.isEmpty else { return false }
+                if !rest.isEmpty { pieces.append(false) }
+                if rest.count < text.count { return Self.isKept(pieces) }
+            case .expression(let expression):
+                switch expression.kind {
+                case .path, .query, .fragment: mayHaveEnded = true
+                case .simple where !mayHaveEnded: pieces.append(true)
+                default: return false
+                }
+            }
+        }
+        return Self.isKept(pieces)
+    }
+
+    private static func isKept(_ pieces: [Bool]) -> Bool {
+        pieces.count == 1 || pieces.last != true
+    }
+}

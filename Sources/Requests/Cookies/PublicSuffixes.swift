@@ -1,0 +1,75 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The domains below which anybody can have a name: `co.uk`, `github.io` (publicsuffix.org).
+///
+/// A cookie for such a domain would go to parties that have nothing to do with each other, so none is kept.
+struct PublicSuffixes: Sendable {
+    private enum Rule: Sendable {
+        /// The domain is a suffix.
+        case suffix
+        /// The domain isn't one, although a wildcard says so.
+        case exception
+    }
+
+    private var rules: [String: Rule] = [:]
+    private var wildcards: Set<String> = []
+
+    /// The system's list, as the package `publicsuffix` of Linux distributions and `libpsl` have it; else the short list.
+    ///
+    /// It is read once, when the first cookie comes that is for more than its host.
+    static let system =
+        files.lazy.compactMap { try? String(contentsOfFile: $0, encoding: .utf8) }.first
+        .map { PublicSuffixes(parsing: $0) } ?? short
+
+    private static let files = [
+        "/usr/share/publicsuffix/public_suffix_list.dat", "/usr/share/publicsuffix/effective_tld_names.dat",
+        "/usr/local/share/publicsuffix/public_suffix_list.dat",
+        "/opt/homebrew/share/publicsuffix/public_suffix_list.dat",
+    ]
+
+    /// The domains that are met most often, for systems without a list.
+    static let short = PublicSuffixes(
+        parsing: """
+            co.uk org.uk ac.uk gov.uk me.uk ltd.uk com.au net.au org.au edu.au gov.au co.nz org.nz co.jp ne.jp or.jp ac.jp
+            go.jp co.kr or.kr co.in org.in co.za org.za com.br org.br com.cn org.cn com.hk com.sg com.tw com.mx com.ar com.tr
+            com.pl com.ua com.my com.ph com.vn com.co com.pe com.eg com.sa co.il org.il co.id co.th com.es com.pt com.gr
+            github.io gitlab.io herokuapp.com vercel.app netlify.app pages.dev workers.dev web.app firebaseapp.com appspot.com
+            run.app azurewebsites.net azurestaticapps.net cloudapp.net cloudfront.net blogspot.com fly.dev onrender.com
+            s3.amazonaws.com ngrok.io ngrok-free.app myshopify.com wordpress.com translate.goog glitch.me surge.sh
+            readthedocs.io bitbucket.io
+            """
+    )
+
+    /// Reads a list in the form of publicsuffix.org: one rule a line, or one a word.
+    ///
+    /// Rules in other letters than ASCII are left out, since hosts are compared in their ASCII form.
+    ///
+    /// - Complexity: O(n) in the length of the list.
+    init(parsing list: String) {
+        for line in list.utf8.split(separator: UInt8(ascii: "\n")) where !line.starts(with: "//".utf8) {
+            for word in line.split(separator: UInt8(ascii: " ")) where word.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+                add(String(Substring(word)).lowercasedASCII)
+            }
+        }
+    }
+
+    private mutating func add(_ rule: String) {
+        if rule.hasPrefix("!") {
+            rules[String(rule.dropFirst())] = .exception
+        } else if rule.hasPrefix("*.") {
+            wildcards.insert(String(rule.dropFirst(2)))
+        } else {
+            rules[rule] = .suffix
+        }
+    }
+
+    /// Whether a domain, in lower case and in ASCII, is a public suffix; each domain of one label is.
+    func contains(_ domain: String) -> Bool {
+        guard let dot = domain.firstIndex(of: ".") else { return true }
+        if let rule = rules[domain] { return rule == .suffix }
+        return wildcards.contains(String(domain[domain.index(after: dot)...]))
+    }
+}

@@ -1,0 +1,50 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+/// The snippets of *Caching and working offline*.
+@Suite(.bounded, .tags(.behaviour)) struct CachingTests {
+    @Test func staleResponsesAreUsedOffline() async throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let server = try MockServer()
+        server.route(.get, "/recipes", .text("soup", headers: [.cacheControl: "max-age=0"]))
+        let url = server.url
+
+        let cache = try ResponseCache(directory: folder.appending(path: "responses"))
+        let client = HTTPClient(baseURL: url) { $0.cache = cache }
+
+        client.environment.headers[.cacheControl] = "stale-if-error=604800"
+        let request = Get<String>("recipes", decoding: .text)
+        #expect(try await client.fetch(request) == "soup")
+        server.stop()
+
+        let stored = try? await client.fetch(request.cachePolicy(.returnCacheDataDontLoad))
+        let current = try await client.fetch(request)
+
+        #expect(stored == "soup" && current == "soup")
+    }
+
+    @Test func namedCookiesIdentifyUsers() async throws {
+        let transport = InMemoryTransport { request in
+            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers[.cookie] ?? "").utf8))
+        }
+        let named = ResponseCache(identity: .cookies(named: ["user_id"]))
+        let client = HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: transport) {
+            $0.cache = named
+        }
+
+        var answers: [String] = []
+        for cookies in ["user_id=1; session=a", "user_id=1; session=b", "user_id=2"] {
+            let request = Get<String>("me", decoding: .text).settingHeader(HTTPField(.cookie, cookies))
+            answers.append(try await client.fetch(request))
+        }
+
+        #expect(answers == ["user_id=1; session=a", "user_id=1; session=a", "user_id=2"])
+    }
+}

@@ -1,0 +1,99 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import Foundation
+import Requests
+import TestSupport
+import Testing
+
+extension OverLoopback {
+    /// The cache of a client with a jar for cookies, put to the tests that browsers are put to.
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: CacheRun.server != nil, "Scripts/interop starts the server of the suite")
+    )
+    struct InteropCacheTests {
+        private enum Outcome: Sendable {
+            case passed
+            case failed(String)
+            /// A test that this one depends on didn't pass.
+            case skipped
+        }
+
+        @Test func cacheIsAtLeastAsGoodAsThatOfABrowser() async throws {
+            let environment = ProcessInfo.processInfo.environment
+            let folder = URL(fileURLWithPath: try #require(environment["REQUESTS_INTEROP_FOLDER"]))
+            let suites = try JSONDecoder().decode(
+                [CacheSuite].self,
+                from: Data(contentsOf: folder.appendingPathComponent("cache-tests.json"))
+            )
+            let tests = suites.flatMap(\.tests).filter(\.isForBrowsers)
+            let run = CacheRun(server: try #require(CacheRun.server), client: HTTPClient { $0.cache = ResponseCache() })
+
+            let outcomes = await outcomes(of: tests, run)
+
+            var passed: [CacheTest.Kind: Int] = [:]
+            for test in tests {
+                let kind = test.kind ?? .required
+                switch outcomes[test.id] {
+                case .passed?: passed[kind, default: 0] += 1
+                case .failed(let reason)? where kind != .check && Self.deviations[test.id] == nil:
+                    Issue.record("\(kind) \(test.id): \(reason)")
+                default: break
+                }
+            }
+            print("cache-tests: \(passed[.required] ?? 0) required, \(passed[.optimal] ?? 0) optimal")
+            #expect(tests.count >= 300)
+            #expect((passed[.required] ?? 0) >= 128)
+            #expect((passed[.optimal] ?? 0) >= 60)
+        }
+
+        /// The tests that the cache doesn't pass, each with its reason.
+        private static let deviations = [
+            // That a stale response is shown isn't for the cache to decide, unless the server or the request says so.
+            "stale-close-must-revalidate": "depends on a stale response being used whenever the server isn't reached",
+            "stale-close-no-cache": "depends on a stale response being used whenever the server isn't reached",
+            "headers-store-Set-Cookie": "a cookie was for one response, and would come back as an old one",
+            "headers-store-Content-Encoding": "the content isn't coded as the field says, and may be refused",
+            "headers-store-Transfer-Encoding": "the content isn't coded as the field says, and may be refused",
+            "heuristic-501-cached": "the method is to work as soon as the server has learned it",
+            "heuristic-599-cached": "nothing is guessed about unknown statuses",
+            "method-POST": "a POST is always sent",
+            "vary-normalise-lang-order": "servers may prefer the language that comes first",
+            "vary-normalise-lang-select": "the server selects the language",
+            "partial-store-partial-reuse-partial": "parts aren't stored",
+            "partial-store-partial-reuse-partial-byterange": "parts aren't stored",
+            "partial-store-partial-reuse-partial-absent": "parts aren't stored",
+            "partial-store-partial-reuse-partial-suffix": "parts aren't stored",
+            "partial-store-partial-complete": "parts aren't stored; a download resumes them",
+        ]
+
+        /// Runs the tests, some at a time: nearly all of them only wait for what was stored to grow old.
+        private func outcomes(of tests: [CacheTest], _ run: CacheRun) async -> [String: Outcome] {
+            var outcomes: [String: Outcome] = [:]
+            await withTaskGroup(of: (String, Outcome).self) { group in
+                for (index, test) in tests.enumerated() {
+                    if index >= 50, let (id, outcome) = await group.next() { outcomes[id] = outcome }
+                    group.addTask {
+                        do {
+                            try await run.run(test)
+                            return (test.id, .passed)
+                        } catch {
+                            return (test.id, .failed("\(error)"))
+                        }
+                    }
+                }
+                for await (id, outcome) in group { outcomes[id] = outcome }
+            }
+            // As the suite counts: what depends on a test that isn't passed isn't passed either.
+            for test in tests {
+                let met = (test.dependsOn ?? []).allSatisfy { if case .passed? = outcomes[$0] { true } else { false } }
+                if !met { outcomes[test.id] = .skipped }
+            }
+            return outcomes
+        }
+    }
+}
+#endif

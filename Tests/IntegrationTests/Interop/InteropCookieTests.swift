@@ -1,0 +1,87 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import TestSupport
+import Testing
+
+/// Where `Scripts/interop` has the suite; nil in any other run.
+private enum CookieSuite {
+    static let folder = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_COOKIES"].map { URL(fileURLWithPath: $0) }
+}
+
+/// The suite of tests for cookies at github.com/abarth/http-state, which RFC 6265 was written with.
+@Suite(
+    .bounded,
+    .tags(.behaviour),
+    .enabled(if: CookieSuite.folder != nil, "Scripts/interop fetches the suite")
+)
+struct InteropCookieTests {
+    private struct Case: Decodable {
+        struct Sent: Decodable {
+            let name: String
+            let value: String
+        }
+
+        let test: String
+        let received: [String]
+        let sent: [Sent]
+        let target: String?
+
+        enum CodingKeys: String, CodingKey {
+            case test, received, sent
+            case target = "sent-to"
+        }
+    }
+
+    private struct DateCase: Decodable {
+        let test: String
+        let expected: String?
+    }
+
+    /// The tests that aren't passed, each with its reason.
+    private static let deviations = [
+        "0002": "its time is over", "COMMA0006": "its time is over", "COMMA0007": "its time is over",
+        "DISABLED_CHROMIUM0022": "a control character: RFC 6265bis, 5.6 ignores the cookie",
+        "DISABLED_CHROMIUM0023": "a control character: RFC 6265bis, 5.6 ignores the cookie",
+        "DISABLED_PATH0029": "paths are compared as they are written",
+        "OPTIONAL_DOMAIN0042": "RFC 6265bis, 5.6.3: an empty Domain is that of the host",
+    ]
+
+    @Test func jarPassesTheSuite() throws {
+        let file = try #require(CookieSuite.folder).appendingPathComponent("parser.json")
+        let base = try #require(URL(string: "http://home.example.org:8888/"))
+        var count = 0
+        for test in try JSONDecoder().decode([Case].self, from: Data(contentsOf: file)) {
+            let jar = CookieJar()
+            let origin = try #require(URL(string: "/cookie-parser?\(test.test)", relativeTo: base)?.absoluteURL)
+            jar.store(test.received.compactMap { SetCookie(parsing: $0) }, from: origin)
+            let target = test.target ?? "/cookie-parser-result?\(test.test)"
+            let url = try #require(URL(string: target, relativeTo: base)?.absoluteURL)
+
+            let sent = jar.cookies(for: url).map(\.rawValue)
+
+            let expected = test.sent.map { "\($0.name)=\($0.value)" }
+            if Self.deviations[test.test] == nil {
+                #expect(sent == expected, "\(test.test): \(test.received)")
+            } else {
+                #expect(sent != expected, "\(test.test) is listed as a deviation, and isn't one")
+            }
+            count += 1
+        }
+        #expect(count >= 222)
+    }
+
+    @Test(arguments: ["examples", "bsd-examples"])
+    func datesAreRead(name: String) throws {
+        let file = try #require(CookieSuite.folder).appendingPathComponent("dates/\(name).json")
+        // One of them begins with a comment, which isn't JSON.
+        let text = try String(contentsOf: file, encoding: .utf8)
+        let json = text.split(separator: "\n").filter { !$0.hasPrefix("//") }.joined(separator: "\n")
+        for test in try JSONDecoder().decode([DateCase].self, from: Data(json.utf8)) {
+            let date = SetCookie(parsing: "a=b; Expires=\(test.test)")?.expires
+            #expect(date?.description == test.expected, "\(test.test)")
+        }
+    }
+}
