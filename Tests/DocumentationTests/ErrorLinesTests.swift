@@ -90,6 +90,12 @@ import Testing
         error(.other, .building, nil, nil, NSError(domain: "Kitchen", code: 7)),
         error(.offline, .sending, nil, nil, URLError(.notConnectedToInternet)),
         error(.cannotConnect, .sending, nil, nil, URLError(.cannotConnectToHost)),
+        error(
+            .proxyRefused,
+            .sending,
+            "the proxy makes no tunnel",
+            HTTPResponseHead(status: .proxyAuthenticationRequired)
+        ),
         error(.untrusted, .sending, "the certificate has expired"),
         error(.timedOut, .sending, "no data for 60.0 seconds"),
         error(.connectionLost, .receiving, nil, page, URLError(.networkConnectionLost)),

@@ -79,7 +79,7 @@ extension URLRequest {
         httpMethod = request.method.rawValue
         allowsCellularAccess = request.allowsCellularAccess
         httpShouldHandleCookies = request.usesCookies
-        allHTTPHeaderFields = request.headers.joinedByName
+        allHTTPHeaderFields = request.headers.dictionary
         if case .data(let data) = request.body.content { httpBody = data }
         if let timeout = request.timeout { timeoutInterval = timeout / .seconds(1) }
     }
@@ -121,16 +121,5 @@ extension URLRequest {
         #else
         [allowsExpensiveNetworkAccess, allowsConstrainedNetworkAccess]
         #endif
-    }
-}
-
-extension HTTPHeaders {
-    /// One value for each name, as it is spelled first.
-    fileprivate var joinedByName: [String: String] {
-        var joined: [String: String] = [:]
-        for (name, fields) in Dictionary(grouping: self, by: \.name) {
-            joined[fields[0].name.rawValue] = fields.count == 1 ? fields[0].value : HTTPHeaders(fields)[name]
-        }
-        return joined
     }
 }

@@ -22,7 +22,7 @@ struct CurlResult: Sendable, Hashable {
     func error(phase: RequestError.Phase) -> RequestError? {
         guard code != 0 else { return nil }
         if isTunnelRefused {
-            let reason = "the proxy makes no tunnel: \(tunnelStatus) (curl \(code))"
+            let reason = "the proxy makes no tunnel (curl \(code))"
             return RequestError(.proxyRefused, phase: phase, reason: reason, underlying: urlError(.cannotConnectToHost))
         }
         if let distrust { return error(distrust, phase: phase) }
