@@ -149,6 +149,7 @@ struct CDecoder {
 };
 
 CDecoder *ccoding_new(enum CCoding coding) {
+    if (!ccoding_is_available(coding)) return NULL;
     CDecoder *decoder = calloc(1, sizeof *decoder);
     if (decoder == NULL) return NULL;
     decoder->coding = coding;

@@ -25,7 +25,7 @@ bool ccoding_is_available(enum CCoding coding);
 /// The decoder of one stream; belongs to one thread at a time.
 typedef struct CDecoder CDecoder;
 
-/// Makes a decoder of a coding that is available; null if there is no memory.
+/// Makes a decoder; null if the coding isn't available, or there is no memory.
 CDecoder *ccoding_new(enum CCoding coding);
 void ccoding_free(CDecoder *decoder);
 

@@ -95,6 +95,10 @@ extension OverLoopback {
             Fault(path: "large", head: 47_000, result: "200 1"),
             Fault(path: "large", head: 100_000, result: "200 8"),
             Fault(path: "large", head: 200_000, result: "invalidRequest"),
+            // Content that is compressed.
+            Fault(path: "gzip/50000000", result: "200 50000000"),
+            Fault(path: "gzip/70000000", result: "bodyTooLarge"),
+            Fault(path: "gzip-cut/1000000", result: "badResponse"),
             // Answers that are complete before the request is.
             Fault(path: "early/10", method: .post, body: 1_000_000, result: "200 10"),
             Fault(path: "early/300000", method: .post, body: 300_000, result: "200 300000"),

@@ -251,6 +251,9 @@ extension HTTPClientRequest {
         guard request.trust == .system else {
             throw RequestError(.unsupported, phase: .sending, reason: "trust is the client's, by its tlsConfiguration")
         }
+        guard request.decodesContent else {
+            throw RequestError(.unsupported, phase: .sending, reason: "decoding is the client's, by its configuration")
+        }
         self.init(url: request.url.absoluteString)
         method = .init(rawValue: request.method.rawValue)
         headers = .init(request.headers.map { ($0.name.rawValue, $0.value) })
