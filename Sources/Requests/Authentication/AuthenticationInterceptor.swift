@@ -96,3 +96,8 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
         return await keeper.decide(after: error, in: context, refresh: authenticator.refresh(_:using:))
     }
 }
+
+extension AuthenticationInterceptor: CustomReflectable {
+    /// A mirror of the authenticator's type: what it knows may be a secret.
+    public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
+}

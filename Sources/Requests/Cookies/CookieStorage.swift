@@ -194,3 +194,8 @@ extension HTTPCookie {
         return seconds.map(Date.init(timeIntervalSinceReferenceDate:)) ?? .distantPast
     }
 }
+
+extension FoundationCookieStorage: CustomReflectable {
+    /// A mirror of nothing: Foundation shows the values of cookies.
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

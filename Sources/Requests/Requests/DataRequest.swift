@@ -91,9 +91,12 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     associatedtype FloatStrategy: OptionalConvertible<JSONDecoder.NonConformingFloatDecodingStrategy> = JSONDecoder
         .NonConformingFloatDecodingStrategy?
 
+    /// The type of the decoder. With another one than `JSONDecoder`, the request implements `processData(_:)` itself.
+    associatedtype ContentDecoder = JSONDecoder
+
     /// What decodes the content. By default the decoder that ``RequestEnvironment/makeDecoder`` makes, with the strategies
     /// below; a request that brings its own need not state those.
-    var decoder: JSONDecoder { get }
+    var decoder: ContentDecoder { get }
 
     /// How keys become property names; nil, the default, is the decoder's own way.
     var keyDecodingStrategy: KeyStrategy { get }
@@ -125,7 +128,9 @@ extension DecodableRequest where FloatStrategy == JSONDecoder.NonConformingFloat
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
 }
 
-extension DecodableRequest {
+// What processes the content is here too: a decoder of another type, such as one of property lists, doesn't silently
+// lose to that of JSON.
+extension DecodableRequest where ContentDecoder == JSONDecoder {
     /// The decoder of the environment, with the strategies of the request.
     ///
     /// Outside the processing of a response there is no environment, and a plain decoder is the base.

@@ -50,6 +50,11 @@ package struct Locked<Value>: @unchecked Sendable {
     }
 }
 
+extension Locked: CustomReflectable {
+    /// A mirror of nothing: what is behind the lock can't be read without it, and may be a secret.
+    package var customMirror: Mirror { Mirror(self, children: [:]) }
+}
+
 private final class LockStorage<Value>: ManagedBuffer<Value, LockPrimitive> {
     deinit {
         withUnsafeMutablePointerToElements { $0.destroyLock() }

@@ -114,6 +114,33 @@ import Testing
         }
     }
 
+    @Test func noObjectShowsASecret() async throws {
+        let interceptor = AuthenticationInterceptor(TokenAuthenticator { _ in Self.marker }, credential: Self.marker)
+        let jar = CookieJar()
+        jar.store([SetCookie("a", Self.marker)], from: home)
+        let foundations = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
+        foundations.setCookie(
+            try #require(
+                HTTPCookie(properties: [
+                    .name: "a", .value: Self.marker, .domain: "example.com", .path: "/",
+                ])
+            )
+        )
+        let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) }) {
+            $0.interceptors = [interceptor]
+            $0.cookies = jar
+        }
+        let operation = client.addRequest(Get<Data>().modified { $0.http.url = home })
+        _ = try await operation.value()
+
+        expectNoSecret(in: interceptor, "interceptor")
+        expectNoSecret(in: jar, "jar")
+        expectNoSecret(in: FoundationCookieStorage(foundations), "Foundation's cookies")
+        expectNoSecret(in: client, "client")
+        expectNoSecret(in: operation, "operation")
+        expectNoSecret(in: URITemplate.Pairs(["token": Self.marker]), "pairs")
+    }
+
     // MARK: Content
 
     private func json(_ random: inout Fuzz, depth: Int = 0) -> JSONValue {

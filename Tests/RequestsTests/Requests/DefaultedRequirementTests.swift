@@ -72,6 +72,42 @@ import Testing
         #expect(error?.code == .digestMismatch)
     }
 
+    private struct Song: DownloadRequest {
+        typealias Success = URL
+        let identifier = "song"
+        let destination: URL
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+    }
+
+    @Test func aDestinationThatIsAURLIsWhereTheFileGoes() async throws {
+        let folder = try TemporaryFolder()
+
+        let file = try await TestQueue().fetch(Song(destination: folder.file("song.mp3")))
+        let other = try await TestQueue().fetch(Song(destination: folder.url))
+
+        #expect(file == folder.file("song.mp3"))
+        #expect(other.deletingLastPathComponent().lastPathComponent == folder.url.lastPathComponent)
+    }
+
+    private struct Settings: Decodable, Sendable, Equatable {
+        let volume: Int
+    }
+
+    private struct SettingsRequest: DecodableRequest {
+        typealias Success = Settings
+        let identifier = "settings"
+        let decoder = PropertyListDecoder()
+        func makeURLRequest(completion: @escaping BuildCompletion) { completion(.success(URLRequest(url: home))) }
+        func processData(_ data: Data) throws -> Settings { try decoder.decode(Settings.self, from: data) }
+    }
+
+    @Test func aDecoderOfAnotherKindIsTheRequestsOwn() async throws {
+        let content = try PropertyListEncoder().encode(["volume": 11])
+        let queue = TestQueue(InMemoryTransport { _ in .status(.ok, body: content) })
+
+        #expect(try await queue.fetch(SettingsRequest()) == Settings(volume: 11))
+    }
+
     private final class StandIn: RequestQueue {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("from the stand-in".utf8)) }
         let underlyingQueue = DispatchQueue(label: "stand-in")

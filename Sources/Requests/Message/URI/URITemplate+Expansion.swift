@@ -132,12 +132,12 @@ extension URITemplate {
     /// try template.expand(["corner": .pairs(["lat": 48.1, "lon": 11.5])])  // /map?lat=48.1&lon=11.5
     /// ```
     public struct Pairs: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-        private struct Pair: Sendable, Hashable {
+        fileprivate struct Pair: Sendable, Hashable {
             let name: String
             let value: String
         }
 
-        private let pairs: [Pair]
+        fileprivate let pairs: [Pair]
 
         /// Makes pairs of names and values, in their order; those whose value is nil are left out.
         public init(_ pairs: some Sequence<(String, (any Query.ValueConvertible)?)>) {
@@ -160,6 +160,14 @@ extension URITemplate {
             self.init(elements)
         }
     }
+}
+
+extension URITemplate.Pairs: CustomStringConvertible, CustomReflectable {
+    /// The names of the pairs; their values may be secrets.
+    public var description: String { pairs.map { $0.name.shortened() }.joined(separator: ", ") }
+
+    /// A mirror of the names.
+    public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
 extension URITemplate.Pairs: RandomAccessCollection {

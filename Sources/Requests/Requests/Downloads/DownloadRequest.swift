@@ -26,8 +26,16 @@ public protocol DownloadRequest: NetworkRequest {
     /// The type of the expected digest: `String` or `String?`.
     associatedtype ExpectedDigest: OptionalConvertible<String> = String?
 
+    /// The type of the destination: ``DownloadDestination``, or a `URL`.
+    associatedtype FileDestination = DownloadDestination
+
     /// Where the file goes; ``DownloadDestination/temporary`` by default.
-    var destination: DownloadDestination { get }
+    ///
+    /// A `URL` is that of the file, or of a directory if it ends with a slash. A property of another type doesn't compile.
+    var destination: FileDestination { get }
+
+    /// The destination, whatever its type. Not for you to implement: declare ``destination``.
+    var downloadDestination: DownloadDestination { get }
 
     /// What an earlier download left, to go on with; nil, the default, starts from the beginning.
     var resumeToken: Resumption { get }
@@ -50,9 +58,21 @@ public protocol DownloadRequest: NetworkRequest {
     func process(_ file: DownloadedFile) throws -> Success
 }
 
-extension DownloadRequest {
+extension DownloadRequest where FileDestination == DownloadDestination {
     /// A temporary file.
     public var destination: DownloadDestination { .temporary }
+    /// The destination.
+    public var downloadDestination: DownloadDestination { destination }
+}
+
+extension DownloadRequest where FileDestination == URL {
+    /// The file or the directory at the address.
+    public var downloadDestination: DownloadDestination {
+        destination.hasDirectoryPath ? .directory(destination) : .file(destination)
+    }
+}
+
+extension DownloadRequest {
     /// False.
     public var resumesAutomatically: Bool { false }
 }

@@ -40,7 +40,7 @@ final class PartialDownload: Sendable {
 
     /// Goes on with what an earlier download left, where there is something that can be gone on with.
     init(_ request: some DownloadRequest, _ kind: Kind, url: URL, now: @escaping @Sendable () -> Date) {
-        destination = request.destination
+        destination = request.downloadDestination
         self.kind = kind
         keepsToken = kind == .resumable && request.resumesAutomatically && destination.fixedFile != nil
         let stored = keepsToken ? destination.fixedFile.flatMap { ResumeToken.stored(for: $0) } : nil
