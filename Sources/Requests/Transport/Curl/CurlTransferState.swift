@@ -31,6 +31,8 @@ struct CurlTransferState: Sendable {
         /// The content of the request ended before its time, or couldn't be read.
         case bodyFailed
         case transportClosed
+        /// The connection isn't to be used.
+        case distrusted(Distrust)
         /// The request would be sent a second time, and that may do harm.
         case resent
     }
@@ -213,6 +215,8 @@ struct CurlTransferState: Sendable {
             let reason = "the connection was closed before a response came"
             let underlying = URLError(.networkConnectionLost)
             return RequestError(.connectionLost, phase: phase, reason: reason, underlying: underlying)
+        case .distrusted(let distrust):
+            return RequestError(distrust, phase: .sending)
         case .transportClosed:
             return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
         }
