@@ -21,7 +21,8 @@ import Foundation
 /// that a redirect led to. A request that bears an `Authorization` of its own isn't answered for. A stream that can be
 /// sent once can't be sent again with the answer: its 401 is the failure.
 ///
-/// Proxies ask in the same way, with a 407; they are answered by a closure of their own.
+/// Proxies ask in the same way, with a 407; they are answered by a closure of their own. That is for requests over plain
+/// http, which the proxy sees. A tunnel to an https origin is the transport's: give that the credentials of the proxy.
 ///
 /// It works over each transport. To send a password before it is asked for, take ``AuthenticationProvider``. Safe on any
 /// thread.
@@ -55,11 +56,9 @@ public final class CredentialInterceptor: HopAuthenticating {
         var hop = Hop(request: request, position: position, context: context)
         var cause: Attempt.Cause?
         while true {
-            let answer: Result<HTTPResponse<ResponseContent>, any Error>
-            do { answer = .success(try await send(outgoing, cause)) } catch { answer = .failure(error) }
-            guard let head = answer.head else { return try answer.get() }
-            note(head, to: outgoing)
-            guard let again = try await self.answer(head, to: outgoing, of: &hop) else { return try answer.get() }
+            let answer = try await send(outgoing, cause)
+            note(answer.head, to: outgoing)
+            guard let again = try await self.answer(answer.head, to: outgoing, of: &hop) else { return answer }
             (outgoing, cause) = (again, .answer)
         }
     }
@@ -95,8 +94,10 @@ public final class CredentialInterceptor: HopAuthenticating {
 
     /// The credentials for a proxy that has asked for some.
     private func proxyAuthorization(of request: HTTPRequest) -> HTTPField? {
-        guard proxyCredential != nil, !request.headers.contains(.proxyAuthorization) else { return nil }
-        let sent = SentTarget(request, isTunnel: request.url.scheme?.lowercasedASCII == "https")
+        guard proxyCredential != nil, request.isSeenByProxies, !request.headers.contains(.proxyAuthorization) else {
+            return nil
+        }
+        let sent = SentTarget(request)
         return spaces.withLock { $0.authorization(for: sent, .proxy) }
             .map { HTTPField(.proxyAuthorization, $0.rawValue) }
     }
@@ -126,7 +127,9 @@ public final class CredentialInterceptor: HopAuthenticating {
     ) async throws -> HTTPRequest? {
         let (request, context) = (hop.request, hop.context)
         let isProxy = head.status == .proxyAuthenticationRequired
-        guard isProxy || head.status == .unauthorized && concerns(request, in: context), request.body.isReplayable,
+        let isConcerned =
+            isProxy ? request.isSeenByProxies : head.status == .unauthorized && concerns(request, in: context)
+        guard isConcerned, request.body.isReplayable,
             let provider = isProxy ? proxyCredential : credential, let challenge = head.challenge(isProxy: isProxy)
         else { return nil }
         let asker: CredentialSpace.Asker = isProxy ? .proxy : .origin(Origin(request.url))
@@ -155,16 +158,11 @@ public final class CredentialInterceptor: HopAuthenticating {
     }
 }
 
-extension Result<HTTPResponse<ResponseContent>, any Error> {
-    /// The head of the response; also that of a proxy which refuses a tunnel, and makes an error of it.
-    fileprivate var head: HTTPResponseHead? {
-        switch self {
-        case .success(let answer): answer.head
-        case .failure(let error as RequestError):
-            error.response.flatMap { $0.status == .proxyAuthenticationRequired ? $0 : nil }
-        case .failure: nil
-        }
-    }
+extension HTTPRequest {
+    /// Whether a proxy gets the fields of the request.
+    ///
+    /// Through a tunnel the origin would get what is meant for the proxy.
+    fileprivate var isSeenByProxies: Bool { url.scheme?.lowercasedASCII == "http" }
 }
 
 extension HTTPResponseHead {

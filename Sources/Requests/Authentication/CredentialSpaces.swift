@@ -113,16 +113,10 @@ struct SentTarget: Sendable {
     let target: String
     private let body: HTTPBody
 
-    /// The target of a request; or of the tunnel to its host, which a proxy is asked for.
-    init(_ request: HTTPRequest, isTunnel: Bool = false) {
+    /// The target of a request.
+    init(_ request: HTTPRequest) {
         url = request.url
         body = request.body
-        guard !isTunnel else {
-            let origin = Origin(request.url)
-            method = "CONNECT"
-            target = "\(origin.host):\(origin.port ?? 443)"
-            return
-        }
         method = request.method
         let path = request.url.path(percentEncoded: true)
         target = (path.isEmpty ? "/" : path) + (request.url.query(percentEncoded: true).map { "?\($0)" } ?? "")
@@ -130,7 +124,7 @@ struct SentTarget: Sendable {
 
     /// The content, as far as the protection covers it; `nil` if it can't be read before it is sent.
     func content(for protection: DigestSession.Protection?) -> Data? {
-        guard protection == .authInt, method != "CONNECT" else { return Data() }
+        guard protection == .authInt else { return Data() }
         guard let content = try? body.resolved().content else { return nil }
         switch content {
         case .none: return Data()

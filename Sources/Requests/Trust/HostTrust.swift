@@ -60,7 +60,7 @@ public final class TrustEvaluator: Sendable, Hashable {
     /// Makes an evaluator.
     ///
     /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own certificate
-    ///   first; where any certificate is accepted, it has that one alone.
+    ///   first. Where any certificate is accepted, it has that one alone; over libcurl, such hosts can't have an evaluator.
     public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [Certificate]) -> Bool) {
         self.evaluate = evaluate
     }

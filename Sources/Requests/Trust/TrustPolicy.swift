@@ -114,7 +114,8 @@ public struct TrustPolicy: Sendable, Hashable {
 
     /// Asks that these hosts bring a proof that their certificate isn't revoked (OCSP stapling, RFC 6066, 8).
     ///
-    /// A server that brings none, or one that says otherwise, isn't trusted. Over libcurl only, if its TLS library can;
+    /// A server that brings none, or one that says otherwise, isn't trusted, nor is one that doesn't send the certificate of
+    /// the authority along, which OpenSSL needs to check the proof. Over libcurl only, if its TLS library can;
     /// elsewhere, requests to these hosts fail with the code `unsupported`.
     ///
     /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.

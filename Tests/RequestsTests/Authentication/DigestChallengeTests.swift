@@ -199,6 +199,19 @@ private final class DigestServer: Sendable {
         #expect(!transport.requests.contains { $0.headers.contains(.authorization) })
     }
 
+    @Test func originBehindATunnelDoesNotGetWhatIsMeantForTheProxy() async throws {
+        let proxy = DigestServer("MD5", "auth", isProxy: true)
+        let (client, transport) = makeClient(proxy)
+        let url = try #require(URL(string: "http://api.example.com/a"))
+        _ = try await client.send(HTTPRequest(url: url))
+
+        let operation = client.addRequest(HTTPRequest(url: server))
+        await operation.end()
+
+        #expect(operation.result?.error?.response?.status == .proxyAuthenticationRequired)
+        #expect(transport.requests.last?.headers.contains(.proxyAuthorization) == false)
+    }
+
     @Test func eachHopOfARedirectIsAnsweredWithItsOwnTarget() async throws {
         let digest = DigestServer()
         let transport = InMemoryTransport { request in
