@@ -124,6 +124,8 @@ enum {
     INFO_HEADER_SIZE = 0x200000 + 11,
     INFO_REQUEST_SIZE = 0x200000 + 12,
     INFO_NUM_CONNECTS = 0x200000 + 26,
+    INFO_TLS_SSL_PTR = 0x400000 + 45,
+    BACKEND_OPENSSL = 1,
     INFO_HTTP_VERSION = 0x200000 + 46,
     INFO_SIZE_UPLOAD = 0x600000 + 7,
     INFO_SIZE_DOWNLOAD = 0x600000 + 8,
@@ -200,6 +202,27 @@ static bool find_all(void *library) {
         if (*functions[i].slot == NULL) return false;
     }
     return true;
+}
+
+// MARK: OpenSSL, as libcurl has it
+
+static struct {
+    void *(*get_chain)(void *);
+    int (*count)(void *);
+    void *(*certificate)(void *, int);
+    int (*encode)(void *, unsigned char **);
+    void (*release)(void *, const char *, int);
+    bool is_there;
+} openssl;
+
+static void find_openssl(void *library) {
+    // A look-up by the handle of a library also looks into those that it is linked to.
+    openssl.get_chain = (void *(*)(void *))dlsym(library, "SSL_get0_verified_chain");
+    openssl.count = (int (*)(void *))dlsym(library, "OPENSSL_sk_num");
+    openssl.certificate = (void *(*)(void *, int))dlsym(library, "OPENSSL_sk_value");
+    openssl.encode = (int (*)(void *, unsigned char **))dlsym(library, "i2d_X509");
+    openssl.release = (void (*)(void *, const char *, int))dlsym(library, "CRYPTO_free");
+    openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
 }
 
 // MARK: The end of the process
@@ -280,6 +303,7 @@ static void load(void) {
     // Handlers run in the reverse order: this one before OpenSSL's own, which the line above has registered.
     process = getpid();
     if (atexit(shut_gates) != 0) return;
+    find_openssl(library);
     version = info->version_num;
     features = (uint32_t)info->features;
     if (info->age >= AGE_OF_CA_FILE) {
@@ -298,6 +322,10 @@ bool ccurl_asks_before_sending(void) { return ccurl_version() >= VERSION_OF_PRER
 uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
 const char *ccurl_ca_file(void) { return ccurl_load() ? ca_file : NULL; }
 const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
+
+bool ccurl_shows_chains(void) {
+    return ccurl_version() >= VERSION_OF_PREREQ && openssl.is_there;
+}
 
 // MARK: Easy handles
 
@@ -493,6 +521,27 @@ int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
     failure |= curl.easy_setopt(easy, (int)CCURL_PROXY, "");
     failure |= curl.easy_setopt(easy, (int)CCURL_FRESH_CONNECT, 1L);
     return failure | curl.easy_setopt(easy, (int)CCURL_NOSIGNAL, 1L);
+}
+
+void ccurl_easy_chain(
+    CCurlEasy *easy,
+    void (*callback)(void *context, const uint8_t *der, size_t size),
+    void *context
+) {
+    struct {
+        int backend;
+        void *internals;
+    } *session = NULL;
+    if (!openssl.is_there || curl.easy_getinfo(easy, INFO_TLS_SSL_PTR, &session) != CCURL_OK) return;
+    if (session == NULL || session->backend != BACKEND_OPENSSL || session->internals == NULL) return;
+    void *chain = openssl.get_chain(session->internals);
+    int count = chain == NULL ? 0 : openssl.count(chain);
+    for (int i = 0; i < count; i++) {
+        unsigned char *der = NULL;
+        int size = openssl.encode(openssl.certificate(chain, i), &der);
+        if (size > 0) callback(context, der, (size_t)size);
+        openssl.release(der, "", 0);
+    }
 }
 
 int ccurl_easy_use_http11(CCurlEasy *easy) {

@@ -63,6 +63,8 @@ enum CCurlLongOption {
     CCURL_PROTOCOLS = 181,
     CCURL_REDIR_PROTOCOLS = 182,
     CCURL_PATH_AS_IS = 234,
+    CCURL_SSL_SESSIONID_CACHE = 150,
+    CCURL_SSL_VERIFYSTATUS = 232,
     CCURL_PIPEWAIT = 237,
     CCURL_PROXY_SSLVERSION = 250,
     CCURL_SUPPRESS_CONNECT_HEADERS = 265,
@@ -191,6 +193,17 @@ enum CCurlNews {
     /// A proxy is asked for a tunnel; or, with a text, a line of its answer.
     CCURL_NEWS_TUNNEL,
 };
+
+/// Whether the chains of certificates that were verified can be looked at: if libcurl uses OpenSSL.
+bool ccurl_shows_chains(void);
+
+/// Calls back with each certificate of the chain that was verified for the connection of a transfer, the server's own
+/// first, in DER; from within a callback of the transfer. Nothing is called if there is no such chain.
+void ccurl_easy_chain(
+    CCurlEasy *easy,
+    void (*callback)(void *context, const uint8_t *der, size_t size),
+    void *context
+);
 
 /// What is called with the news of a transfer.
 typedef struct {

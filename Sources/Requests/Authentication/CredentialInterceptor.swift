@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Answers challenges of the scheme `Basic` with a user's name and password, when a server asks for them (RFC 7617).
+/// Answers challenges of the schemes `Digest` and `Basic` with a user's name and password (RFC 7616, RFC 7617).
 ///
 /// ```swift
 /// environment.interceptors.append(CredentialInterceptor { challenge, url in
@@ -11,82 +11,188 @@ import Foundation
 /// })
 /// ```
 ///
-/// A server is answered once in an operation; if it rejects the answer, its 401 is the failure. Only the origin of the
-/// base URL is answered, or where there is none the one that the request was for; never one that a redirect led to. A
-/// request that bears an `Authorization` already isn't answered for: other credentials were rejected.
+/// If a server offers both schemes, `Digest` is chosen, which never sends the password. Of it, MD5, SHA-256, SHA-512 and
+/// SHA-512-256 are known, each also as `-sess`, with `auth` and `auth-int`, `userhash` and `nextnonce`. A content that
+/// isn't in memory or in a file can't be covered by `auth-int`.
 ///
-/// To send the password before it is asked for, which spares a round trip, take ``AuthenticationProvider``.
-public final class CredentialInterceptor: ChallengeAnswering {
-    /// What became of the challenge of an operation.
-    private struct Answer: Sendable {
-        let origin: Origin
-        let authorization: Authorization?
-    }
+/// The closure is asked once for a part of a server; later requests to that part bring the credentials along, which
+/// spares a round trip. If they are rejected, it is asked again, once for a request, and the 401 after that is the
+/// failure. Only the origin of the base URL is answered, or without a base URL the one that the request was for; never one
+/// that a redirect led to. A request that bears an `Authorization` of its own isn't answered for. A stream that can be
+/// sent once can't be sent again with the answer: its 401 is the failure.
+///
+/// Proxies ask in the same way, with a 407; they are answered by a closure of their own. That is for requests over plain
+/// http, which the proxy sees. A tunnel to an https origin is the transport's: give that the credentials of the proxy.
+///
+/// It works over each transport. To send a password before it is asked for, take ``AuthenticationProvider``. Safe on any
+/// thread.
+public final class CredentialInterceptor: HopAuthenticating {
+    /// Returns the user's name and password for a challenge, or nil to leave it unanswered.
+    public typealias Provider = @Sendable (AuthenticationChallenge, URL) async -> URLCredential?
 
-    private let credential: @Sendable (AuthenticationChallenge, URL) async -> URLCredential?
+    private let credential: Provider
+    private let proxyCredential: Provider?
+    private let spaces = Locked(CredentialSpaces())
 
     /// Makes an interceptor.
     ///
-    /// - Parameter credential: Gives the user's name and password for a challenge of an address, or nil to leave the
-    ///   challenge unanswered. Called for each operation that is challenged.
-    public init(_ credential: @escaping @Sendable (AuthenticationChallenge, URL) async -> URLCredential?) {
+    /// - Parameters:
+    ///   - proxy: Gives the name and the password for a proxy, with the address that was asked for; nil, the default,
+    ///     leaves its challenges unanswered.
+    ///   - credential: Gives the user's name and password for a challenge of an address, or nil to leave the challenge
+    ///     unanswered.
+    public init(proxy: Provider? = nil, _ credential: @escaping Provider) {
         self.credential = credential
+        proxyCredential = proxy
     }
 
-    /// Adds the answer to the challenge of the attempt before.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-        guard let answer = answer(in: context), let authorization = answer.authorization,
-            Origin(request.url) == answer.origin
-        else { return }
-        request.headers.set(.authorization(authorization))
+    func authenticate(
+        _ request: HTTPRequest,
+        at position: Int,
+        context: InterceptorContext,
+        send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
+    ) async throws -> HTTPResponse<ResponseContent> {
+        var outgoing = prepared(request, in: context)
+        var hop = Hop(request: request, position: position, context: context)
+        var cause: Attempt.Cause?
+        while true {
+            let answer = try await send(outgoing, cause)
+            note(answer.head, to: outgoing)
+            guard let again = try await self.answer(answer.head, to: outgoing, of: &hop) else { return answer }
+            (outgoing, cause) = (again, .answer)
+        }
     }
 
-    /// Answers a challenge, and has the request sent again with the answer.
-    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
+    /// A request on its way to one address, and how it has been answered for: as the origin, and as the proxy asks.
+    private struct Hop {
+        let request: HTTPRequest
+        let position: Int
+        let context: InterceptorContext
+        var asked: Set<CredentialSpace.Asker> = []
+        var renewed: Set<CredentialSpace.Asker> = []
     }
 
-    func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        guard error.code == .unacceptableStatus, let response = error.response, response.status == .unauthorized,
-            let request = error.request, !request.headers.contains(.authorization),
-            request.inherits(from: context.baseURL), !request.hasLeftOrigin,
-            answer(in: context) == nil, let challenge = response.basicChallenge
-        else { return .pass }
-        // Noted even where there is no answer: the user isn't asked twice.
+    // MARK: Before a challenge
+
+    /// Whether the credentials of the application are for a request.
+    private func concerns(_ request: HTTPRequest, in context: InterceptorContext) -> Bool {
+        !request.headers.contains(.authorization) && request.inherits(from: context.baseURL) && !request.hasLeftOrigin
+    }
+
+    /// Adds what earlier challenges were answered with.
+    private func prepared(_ request: HTTPRequest, in context: InterceptorContext) -> HTTPRequest {
+        var prepared = request
+        let sent = SentTarget(request)
+        if concerns(request, in: context),
+            let known = spaces.withLock({ $0.authorization(for: sent, .origin(Origin(request.url))) })
+        {
+            prepared.headers.set(.authorization(known))
+        }
+        if let known = proxyAuthorization(of: request) { prepared.headers.set(known) }
+        return prepared
+    }
+
+    /// The credentials for a proxy that has asked for some.
+    private func proxyAuthorization(of request: HTTPRequest) -> HTTPField? {
+        guard proxyCredential != nil, request.isSeenByProxies, !request.headers.contains(.proxyAuthorization) else {
+            return nil
+        }
+        let sent = SentTarget(request)
+        return spaces.withLock { $0.authorization(for: sent, .proxy) }
+            .map { HTTPField(.proxyAuthorization, $0.rawValue) }
+    }
+
+    /// Takes the nonce for the next request, if the server sends one.
+    private func note(_ head: HTTPResponseHead, to request: HTTPRequest) {
+        let sides: [(HTTPField.Name, CredentialSpace.Asker, HTTPField.Name)] = [
+            (.authenticationInfo, .origin(Origin(request.url)), .authorization),
+            (.proxyAuthenticationInfo, .proxy, .proxyAuthorization),
+        ]
+        for (name, asker, sent) in sides {
+            guard let info = head[name],
+                let next = AuthenticationChallenge.list(parsing: "Info \(info)").first?["nextnonce"],
+                let former = request.headers[sent].flatMap({ Authorization($0).parameters[named: "nonce"] })
+            else { continue }
+            spaces.withLock { _ = $0.renew(asker, former, with: next) }
+        }
+    }
+
+    // MARK: After a challenge
+
+    /// Returns the request to send again; `nil` if the response stands.
+    private func answer(
+        _ head: HTTPResponseHead,
+        to outgoing: HTTPRequest,
+        of hop: inout Hop
+    ) async throws -> HTTPRequest? {
+        let (request, context) = (hop.request, hop.context)
+        let isProxy = head.status == .proxyAuthenticationRequired
+        let isConcerned =
+            isProxy ? request.isSeenByProxies : head.status == .unauthorized && concerns(request, in: context)
+        guard isConcerned, request.body.isReplayable,
+            let provider = isProxy ? proxyCredential : credential, let challenge = head.challenge(isProxy: isProxy)
+        else { return nil }
+        let asker: CredentialSpace.Asker = isProxy ? .proxy : .origin(Origin(request.url))
+        let sent = outgoing.headers[isProxy ? .proxyAuthorization : .authorization].map(Authorization.init)
+        // The password was right, and only the nonce too old: nobody is asked again.
+        if challenge.isStale, let former = sent?.parameters[named: "nonce"], let nonce = challenge["nonce"],
+            hop.renewed.insert(asker).inserted,
+            spaces.withLock({ $0.renew(asker, former, with: nonce) })
+        {
+            return prepared(request, in: context)
+        }
+        if sent != nil { spaces.withLock { $0.remove(asker, realm: challenge.realm ?? "") } }
+        guard hop.asked.insert(asker).inserted else { return nil }
         context.report(.started(.challenge(challenge)))
-        let authorization = await credential(challenge, request.url).flatMap { Authorization($0, for: challenge) }
-        context.report(.ended(isGranted: authorization != nil))
-        context.notes.write(
-            Answer(origin: Origin(request.url), authorization: authorization),
-            of: ObjectIdentifier(self)
-        )
-        return authorization == nil ? .pass : .retry
+        let credential = await CallScope.run(self, at: hop.position, within: context.source.scope) {
+            await provider(challenge, request.url)
+        }
+        let answer = credential?.answer(to: challenge)
+        context.report(.ended(isGranted: answer != nil))
+        guard let answer else { return nil }
+        if case .basic(let authorization) = answer { _ = try authorization.validated() }
+        let space = CredentialSpace(asker, of: challenge, to: request.url, answer: answer)
+        spaces.withLock { $0.insert(space) }
+        let again = prepared(request, in: context)
+        return again.headers == outgoing.headers ? nil : again
     }
+}
 
-    private func answer(in context: InterceptorContext) -> Answer? {
-        context.notes.note(of: ObjectIdentifier(self))
-    }
+extension HTTPRequest {
+    /// Whether a proxy gets the fields of the request.
+    ///
+    /// Through a tunnel the origin would get what is meant for the proxy.
+    fileprivate var isSeenByProxies: Bool { url.scheme?.lowercasedASCII == "http" }
 }
 
 extension HTTPResponseHead {
-    fileprivate var basicChallenge: AuthenticationChallenge? {
-        headers[values: .wwwAuthenticate].lazy
+    /// The challenge to be answered: the first of `Digest` whose algorithm is known, else one of `Basic`.
+    fileprivate func challenge(isProxy: Bool) -> AuthenticationChallenge? {
+        let challenges = headers[values: isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap { AuthenticationChallenge.list(parsing: $0) }
-            .first { $0.scheme.equalsIgnoringASCIICase("Basic") }
+        return challenges.first(where: \.isAnswerableDigest)
+            ?? challenges.first { $0.scheme.equalsIgnoringASCIICase("Basic") }
     }
 }
 
-extension Authorization {
-    /// The answer to a challenge of the scheme `Basic`; nil for a credential that isn't a name and a password.
+extension URLCredential {
+    /// The answer to a challenge; nil for a credential that isn't a name and a password.
     ///
     /// In UTF-8, whether the server says that it expects that or says nothing. Where it does, both are normalised, so
     /// that one text typed on two keyboards is one password (RFC 7617, 2.1).
-    fileprivate init?(_ credential: URLCredential, for challenge: AuthenticationChallenge) {
-        guard let user = credential.user, let password = credential.password else { return nil }
+    fileprivate func answer(to challenge: AuthenticationChallenge) -> CredentialSpace.Answer? {
+        guard let user, let password else { return nil }
+        guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {
+            let clientNonce = (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal
+            return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
+                .map { .digest($0) }
+        }
         let isUnicode = challenge["charset"]?.equalsIgnoringASCIICase("UTF-8") == true
-        self = .basic(
-            username: isUnicode ? user.precomposedStringWithCanonicalMapping : user,
-            password: isUnicode ? password.precomposedStringWithCanonicalMapping : password
+        return .basic(
+            .basic(
+                username: isUnicode ? user.precomposedStringWithCanonicalMapping : user,
+                password: isUnicode ? password.precomposedStringWithCanonicalMapping : password
+            )
         )
     }
 }

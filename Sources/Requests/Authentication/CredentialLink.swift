@@ -3,26 +3,73 @@
 
 import Foundation
 
+/// An interceptor that answers challenges where they are met: at one address, which redirects may have led to.
+protocol HopAuthenticating: Interceptor {
+    /// Sends a request, with what is known about its address, and once more if it is challenged.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - position: The position of the interceptor among all.
+    ///   - context: The context of the operation.
+    ///   - send: Sends a request further on; with a cause, if it isn't the first time.
+    /// - Returns: The last answer.
+    /// - Throws: What `send` throws.
+    func authenticate(
+        _ request: HTTPRequest,
+        at position: Int,
+        context: InterceptorContext,
+        send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
+    ) async throws -> HTTPResponse<ResponseContent>
+}
+
 /// Answers a challenge to a request that a redirect has asked for, and sends that request again, not the one before it.
 ///
-/// A challenge to the operation's own request is answered by a retry, which makes that anew. After a redirect a retry
-/// would send the operation's own request once more: a payment, whose answer was a redirect to its receipt, twice.
+/// Interceptors for a name and a password answer every challenge here. Those with a credential that is refreshed answer
+/// one to the operation's own request by a retry, which makes that anew. After a redirect a retry would send the
+/// operation's own request once more: a payment, whose answer was a redirect to its receipt, twice.
 struct CredentialLink: Interceptor {
+    private let authenticating: [(interceptor: any HopAuthenticating, position: Int)]
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
     /// Makes a link of those interceptors that answer challenges; nil without any.
     init?(_ interceptors: [any Interceptor], at positions: [Int]) {
         guard !interceptors.isEmpty else { return nil }
+        authenticating = zip(interceptors, positions).compactMap { interceptor, position in
+            (interceptor as? any HopAuthenticating).map { ($0, position) }
+        }
         answering = zip(interceptors, positions).compactMap { interceptor, position in
             (interceptor as? any ChallengeAnswering).map { ($0, position) }
         }
-        if answering.isEmpty { return nil }
+        if answering.isEmpty, authenticating.isEmpty { return nil }
     }
 
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
         next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        try await send(request, through: authenticating[...], context, next)
+    }
+
+    /// Sends a request through those that authenticate it, one within the other.
+    private func send(
+        _ request: HTTPRequest,
+        through authenticating: ArraySlice<(interceptor: any HopAuthenticating, position: Int)>,
+        _ context: InterceptorContext,
+        _ next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        guard let (interceptor, position) = authenticating.first else {
+            return try await answered(request, context, next)
+        }
+        return try await interceptor.authenticate(request, at: position, context: context) { request, cause in
+            try await send(request, through: authenticating.dropFirst(), context, cause.map(next.because) ?? next)
+        }
+    }
+
+    private func answered(
+        _ request: HTTPRequest,
+        _ context: InterceptorContext,
+        _ next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         let answer = try await next(request)
         guard next.cause == .redirect, answer.status.category == .clientError, request.body.isReplayable else {

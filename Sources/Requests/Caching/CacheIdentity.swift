@@ -32,7 +32,7 @@ public struct CacheIdentity: Sendable {
 
     /// All header fields with secrets but `Cookie`, and the cookies with these names.
     ///
-    /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify nobody, as in a browser,
+    /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify no user, as in a browser,
     ///   whose profile belongs to one person.
     /// - Returns: The rule.
     public static func cookies(named names: Set<String>) -> CacheIdentity {
@@ -78,12 +78,12 @@ public struct CacheIdentity: Sendable {
 
 /// The cookies that don't identify a user, or identify the same user as another cookie.
 ///
-/// What isn't in here identifies its user: forgetting an entry costs a transfer, and never shows a response to another
+/// Every other cookie identifies its user: forgetting an entry costs a transfer, and never shows a response to another
 /// user. Values and hosts are kept as digests.
 struct CookieAliases: Sendable, Hashable {
     /// The number of cookies that are kept.
     static let limit = 256
-    /// The identity of each cookie, by its digest, the oldest entries first; empty if it identifies nobody.
+    /// The identity of each cookie, by its digest, the oldest entries first; empty if it identifies no user.
     private(set) var entries: [(digest: String, identity: String)] = []
     private var positions: [String: String] = [:]
 
@@ -91,7 +91,7 @@ struct CookieAliases: Sendable, Hashable {
         for entry in entries.suffix(Self.limit) { set(entry.identity, for: entry.digest) }
     }
 
-    /// Returns what a cookie counts as; `nil` if it identifies nobody.
+    /// Returns what a cookie counts as; `nil` if it identifies no user.
     func identity(of pair: String, sentTo url: URL) -> String? {
         guard !positions.isEmpty else { return pair }
         for domain in Self.domains(of: Origin(url).host) {

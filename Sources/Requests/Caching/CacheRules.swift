@@ -204,7 +204,7 @@ struct CacheRules: Sendable {
         .preconditionRequired, .tooManyRequests, .requestHeaderFieldsTooLarge, .networkAuthenticationRequired,
     ]
 
-    /// The statuses whose requirements are known, besides those that are cacheable without anybody saying so.
+    /// The statuses whose requirements are known, besides those that are cacheable by default.
     private static let understood: Set<HTTPStatus> = [.found, .seeOther, .temporaryRedirect]
 
     // MARK: Invalidating

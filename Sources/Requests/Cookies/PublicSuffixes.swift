@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The domains below which anybody can have a name: `co.uk`, `github.io` (publicsuffix.org).
+/// The domains below which any party can have a name: `co.uk`, `github.io` (publicsuffix.org).
 ///
 /// A cookie for such a domain would go to parties that have nothing to do with each other, so none is kept.
 struct PublicSuffixes: Sendable {

@@ -6,7 +6,7 @@ import Foundation
 /// A call that carries on from a place in the chain of another one, and outlives that: a validation in the background.
 ///
 /// It has the options of the other call, such as its trust and its limits, but no interceptors, validators and retries:
-/// nobody waits for its answer but the link that began it.
+/// only the link that began it waits for its answer.
 final class DetachedCall: Sendable {
     let requestIdentifier: String
     let sender: Sender

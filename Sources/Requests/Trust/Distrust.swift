@@ -6,6 +6,7 @@ import Foundation
 /// Why a connection isn't trusted, or a server doesn't trust this side.
 enum Distrust: Sendable, Hashable, CaseIterable {
     case wrongPin
+    case rejected
     case wrongHost
     case expired
     case notYetValid
@@ -26,6 +27,7 @@ enum Distrust: Sendable, Hashable, CaseIterable {
     var reason: String {
         switch self {
         case .wrongPin: "the server's key isn't one of those that are pinned"
+        case .rejected: "the evaluator of the trust policy refuses the server's certificate"
         case .wrongHost: "the server's certificate is for another host"
         case .expired: "the server's certificate has expired"
         case .notYetValid: "the server's certificate isn't valid yet"
@@ -47,7 +49,7 @@ enum Distrust: Sendable, Hashable, CaseIterable {
     /// The nearest that Foundation has.
     var urlCode: URLError.Code {
         switch self {
-        case .wrongPin, .wrongHost, .revoked, .selfSigned, .badCertificate, .unchecked:
+        case .wrongPin, .rejected, .wrongHost, .revoked, .selfSigned, .badCertificate, .unchecked:
             .serverCertificateUntrusted
         case .expired: .serverCertificateHasBadDate
         case .notYetValid: .serverCertificateNotYetValid

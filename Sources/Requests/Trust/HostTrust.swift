@@ -13,8 +13,12 @@ struct HostTrust: Sendable, Hashable {
 
     /// Whose word about the host's key is good.
     let authorities: Authorities
-    /// The pins that one of has to be that of the host's key; nil where every key will do.
+    /// The pins of which one has to be that of a key in the verified chain; nil if each key will do.
     let pins: Set<PublicKeyPin>?
+    /// The closure that has the last word; nil if there is none.
+    let evaluator: TrustEvaluator?
+    /// Whether the host has to prove that its certificate isn't revoked.
+    let requiresStaple: Bool
     /// What the host is told about the client, if it asks.
     var identity: ClientIdentity?
     let minimumVersion: TLSVersion
@@ -27,8 +31,10 @@ extension TrustPolicy {
     func trust(for host: String) -> HostTrust? {
         guard let rules else { return nil }
         return HostTrust(
-            authorities: rules.authorities,
+            authorities: rules.hostAuthorities.value(for: host) ?? rules.authorities,
             pins: rules.pins.value(for: host),
+            evaluator: rules.evaluators.value(for: host),
+            requiresStaple: rules.stapledHosts.value(for: host) == true,
             identity: rules.identities.value(for: host),
             minimumVersion: rules.minimumVersion,
             acceptsAnyCertificate: rules.insecureHosts.value(for: host) == true
@@ -36,7 +42,39 @@ extension TrustPolicy {
     }
 }
 
-/// The SHA-256 of a public key: what a host's own certificate must hold, beside being trusted.
+/// A check of one's own of the certificates of a server, for what no other rule of a ``TrustPolicy`` says.
+///
+/// ```swift
+/// let evaluator = TrustEvaluator { host, chain in
+///     chain.count > 1 && !revoked.contains(PublicKeyPin(chain[0]))
+/// }
+/// let trust = try TrustPolicy.system.evaluating(with: evaluator, forHosts: ["api.example.com"])
+/// ```
+///
+/// It comes after the checks of the system and the pins, and can only refuse. It is asked before each request, also over
+/// a connection that is used again, on a thread of the transport: it must return soon, and wait for nothing. Two
+/// evaluators are equal if they are one object, so make it once.
+public final class TrustEvaluator: Sendable, Hashable {
+    private let evaluate: @Sendable (_ host: String, _ chain: [Certificate]) -> Bool
+
+    /// Makes an evaluator.
+    ///
+    /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own certificate
+    ///   first. Where any certificate is accepted, it has that one alone; over libcurl, such hosts can't have an evaluator.
+    public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [Certificate]) -> Bool) {
+        self.evaluate = evaluate
+    }
+
+    func trusts(_ host: String, _ chain: [Certificate]) -> Bool { evaluate(host, chain) }
+
+    /// Whether both are one object.
+    public static func == (one: TrustEvaluator, other: TrustEvaluator) -> Bool { one === other }
+
+    /// Hashes the object's identity.
+    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}
+
+/// The SHA-256 of a public key: what one of a host's certificates must hold, beside being trusted.
 ///
 /// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the certificate:
 /// it stays good when that is renewed with the same key. Pin a second key too, one that isn't in use yet, or the loss
@@ -102,29 +140,39 @@ extension HostTrust {
     /// Whether the authorities are the system's, so that it can be left to do its usual checks besides.
     var goesByTheSystem: Bool { !acceptsAnyCertificate && authorities == Authorities() }
 
-    /// Judges the certificate of the host.
+    /// Judges the certificates of the host.
     ///
-    /// Everything has to be there and right: what can't be read is refused, and a pin is looked at last, but for a
+    /// Everything has to be there and right: what can't be read is refused, and pins are looked at last, but for a
     /// certificate that needn't be anybody's, too.
     ///
     /// - Parameters:
-    ///   - certificate: The host's own, as DER; nil where there is none.
+    ///   - host: The host.
+    ///   - chain: Its certificates, as DER, its own first; called after the system was asked, which verifies them.
     ///   - problem: What the system finds wrong by the policy's authorities; nil is nothing. Not asked where any
     ///     certificate will do.
     /// - Returns: What to do.
-    func verdict(on certificate: Data?, problem: () -> Distrust?) -> Verdict {
+    func verdict(on host: String, chain: () -> [Data], problem: () -> Distrust?) -> Verdict {
         if !acceptsAnyCertificate {
             guard authorities.includesSystem || !authorities.certificates.isEmpty else {
                 return .refuse(.noAuthorities)
             }
             if let problem = problem() { return .refuse(problem) }
         }
-        if let pins {
-            guard let der = certificate, let certificate = try? Certificate(der: der) else {
-                return .refuse(.badCertificate)
-            }
-            guard pins.contains(PublicKeyPin(certificate)) else { return .refuse(.wrongPin) }
-        }
+        if looksAtChains, let refusal = refusal(of: host, chain: chain()) { return .refuse(refusal) }
         return goesByTheSystem ? .leave : .accept
+    }
+
+    /// Whether there is anything to look for in certificates that the system trusts.
+    var looksAtChains: Bool { pins != nil || evaluator != nil }
+
+    /// Returns why a host isn't trusted whose certificates were verified; nil if it is.
+    func refusal(of host: String, chain: [Data]) -> Distrust? {
+        // Where nothing is verified, what a server sends behind its own certificate proves nothing.
+        let counted = acceptsAnyCertificate ? Array(chain.prefix(1)) : chain
+        guard let own = counted.first, (try? Certificate(der: own)) != nil else { return .badCertificate }
+        let certificates = counted.compactMap { try? Certificate(der: $0) }
+        if let pins, !certificates.contains(where: { pins.contains(PublicKeyPin($0)) }) { return .wrongPin }
+        if let evaluator, !evaluator.trusts(host, certificates) { return .rejected }
+        return nil
     }
 }

@@ -27,6 +27,9 @@ public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.
     struct Rules: Sendable, Hashable {
         var authorities = HostTrust.Authorities()
+        var hostAuthorities: [HostPattern: HostTrust.Authorities] = [:]
+        var evaluators: [HostPattern: TrustEvaluator] = [:]
+        var stapledHosts: [HostPattern: Bool] = [:]
         var pins: [HostPattern: Set<PublicKeyPin>] = [:]
         var identities: [HostPattern: ClientIdentity] = [:]
         var minimumVersion = TLSVersion.tls12
@@ -72,10 +75,65 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Asks that the key of these hosts is one of these, after all other checks.
+    /// Trusts these authorities for some hosts, and no other: the rule of the policy doesn't count for them.
     ///
-    /// The key is that in the host's own certificate, not those of the authorities above it. Pins for a host that has
-    /// some already are added to them.
+    /// Use it for servers of your own whose authority must not speak for the rest of the world.
+    ///
+    /// - Parameters:
+    ///   - certificates: The authorities; without any, connections to these hosts fail.
+    ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
+    /// - Returns: A policy that does.
+    /// - Throws: ``InvalidTrust`` if there is no host, or one isn't.
+    public func trustingOnly(
+        _ certificates: [Certificate],
+        forHosts hosts: [String]
+    ) throws(InvalidTrust) -> TrustPolicy {
+        let patterns = try Self.patterns(hosts)
+        let authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates)
+        return changed { rules in
+            for pattern in patterns { rules.hostAuthorities[pattern] = authorities }
+        }
+    }
+
+    /// Asks a closure about connections to these hosts, after all other checks.
+    ///
+    /// - Parameters:
+    ///   - evaluator: The closure; a host has one, the last.
+    ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
+    /// - Returns: A policy that does.
+    /// - Throws: ``InvalidTrust`` if there is no host, or one isn't.
+    public func evaluating(
+        with evaluator: TrustEvaluator,
+        forHosts hosts: [String]
+    ) throws(InvalidTrust) -> TrustPolicy {
+        let patterns = try Self.patterns(hosts)
+        return changed { rules in
+            for pattern in patterns { rules.evaluators[pattern] = evaluator }
+        }
+    }
+
+    /// Asks that these hosts bring a proof that their certificate isn't revoked (OCSP stapling, RFC 6066, 8).
+    ///
+    /// A server that brings none, or one that says otherwise, isn't trusted, nor is one that doesn't send the certificate of
+    /// the authority along, which OpenSSL needs to check the proof. Over libcurl only, if its TLS library can;
+    /// elsewhere, requests to these hosts fail with the code `unsupported`.
+    ///
+    /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.
+    /// - Returns: A policy that does.
+    /// - Throws: ``InvalidTrust`` if there is no host, or one isn't.
+    public func requiringStapledStatus(forHosts hosts: [String]) throws(InvalidTrust) -> TrustPolicy {
+        let patterns = try Self.patterns(hosts)
+        return changed { rules in
+            for pattern in patterns { rules.stapledHosts[pattern] = true }
+        }
+    }
+
+    /// Asks that one of these keys is in the chain of certificates of these hosts, after all other checks.
+    ///
+    /// The chain is the one that was verified: the host's own certificate, and those above it up to the authority that is
+    /// trusted. What a server sends besides doesn't count. Pin the key of an authority to be free to change the server's.
+    /// Where any certificate is accepted, and over a libcurl without OpenSSL, only the host's own certificate counts.
+    /// Pins for a host that has some already are added to them.
     ///
     /// - Parameters:
     ///   - pins: The pins; at least one.

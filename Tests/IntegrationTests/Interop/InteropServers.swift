@@ -24,6 +24,8 @@ struct InteropServers: Sendable {
         case peer
         /// OpenSSL, with one version of TLS.
         case tls11, tls12, tls13
+        /// OpenSSL, which sends along a certificate that has nothing to do with its own; which staples a status.
+        case decoy, stapled
         /// The same, refusing whoever has no client certificate.
         case asking12, asking13
     }

@@ -81,7 +81,10 @@ import Testing
         #expect(asked.count == 1 && transport.requests.count == 2)
     }
 
-    @Test(arguments: [#"Digest realm="r", nonce="n""#, "Bearer", "", "Negotiate"])
+    @Test(arguments: [
+        #"Digest realm="r", nonce="n", algorithm=SHA-1"#, #"Digest realm="r""#,
+        #"Digest realm="r", nonce="n", qop="auth-conf""#, "Bearer", "", "Negotiate",
+    ])
     func anotherSchemeIsLeftToOthers(challenge: String) async {
         let asked = Recorder<String>()
         let transport = server(challenge)

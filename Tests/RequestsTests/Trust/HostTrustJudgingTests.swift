@@ -7,6 +7,13 @@ import Testing
 
 @testable import Requests
 
+extension HostTrust {
+    /// Judges a host by its own certificate alone.
+    func verdict(on certificate: Data?, problem: () -> Distrust?) -> Verdict {
+        verdict(on: "api.example.com", chain: { certificate.map { [$0] } ?? [] }, problem: problem)
+    }
+}
+
 @Suite(.bounded) struct HostTrustJudgingTests {
     private let host = "api.example.com"
 
@@ -41,6 +48,72 @@ import Testing
 
         #expect(try rules.verdict(on: der(.ec), problem: { nil }) == .leave)
         #expect(try rules.verdict(on: der(.ed25519), problem: { nil }) == .refuse(.wrongPin))
+    }
+
+    @Test func pinOfAnAuthorityIsMetByTheVerifiedChain() throws {
+        let chain = try [CertificateSample.ec, .ed25519, .rsa].map(der)
+        let rules = try rules(pinned(.rsa))
+
+        #expect(rules.verdict(on: host, chain: { chain }, problem: { nil }) == .leave)
+        #expect(rules.verdict(on: host, chain: { Array(chain.prefix(2)) }, problem: { nil }) == .refuse(.wrongPin))
+        #expect(rules.refusal(of: host, chain: []) == .badCertificate)
+    }
+
+    @Test func whereNothingIsVerifiedOnlyTheHostsOwnKeyCounts() throws {
+        let policy = try pinned(.rsa).insecurelyAcceptingAnyCertificate(forHosts: [host])
+        let chain = try [CertificateSample.ec, .rsa].map(der)
+
+        #expect(try rules(policy).verdict(on: host, chain: { chain }, problem: { nil }) == .refuse(.wrongPin))
+    }
+
+    @Test func chainIsLookedAtAfterItWasVerified() throws {
+        let steps = Recorder<String>()
+
+        _ = try rules(pinned(.rsa)).verdict(
+            on: host,
+            chain: {
+                steps.record("chain")
+                return []
+            },
+            problem: {
+                steps.record("verified")
+                return nil
+            }
+        )
+
+        #expect(steps.elements == ["verified", "chain"])
+    }
+
+    @Test func evaluatorHasTheLastWordAndSeesTheChain() throws {
+        let asked = Recorder<String>()
+        let evaluator = TrustEvaluator { host, chain in
+            asked.record("\(host) \(chain.count)")
+            return chain.count == 2
+        }
+        let rules = try rules(.system.evaluating(with: evaluator, forHosts: ["*.example.com"]))
+        let chain = try [CertificateSample.ec, .rsa].map(der)
+
+        #expect(rules.verdict(on: host, chain: { chain }, problem: { nil }) == .leave)
+        #expect(rules.verdict(on: host, chain: { [chain[0]] }, problem: { nil }) == .refuse(.rejected))
+        #expect(rules.verdict(on: host, chain: { chain }, problem: { .expired }) == .refuse(.expired))
+        #expect(asked.elements == ["api.example.com 2", "api.example.com 1"])
+    }
+
+    @Test func authoritiesOfAHostTakeThePlaceOfThoseOfAll() throws {
+        let (mine, other) = (
+            try Certificate(pem: CertificateSample.rsa.pem), try Certificate(pem: CertificateSample.ec.pem)
+        )
+        let policy = try TrustPolicy.system.adding([other]).trustingOnly([mine], forHosts: [host])
+
+        #expect(try rules(policy).authorities == HostTrust.Authorities(includesSystem: false, certificates: [mine]))
+        #expect(policy.trust(for: "example.org")?.authorities.certificates == [other])
+        #expect(throws: InvalidTrust.self) { try TrustPolicy.system.trustingOnly([mine], forHosts: []) }
+    }
+
+    @Test func stapledStatusIsAskedOfTheNamedHostsOnly() throws {
+        let policy = try TrustPolicy.system.requiringStapledStatus(forHosts: [host])
+
+        #expect(try rules(policy).requiresStaple && policy.trust(for: "example.org")?.requiresStaple == false)
     }
 
     @Test func pinOfAnotherHostIsNone() throws {

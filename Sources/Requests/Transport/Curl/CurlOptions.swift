@@ -73,6 +73,11 @@ final class CurlOptions {
         return copy
     }
 
+    /// Returns why the connection of a transfer isn't to be used; nil if it may be.
+    func refusal(of easy: OpaquePointer) -> Distrust? {
+        trust?.refusal(of: easy, for: request.url.host(percentEncoded: false) ?? "")
+    }
+
     /// Sets everything.
     ///
     /// - Throws: An error that names the first option that this libcurl refuses, and why.

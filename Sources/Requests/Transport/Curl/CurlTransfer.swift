@@ -313,6 +313,10 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         loop.noteActivity(self)
         self.connection = connection
         if unsaid != nil { stopwatch.read(at: loop.now) }
+        if let distrust = options.refusal(of: easy) {
+            _ = state.stop(.distrusted(distrust))
+            return false
+        }
         let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
         return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
     }

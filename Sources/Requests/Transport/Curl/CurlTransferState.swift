@@ -35,6 +35,8 @@ struct CurlTransferState: Sendable {
         /// The content of the request didn't come in time.
         case bodyStalled
         case transportClosed
+        /// The connection isn't to be used.
+        case distrusted(Distrust)
         /// The request would be sent a second time, and that may do harm.
         case resent
     }
@@ -282,6 +284,8 @@ struct CurlTransferState: Sendable {
             let reason = "the connection was closed before a response came"
             let underlying = URLError(.networkConnectionLost)
             return RequestError(.connectionLost, phase: phase, reason: reason, underlying: underlying)
+        case .distrusted(let distrust):
+            return RequestError(distrust, phase: .sending)
         case .transportClosed:
             return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
         }

@@ -26,6 +26,10 @@ struct CurlTrust: Sendable {
     private let authorities: CurlAuthorities?
     private let pins: String?
     private let identity: Identity?
+    private let requiresStaple: Bool
+    /// The rules that the chain of each connection is checked by, before a request is sent over it; nil if libcurl's own
+    /// checks are all.
+    let rulesOfChain: HostTrust?
 
     /// - Throws: A ``RequestError`` where this libcurl is too old.
     init(_ trust: HostTrust, authorities: CurlAuthorities?, version: UInt32) throws(RequestError) {
@@ -36,8 +40,22 @@ struct CurlTrust: Sendable {
         acceptsAnyCertificate = trust.acceptsAnyCertificate
         includesSystem = trust.authorities.includesSystem
         self.authorities = authorities
-        pins = trust.pins.map(Self.text)
+        // libcurl compares pins with the server's own key only. So they are left to it where that is what counts, and
+        // where nothing else can be looked at.
+        let looksAtChains = Self.looksAtChains(of: trust)
+        guard looksAtChains || trust.evaluator == nil else {
+            let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
+        rulesOfChain = looksAtChains ? trust : nil
+        pins = looksAtChains ? nil : trust.pins.map(Self.text)
+        requiresStaple = trust.requiresStaple
         identity = trust.identity.map(Identity.init)
+    }
+
+    /// Whether the chains of a host are looked at before requests are sent, and not by libcurl.
+    static func looksAtChains(of trust: HostTrust) -> Bool {
+        ccurl_shows_chains() && trust.looksAtChains && !trust.acceptsAnyCertificate
     }
 
     /// Sets the options; gives 0 where this libcurl takes them all.
@@ -59,6 +77,9 @@ struct CurlTrust: Sendable {
         // The system's folder of authorities is looked into beside any file or bytes, unless it is taken away.
         if !includesSystem { set(CCURL_CAPATH, nil) }
         if let pins { set(CCURL_PINNEDPUBLICKEY, pins) }
+        if requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYSTATUS, 1) }
+        // A session that is resumed has no chain: the server doesn't show its certificates again.
+        if rulesOfChain != nil { failure |= ccurl_easy_set_long(easy, CCURL_SSL_SESSIONID_CACHE, 0) }
         if let identity {
             set(CCURL_SSLCERT_BLOB, identity.certificate)
             set(CCURL_SSLCERTTYPE, identity.type)
@@ -69,6 +90,23 @@ struct CurlTrust: Sendable {
             set(CCURL_KEYPASSWD, identity.password)
         }
         return failure
+    }
+
+    /// Returns why the connection to a host, which the transfer of a handle has, isn't to be used; nil if it may be.
+    func refusal(of easy: OpaquePointer, for host: String) -> Distrust? {
+        guard let rulesOfChain else { return nil }
+        var chain: [Data] = []
+        withUnsafeMutablePointer(to: &chain) { chain in
+            ccurl_easy_chain(
+                easy,
+                { context, bytes, count in
+                    guard let context, let bytes else { return }
+                    context.assumingMemoryBound(to: [Data].self).pointee.append(Data(bytes: bytes, count: count))
+                },
+                chain
+            )
+        }
+        return rulesOfChain.refusal(of: host, chain: chain)
     }
 
     /// The number of a version as the least.
@@ -82,6 +120,15 @@ struct CurlTrust: Sendable {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
         let mark = SHA256.digest(of: texts.joined().utf8).hexadecimal
         return (texts + ["sha256//\(mark)"]).joined(separator: ";")
+    }
+}
+
+extension HostTrust {
+    /// A text that differs for different rules of chains.
+    fileprivate var mark: String {
+        let pins = (pins ?? []).map(\.description).sorted().joined(separator: " ")
+        let evaluator = evaluator.map { "\(ObjectIdentifier($0).hashValue)" } ?? ""
+        return SHA256.digest(of: "\(pins) \(evaluator)".utf8).hexadecimal
     }
 }
 
@@ -115,9 +162,9 @@ enum CurlAuthorities: Sendable, Hashable {
     /// The certificates of these authorities, and of the system's where they are among them.
     ///
     /// - Throws: A ``RequestError`` where the system's aren't known.
-    init(_ authorities: HostTrust.Authorities, version: UInt32) throws(RequestError) {
+    init(_ authorities: HostTrust.Authorities, mark: String = "", version: UInt32) throws(RequestError) {
         // Never empty: without a single certificate nobody is trusted, which isn't the same as no option at all.
-        var text = Data("The authorities of a trust policy\n".utf8)
+        var text = Data("The authorities of a trust policy \(mark)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
                 let reason = "the certificates of the system's authorities aren't found, to add others to them"
@@ -169,9 +216,15 @@ final class CurlTrustCache: Sendable {
         let showsIdentity: Bool
     }
 
+    /// Authorities, and what else has to be the same for two requests to share a connection.
+    private struct MarkedAuthorities: Sendable, Hashable {
+        let authorities: HostTrust.Authorities
+        let mark: String
+    }
+
     private struct State: Sendable {
         var trusts: [Key: CurlTrust] = [:]
-        var authorities: [HostTrust.Authorities: CurlAuthorities] = [:]
+        var authorities: [MarkedAuthorities: CurlAuthorities] = [:]
     }
 
     /// The one of the process.
@@ -203,12 +256,17 @@ final class CurlTrustCache: Sendable {
     }
 
     private func authorities(of trust: HostTrust) throws(RequestError) -> CurlAuthorities? {
-        let authorities = trust.authorities
+        // libcurl doesn't know of the rules for chains, and would use a connection of other requests, whose session may
+        // have been resumed: that has no chain.
+        let mark = CurlTrust.looksAtChains(of: trust) ? trust.mark : ""
+        let marked = MarkedAuthorities(authorities: trust.authorities, mark: mark)
         // Where every certificate will do, nobody's word is asked for; where only the system's, libcurl knows them.
-        guard !trust.acceptsAnyCertificate, authorities != HostTrust.Authorities() else { return nil }
-        if let made = state.withLock({ $0.authorities[authorities] }) { return made }
-        let made = try CurlAuthorities(authorities, version: version)
-        state.withLock { $0.authorities[authorities] = made }
+        guard !trust.acceptsAnyCertificate, trust.authorities != HostTrust.Authorities() || !mark.isEmpty else {
+            return nil
+        }
+        if let made = state.withLock({ $0.authorities[marked] }) { return made }
+        let made = try CurlAuthorities(trust.authorities, mark: mark, version: version)
+        state.withLock { $0.authorities[marked] = made }
         return made
     }
 }

@@ -23,6 +23,10 @@ final class SessionTrust: Sendable {
 
     /// - Throws: A ``RequestError`` where the client's certificate can't be used.
     init(_ rules: HostTrust) throws(RequestError) {
+        guard !rules.requiresStaple else {
+            let reason = "a URLSession can't ask for a stapled status"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
         self.rules = rules
         credential = try rules.identity?.makeCredential()
     }
@@ -57,13 +61,13 @@ final class SessionTrust: Sendable {
 extension SecTrust {
     /// Judges what a server shows of itself.
     func verdict(of rules: HostTrust, for host: String) -> HostTrust.Verdict {
-        rules.verdict(on: leaf) { problem(for: host, by: rules) }
+        rules.verdict(on: host, chain: { chain }, problem: { problem(for: host, by: rules) })
     }
 
-    /// The server's own certificate, as DER.
-    private var leaf: Data? {
-        let chain = SecTrustCopyCertificateChain(self) as? [SecCertificate]
-        return chain?.first.map { SecCertificateCopyData($0) as Data }
+    /// The certificates as DER, the server's own first; after an evaluation, those that it has verified.
+    private var chain: [Data] {
+        let chain = SecTrustCopyCertificateChain(self) as? [SecCertificate] ?? []
+        return chain.map { SecCertificateCopyData($0) as Data }
     }
 
     /// What the system finds wrong; nil where it is content.

@@ -16,7 +16,7 @@ struct CacheRun: Sendable {
 
     /// Runs one test.
     ///
-    /// - Throws: ``CacheFailure`` for what isn't as expected, and the errors of requests.
+    /// - Throws: ``CacheFailure`` for each difference to what is expected, and the errors of requests.
     func run(_ test: CacheTest) async throws {
         let token = UUID().uuidString.lowercased()
         let requests = test.requests.map { json in
@@ -35,10 +35,17 @@ struct CacheRun: Sendable {
             let response = try await send(step, number: index + 1, of: test, token, after: responses.last)
             responses.append(response)
             try check(response, of: step, number: index + 1, token)
-            if step.isTrue("pause_after") { try await Task.sleep(for: .seconds(3)) }
+            if step.isTrue("pause_after") { await pause() }
         }
         let seen = try await client.send(HTTPRequest(url: server.appending(path: "state/\(token)"))).body
         try check(JSONDecoder().decode([JSONValue].self, from: seen), of: test, responses)
+    }
+
+    /// Waits until what is stored has grown old: by the clock of the server, which nothing but time moves.
+    private func pause() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + 3) { continuation.resume() }
+        }
     }
 
     private func send(

@@ -22,7 +22,7 @@ extension OverLoopback {
             case skipped
         }
 
-        @Test func cacheIsAtLeastAsGoodAsThatOfABrowser() async throws {
+        @Test func cachePassesAtLeastWhatBrowsersPass() async throws {
             let environment = ProcessInfo.processInfo.environment
             let folder = URL(fileURLWithPath: try #require(environment["REQUESTS_INTEROP_FOLDER"]))
             let suites = try JSONDecoder().decode(

@@ -1,0 +1,136 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What a challenge was answered with, for the requests to the same part of a server that follow.
+struct CredentialSpace: Sendable {
+    /// How requests are answered for.
+    enum Answer: Sendable {
+        case basic(Authorization)
+        case digest(DigestSession)
+    }
+
+    /// Who asks for credentials.
+    enum Asker: Sendable, Hashable {
+        case origin(Origin)
+        case proxy
+    }
+
+    let asker: Asker
+    let realm: String
+    /// The beginnings of the paths that the credentials are for.
+    let paths: [String]
+    var answer: Answer
+
+    /// The space of a challenge to a request.
+    ///
+    /// That of `Basic` is the path of the request up to its last slash, and all below (RFC 7617, 2.2); that of `Digest`
+    /// is what its `domain` says on the same origin, else the whole origin (RFC 7616, 3.3).
+    init(_ asker: Asker, of challenge: AuthenticationChallenge, to url: URL, answer: Answer) {
+        self.asker = asker
+        self.answer = answer
+        realm = challenge.realm ?? ""
+        switch answer {
+        case _ where asker == .proxy: paths = [""]
+        case .basic:
+            let path = url.path(percentEncoded: true)
+            paths = [String(path[...(path.lastIndex(of: "/") ?? path.startIndex)])].map { $0.isEmpty ? "/" : $0 }
+        case .digest:
+            let domains = (challenge["domain"] ?? "").split(separator: " ")
+                .compactMap { URL(string: String($0), relativeTo: url)?.absoluteURL }
+                .filter { Origin($0) == Origin(url) }
+                .map { $0.path(percentEncoded: true) }
+            paths = domains.isEmpty ? [""] : domains
+        }
+    }
+
+    /// How much of the path of a request the space covers, in bytes; `nil` if the request is outside.
+    func match(_ url: URL) -> Int? {
+        guard asker == .proxy || asker == .origin(Origin(url)) else { return nil }
+        let path = url.path(percentEncoded: true)
+        return paths.filter { path.utf8.starts(with: $0.utf8) }.map(\.utf8.count).max()
+    }
+}
+
+/// The spaces that an interceptor has answered for, the latest ones last, as many as fit.
+struct CredentialSpaces: Sendable {
+    /// The number of spaces that are kept.
+    static let limit = 100
+    private var spaces: [CredentialSpace] = []
+
+    /// Keeps a space in the place of the one with the same realm.
+    mutating func insert(_ space: CredentialSpace) {
+        spaces.removeAll { $0.asker == space.asker && $0.realm == space.realm && $0.paths == space.paths }
+        spaces.append(space)
+        if spaces.count > Self.limit { spaces.removeFirst() }
+    }
+
+    /// Removes the spaces of a realm, whose credentials were rejected.
+    mutating func remove(_ asker: CredentialSpace.Asker, realm: String) {
+        spaces.removeAll { $0.asker == asker && $0.realm == realm }
+    }
+
+    /// Returns the credentials for a request, and counts it; `nil` if nothing is known.
+    mutating func authorization(for sent: SentTarget, _ asker: CredentialSpace.Asker) -> Authorization? {
+        let matching = spaces.indices.filter { spaces[$0].asker == asker }
+            .compactMap { index in spaces[index].match(sent.url).map { (index, $0) } }
+        guard let index = matching.max(by: { $0.1 < $1.1 })?.0 else { return nil }
+        switch spaces[index].answer {
+        case .basic(let authorization): return authorization
+        case .digest(var session):
+            guard let content = sent.content(for: session.protection) else { return nil }
+            let answer = session.answer(to: sent.method, sent.target, content: content)
+            spaces[index].answer = .digest(session)
+            return answer
+        }
+    }
+
+    /// Renews the nonce of a realm.
+    ///
+    /// - Parameters:
+    ///   - asker: Who asks for it.
+    ///   - former: The nonce that is over.
+    ///   - nonce: The new one.
+    /// - Returns: Whether there is such a nonce.
+    @discardableResult
+    mutating func renew(_ asker: CredentialSpace.Asker, _ former: String, with nonce: String) -> Bool {
+        for index in spaces.indices where spaces[index].asker == asker {
+            guard case .digest(var session) = spaces[index].answer, session.presentNonce == former else { continue }
+            session.renew(nonce)
+            spaces[index].answer = .digest(session)
+            return true
+        }
+        return false
+    }
+}
+
+/// What of a request a `Digest` covers.
+struct SentTarget: Sendable {
+    let method: HTTPMethod
+    let url: URL
+    /// What the request line names.
+    let target: String
+    private let body: HTTPBody
+
+    /// The target of a request.
+    init(_ request: HTTPRequest) {
+        url = request.url
+        body = request.body
+        method = request.method
+        let path = request.url.path(percentEncoded: true)
+        target = (path.isEmpty ? "/" : path) + (request.url.query(percentEncoded: true).map { "?\($0)" } ?? "")
+    }
+
+    /// The content, as far as the protection covers it; `nil` if it can't be read before it is sent.
+    func content(for protection: DigestSession.Protection?) -> Data? {
+        guard protection == .authInt else { return Data() }
+        guard let content = try? body.resolved().content else { return nil }
+        switch content {
+        case .none: return Data()
+        case .data(let data): return data
+        case .file(let url): return try? Data(contentsOf: url)
+        case .stream: return nil
+        }
+    }
+}

@@ -1,0 +1,154 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The answers to one challenge of the scheme `Digest` (RFC 7616): a user's name and password, and a count.
+struct DigestSession: Sendable {
+    /// How secrets and requests become digests.
+    enum Algorithm: String, Sendable, CaseIterable {
+        case md5 = "MD5"
+        case sha256 = "SHA-256"
+        case sha512 = "SHA-512"
+        case sha512of256 = "SHA-512-256"
+
+        func digest(_ bytes: some Sequence<UInt8>) -> String {
+            switch self {
+            case .md5: MD5.digest(of: bytes).hexadecimal
+            case .sha256: SHA256.digest(of: bytes).hexadecimal
+            case .sha512: SHA512.digest(of: bytes).hexadecimal
+            case .sha512of256: SHA512.digest256(of: bytes).hexadecimal
+            }
+        }
+
+        func digest(_ text: String) -> String { digest(Array(text.utf8)) }
+    }
+
+    /// What the digest covers.
+    enum Protection: String, Sendable {
+        case auth
+        /// The content of the request too.
+        case authInt = "auth-int"
+    }
+
+    /// The challenge.
+    let challenge: AuthenticationChallenge
+    /// What each answer covers; `nil` for servers of RFC 2069.
+    let protection: Protection?
+    private let algorithm: Algorithm
+    /// Whether the session has a key of its own.
+    private let hasKey: Bool
+    private let user: String
+    private let password: String
+    private let clientNonce: String
+    private var nonce: String
+    private var count: UInt32 = 0
+
+    /// Begins to answer a challenge; `nil` if it is of another scheme, or asks for something unknown.
+    ///
+    /// - Parameters:
+    ///   - challenge: The challenge.
+    ///   - user: The user's name.
+    ///   - password: The password.
+    ///   - clientNonce: What makes the answers differ from those to another client.
+    init?(_ challenge: AuthenticationChallenge, user: String, password: String, clientNonce: String) {
+        guard challenge.isAnswerableDigest, let nonce = challenge["nonce"], challenge.realm != nil,
+            let (algorithm, hasKey) = Self.algorithm(of: challenge)
+        else { return nil }
+        let isUnicode = challenge["charset"]?.equalsIgnoringASCIICase("UTF-8") == true
+        self.challenge = challenge
+        self.algorithm = algorithm
+        self.hasKey = hasKey
+        self.nonce = nonce
+        self.clientNonce = clientNonce
+        self.user = isUnicode ? user.precomposedStringWithCanonicalMapping : user
+        self.password = isUnicode ? password.precomposedStringWithCanonicalMapping : password
+        protection = challenge["qop"].flatMap { Self.protections(in: $0).first }
+    }
+
+    /// The algorithm that a challenge names, and whether it ends in `-sess`.
+    fileprivate static func algorithm(of challenge: AuthenticationChallenge) -> (Algorithm, hasKey: Bool)? {
+        let name = challenge["algorithm"] ?? Algorithm.md5.rawValue
+        for algorithm in Algorithm.allCases {
+            if name.equalsIgnoringASCIICase(algorithm.rawValue) { return (algorithm, false) }
+            if name.equalsIgnoringASCIICase(algorithm.rawValue + "-sess") { return (algorithm, true) }
+        }
+        return nil
+    }
+
+    /// The protections of a list that are known; without the content first, since that costs nothing.
+    fileprivate static func protections(in list: String) -> [Protection] {
+        let names = FieldScanner.elements(of: list).map(\.lowercasedASCII)
+        return [.auth, .authInt].filter { names.contains($0.rawValue) }
+    }
+
+    /// The nonce that the next answer is for.
+    var presentNonce: String { nonce }
+
+    /// Takes the nonce that a server wants for the next answer (RFC 7616, 3.5).
+    mutating func renew(_ nonce: String) {
+        guard nonce != self.nonce else { return }
+        (self.nonce, count) = (nonce, 0)
+    }
+
+    /// Returns the answer for a request, and counts it.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - target: What the request asks for: path and query, or host and port of a tunnel.
+    ///   - content: The content of the request, if the answer covers it.
+    /// - Returns: The value of `Authorization` or `Proxy-Authorization`.
+    mutating func answer(to method: HTTPMethod, _ target: String, content: Data?) -> Authorization {
+        count += 1
+        let counter = String(format: "%08x", count)
+        let realm = challenge.realm ?? ""
+        var secret = algorithm.digest("\(user):\(realm):\(password)")
+        if hasKey { secret = algorithm.digest("\(secret):\(nonce):\(clientNonce)") }
+        var request = "\(method.rawValue):\(target)"
+        if protection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
+        let requestDigest = algorithm.digest(request)
+        let response =
+            switch protection {
+            case nil: algorithm.digest("\(secret):\(nonce):\(requestDigest)")
+            case let protection?:
+                algorithm.digest(
+                    "\(secret):\(nonce):\(counter):\(clientNonce):\(protection.rawValue):\(requestDigest)"
+                )
+            }
+
+        var parts = name(in: realm)
+        parts += ["realm=\(realm.quoted)", "nonce=\(nonce.quoted)", "uri=\(target.quoted)", "response=\"\(response)\""]
+        if let algorithm = challenge["algorithm"] { parts.append("algorithm=\(algorithm)") }
+        if let opaque = challenge["opaque"] { parts.append("opaque=\(opaque.quoted)") }
+        if let protection { parts += ["qop=\(protection.rawValue)", "nc=\(counter)"] }
+        if protection != nil || hasKey { parts.append("cnonce=\(clientNonce.quoted)") }
+        return Authorization("Digest " + parts.joined(separator: ", "))
+    }
+
+    /// The user's name as the server wants it: as a digest, in the form for other letters than ASCII, or as it is.
+    private func name(in realm: String) -> [String] {
+        if challenge["userhash"]?.equalsIgnoringASCIICase("true") == true {
+            return ["username=\"\(algorithm.digest("\(user):\(realm)"))\"", "userhash=true"]
+        }
+        guard user.utf8.contains(where: { $0 >= 0x80 }), challenge["charset"] != nil else {
+            return ["username=\(user.quoted)"]
+        }
+        let kept = PercentEncoding(keeping: "!#$&+-.^_`|~")
+        var escaped: [UInt8] = []
+        kept.append(user, to: &escaped, keepsTriplets: false)
+        return ["username*=UTF-8''\(String(decoding: escaped, as: UTF8.self))"]
+    }
+}
+
+extension AuthenticationChallenge {
+    /// Whether the challenge can be answered with ``DigestSession``.
+    var isAnswerableDigest: Bool {
+        guard scheme.equalsIgnoringASCIICase("Digest"), self["nonce"] != nil, realm != nil,
+            DigestSession.algorithm(of: self) != nil
+        else { return false }
+        return self["qop"].map { !DigestSession.protections(in: $0).isEmpty } ?? true
+    }
+
+    /// Whether only the nonce of the answer was too old, and not the password wrong.
+    var isStale: Bool { self["stale"]?.equalsIgnoringASCIICase("true") == true }
+}

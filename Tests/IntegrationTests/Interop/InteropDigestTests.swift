@@ -1,0 +1,60 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import TestSupport
+import Testing
+
+/// Where `Scripts/interop` has started httpbin; nil in any other run.
+private enum HTTPBin {
+    static let url = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_HTTPBIN"].flatMap { URL(string: $0) }
+}
+
+extension OverLoopback {
+    /// Challenges of httpbin, over each transport.
+    @Suite(
+        .bounded,
+        .tags(.behaviour),
+        .enabled(if: HTTPBin.url != nil, "Scripts/interop starts httpbin")
+    )
+    struct InteropDigestTests {
+        private func makeClients(_ password: String) -> [HTTPClient] {
+            func configure(_ environment: inout RequestEnvironment) {
+                environment.interceptors = [
+                    CredentialInterceptor { _, _ in URLCredential(user: "u", password: password, persistence: .none) }
+                ]
+            }
+            return [HTTPClient(configure), HTTPClient(configuration: .ephemeral, configure)]
+        }
+
+        @Test(arguments: ["auth", "auth-int"], ["MD5", "SHA-256", "SHA-512"])
+        func eachCaseIsAnswered(protection: String, algorithm: String) async throws {
+            let url = try #require(HTTPBin.url).appending(path: "digest-auth/\(protection)/u/p/\(algorithm)")
+            for client in makeClients("p") {
+                for count in [2, 1] {
+                    let response = try await client.send(Call(url))
+                    #expect(response.text.contains(#""authenticated": true"#) && response.attempts.count == count)
+                }
+            }
+            for client in makeClients("wrong") {
+                let error = await #expect(throws: RequestError.self) { try await client.send(Call(url)) }
+                #expect(error?.response?.status == .unauthorized)
+            }
+        }
+
+        @Test func nonceThatIsTooOldIsReplaced() async throws {
+            let url = try #require(HTTPBin.url).appending(path: "digest-auth/auth/u/p/MD5/2")
+            for client in makeClients("p") {
+                for _ in 1...6 { #expect(try await client.send(Call(url)).status == .ok) }
+            }
+        }
+
+        @Test func basicChallengeIsAnsweredAndThenForeseen() async throws {
+            let url = try #require(HTTPBin.url).appending(path: "basic-auth/u/p")
+            for client in makeClients("p") {
+                for count in [2, 1] { #expect(try await client.send(Call(url)).attempts.count == count) }
+            }
+        }
+    }
+}
