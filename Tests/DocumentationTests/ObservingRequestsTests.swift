@@ -41,7 +41,7 @@ import Testing
         client.configure { $0.monitors.append(ConsoleMonitor(.headers, showsCURL: true) { log($0) }) }
 
         _ = try await client.fetch(Get<Recipe>("recipes", "1").query(["token": "s3cret"]))
-        let all = await lines.first(6)
+        let all = await lines.first(8)
         #expect(all.contains { $0.contains("-> GET \(api.absoluteString)/recipes/1?token=REDACTED") })
         #expect(all.contains { $0.contains("$ curl ") })
         #expect(!all.contains { $0.contains("s3cret") })

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Takes all descriptors that there are, and then connects to a server for which there is none: the arguments are the
+/// Takes all descriptors that there are, and then connects to a server without one left for that: the arguments are the
 /// ports of a server that answers when it has a number of requests, and of another, and that number.
 func connectWithoutDescriptors(_ arguments: [String]) async throws {
     let numbers = arguments.compactMap(Int.init)

@@ -18,15 +18,19 @@ struct FIFO<Element> {
     /// The one that has waited longest.
     var first: Element? { isEmpty ? nil : elements[head] }
 
+    /// Lets one join the line.
     mutating func append(_ element: Element) {
         elements.append(element)
     }
 
+    /// Lets several join the line, in their order.
     mutating func append(contentsOf others: some Sequence<Element>) {
         elements.append(contentsOf: others.lazy.map { $0 })
     }
 
-    /// Takes out the one that has waited longest; nil where none waits.
+    /// Takes out the one that has waited longest; `nil` if the line is empty.
+    ///
+    /// - Complexity: O(1) on average.
     mutating func popFirst() -> Element? {
         guard !isEmpty else { return nil }
         let element = elements[head]

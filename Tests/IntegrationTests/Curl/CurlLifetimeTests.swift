@@ -28,7 +28,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func connectionThatNobodyUsesIsClosed() async throws {
+        @Test func connectionThatIsNotUsedIsClosed() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport.configured { $0.idleConnectionLifetime = .milliseconds(20) }
 

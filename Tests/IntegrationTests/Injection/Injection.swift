@@ -170,7 +170,6 @@ struct Injection: Sendable, CustomTestStringConvertible {
             .field("oauth") { .oauth($0) },
             .field("user") { .basicAuth(username: $0, password: "p") },
             .field("password") { .basicAuth(username: "u", password: $0) },
-            .field("proxy") { .proxyAuthorization(.bearer($0)) },
         ]
         + providers.map { name, makeProvider in
             Injection("provider's \(name)") { HTTPRequest("/a").authenticated(with: makeProvider($0)) }

@@ -12,7 +12,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         /// Those that have a place.
         var taken = 0
         var isShared = false
-        /// Those that wait, in their order. One that isn't waiting any more is passed over.
+        /// Those that wait, in their order; one that isn't waiting any more is passed over.
         var line = FIFO<(id: ID, number: UInt64)>()
 
         var transfersPerConnection: Int { isShared ? ConnectionPlaces.streamsPerConnection : 1 }
@@ -32,7 +32,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     private var connections = 0
     private var arrivals: UInt64 = 0
 
-    /// Makes places; nil where nothing is limited.
+    /// Makes places; `nil` if nothing is limited.
     init?(perHost: Int?, total: Int?) {
         guard perHost != nil || total != nil else { return nil }
         self.perHost = max(1, perHost ?? .max)
@@ -87,7 +87,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         places[id] = name
     }
 
-    /// Lets go ahead whoever has waited longest, among those whose host has room.
+    /// Lets the ones go ahead that have waited longest, among those whose host has room.
     private mutating func admit() -> [ID] {
         var admitted: [ID] = []
         while let (name, id) = longestWaiting() {

@@ -18,7 +18,7 @@ struct CurlEntrance {
         case awaited
     }
 
-    /// Whom the look-ups are for.
+    /// The one that the look-ups are for.
     private final class Owner: Sendable {}
 
     private let owner = Owner()
@@ -91,13 +91,14 @@ struct CurlEntrance {
     ///
     /// - Parameters:
     ///   - transfer: The transfer, which has its turn.
-    ///   - hasConnection: Whether a connection to its host is open: it is likely to be used, and then no address is
+    ///   - isConnected: Whether a connection to its host is open: it is likely to be used, and then no address is
     ///     needed, so that outdated ones will do.
-    ///   - tell: Called when addresses are found that are awaited, on another thread.
+    ///   - loop: Gets a command when addresses are found that are awaited.
+    /// - Returns: The addresses, as far as they are known.
     mutating func addresses(
         for transfer: CurlTransfer,
-        hasConnection: (String) -> Bool,
-        tell: @escaping @Sendable (String, HostNames.Found) -> Void
+        isConnected: Bool,
+        tell loop: CurlLoop
     ) -> Addresses {
         let destination = transfer.destination
         if !overrides.isEmpty {
@@ -105,14 +106,17 @@ struct CurlEntrance {
             if let addresses = overrides["\(host):\(destination.port)"] ?? overrides[host] { return .known(addresses) }
         }
         guard !isIndirect, let name = destination.name else { return .notNeeded }
-        if awaiting[name] == nil, hasConnection(name) {
+        if isConnected, awaiting[name] == nil {
             switch names.addresses(of: name, for: nil) {
             case .fresh(let addresses), .outdated(let addresses): return .known(addresses)
             case .nothing: break
             }
         }
         if awaiting[name] == nil {
-            let waiter = NameTable.Waiter(id: ObjectIdentifier(owner)) { tell(name, $0) }
+            // It mustn't keep the loop, which may be gone by then: a look-up can't be stopped.
+            let waiter = NameTable.Waiter(id: ObjectIdentifier(owner)) { [weak loop] found in
+                loop?.submit(.found(name, found))
+            }
             if case .fresh(let addresses) = names.addresses(of: name, for: waiter) { return .known(addresses) }
         }
         awaiting[name, default: []].append(transfer)
@@ -152,7 +156,7 @@ struct CurlDestination {
         }
     }
 
-    /// The host in lower case; empty where there is none.
+    /// The host in lower case; empty in an address without one.
     var host: String { name ?? text(place) }
 
     var port: Int { Int(text(digits)) ?? (isSecure ? 443 : 80) }
@@ -169,8 +173,10 @@ struct CurlDestination {
         String(decoding: bytes.lazy.map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// Whether a host is a name that has to be looked up: no address, whose last label is a number, and not the machine
-    /// itself, which libcurl knows. What has other characters than names have is left to libcurl as well.
+    /// Whether a host is a name that has to be looked up.
+    ///
+    /// An address isn't, whose last label is a number, nor is the machine itself, which libcurl knows. What has other
+    /// characters than names have is left to libcurl as well.
     private static func isName(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         let label = host.lastIndex(of: UInt8(ascii: ".")).map { host[($0 + 1)...] } ?? host
         guard let first = label.first, !ASCII.isDigit(first) else { return false }

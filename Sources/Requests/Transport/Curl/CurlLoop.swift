@@ -364,11 +364,8 @@ final class CurlLoop: @unchecked Sendable {
     private func connect(_ transfer: CurlTransfer) {
         guard isActive(transfer) else { return proceed(entrance.leave(transfer)) }
         transfer.dispatch()
-        let addresses = entrance.addresses(for: transfer, hasConnection: { sockets.hasConnection(to: $0) }) {
-            [weak self] name, found in
-            self?.submit(.found(name, found))
-        }
-        switch addresses {
+        let isConnected = transfer.destination.name.map { sockets.hasConnection(to: $0) } ?? false
+        switch entrance.addresses(for: transfer, isConnected: isConnected, tell: self) {
         case .notNeeded: add(transfer)
         case .known(let addresses): connect(transfer, .success(addresses))
         case .awaited: watchIdle(transfer, for: transfer.patience)

@@ -58,7 +58,7 @@ struct CurlMailbox: Sendable {
         return true
     }
 
-    /// Begins to call the receiver; false where that is being done.
+    /// Begins to call the receiver; false if that is being done.
     mutating func enter() -> Bool {
         guard !isOpen else { return false }
         isOpen = true

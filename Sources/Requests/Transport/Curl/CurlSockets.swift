@@ -170,7 +170,7 @@ extension CurlSockets {
     /// - Parameters:
     ///   - now: The present.
     ///   - isFree: Whether no transfer can have a socket without having asked for it.
-    /// - Returns: When the next may have been; nil if there is none that could.
+    /// - Returns: When the next may have been; `nil` without any other.
     mutating func retireIdle(now: UInt64, isFree: (Int32) -> Bool) -> UInt64? {
         var next: UInt64?
         for (socket, interest) in known where interest.wanted == 0 && !interest.isRetired {

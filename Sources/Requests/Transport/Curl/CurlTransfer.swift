@@ -52,22 +52,6 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         static let sending: Pauses = [.caller, .body]
     }
 
-    /// A connection, told from all others by its two ends.
-    struct Connection: Hashable {
-        private let remote: String
-        private let local: String
-        private let remotePort: Int32
-        private let localPort: Int32
-
-        /// Nil for one without ports, such as over a Unix socket.
-        init?(_ remote: UnsafePointer<CChar>?, _ remotePort: Int32, _ local: UnsafePointer<CChar>?, _ localPort: Int32)
-        {
-            guard let remote, let local, remotePort > 0, localPort > 0 else { return nil }
-            (self.remote, self.local) = (String(cString: remote), String(cString: local))
-            (self.remotePort, self.localPort) = (remotePort, localPort)
-        }
-    }
-
     /// Makes a transfer with a handle, which is ready for the loop when this returns.
     ///
     /// - Throws: What keeps the request from being sent.
@@ -247,7 +231,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     // MARK: What libcurl calls
 
     /// Takes what is a line, or several where libcurl kept them while the transfer was paused.
-    fileprivate func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
+    func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
         saySent()
         var start = 0
@@ -269,7 +253,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return bytes.count
     }
 
-    fileprivate func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
         // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any
         // other.
@@ -309,7 +293,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     }
 
     /// Whether the request may go out: there is a connection for it, which is a sign of life.
-    fileprivate func maySend(_ connection: Connection?) -> Bool {
+    func maySend(_ connection: Connection?) -> Bool {
         loop.noteActivity(self)
         self.connection = connection
         if unsaid != nil { stopwatch.read(at: loop.now) }
@@ -369,7 +353,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         events.append(.sent(Int64(count), of: Int64(count)))
     }
 
-    fileprivate func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+    func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         loop.noteActivity(self)
         // As with what is received: a pause that was asked for before there was a connection is forgotten.
         guard !paused.contains(.caller) else { return Int(CCURL_READFUNC_PAUSE) }
@@ -389,45 +373,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         }
     }
 
-    fileprivate func seekBody(to offset: Int64) -> Bool {
+    func seekBody(to offset: Int64) -> Bool {
         body?.seek(to: offset) ?? (offset == 0)
-    }
-}
-
-extension CCurlCallbacks {
-    /// The callbacks of every transfer; the context of each call is its transfer, or the loop for the last three.
-    init(loop: CurlLoop) {
-        self.init(
-            head: { bytes, size, count, context in
-                CurlTransfer.at(context)?.receiveLines(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
-            },
-            body: { bytes, size, count, context in
-                CurlTransfer.at(context)?.receiveBody(UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
-            },
-            read: { bytes, size, count, context in
-                CurlTransfer.at(context)?.readBody(
-                    into: UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-                ) ?? Int(CCURL_READFUNC_ABORT)
-            },
-            seek: { context, offset, origin in
-                origin == SEEK_SET && CurlTransfer.at(context)?.seekBody(to: offset) == true ? 0 : 1
-            },
-            sending: { context, remote, local, remotePort, localPort in
-                let connection = CurlTransfer.Connection(remote, remotePort, local, localPort)
-                return CurlTransfer.at(context)?.maySend(connection) == true ? 0 : 1
-            },
-            opened: { loop, socket in CurlLoop.at(loop)?.opened(socket) },
-            closes: { loop, socket in CurlLoop.at(loop)?.closes(socket) },
-            lacks_descriptor: { loop in CurlLoop.at(loop)?.noDescriptorIsLeft() },
-            loop: Unmanaged.passUnretained(loop).toOpaque()
-        )
-    }
-}
-
-extension CurlTransfer {
-    // The loop holds a transfer for as long as its handle is in the multi handle, which is as long as it is called.
-    fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> CurlTransfer? {
-        context.map { Unmanaged<CurlTransfer>.fromOpaque($0).takeUnretainedValue() }
     }
 }
 #endif

@@ -212,7 +212,7 @@ struct CurlTransferState: Sendable {
         return isRefused
     }
 
-    /// Takes a line of the answer of a proxy that is asked for a tunnel; nil where it is asked.
+    /// Takes a line of the answer of a proxy that is asked for a tunnel; `nil` when it is asked.
     mutating func receiveTunnelLine(_ line: UnsafeRawBufferPointer?) {
         guard let line else { return tunnelHead.removeAll() }
         guard tunnelHead.count + line.count <= limits.head else { return }

@@ -159,6 +159,7 @@ extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectabl
         return "CurlTransport.Configuration(\(fields.joined(separator: ", ")))"
     }
 
+    /// A mirror without the user and the password of a proxy.
     public var customMirror: Mirror {
         func text(_ value: Any?) -> Any { value ?? "nil" }
         let proxy = proxy.map { proxy in

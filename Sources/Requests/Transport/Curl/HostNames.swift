@@ -45,7 +45,7 @@ package final class HostNames: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, in lower case.
-    ///   - waiter: Who waits for what is found, where nothing is known or only what is outdated; nil to go on with what is
+    ///   - waiter: The one to tell what is found, if nothing is known or only what is outdated; `nil` to take what is
     ///     known.
     /// - Returns: What is known by now.
     func addresses(of name: String, for waiter: NameTable.Waiter?) -> NameTable.Answer {
@@ -54,7 +54,9 @@ package final class HostNames: Sendable {
         return answer
     }
 
-    /// Takes one out of those that wait for a name. If nobody else waits, and nothing is under way, it isn't looked up.
+    /// Takes one out of those that wait for a name.
+    ///
+    /// If it was the last, and nothing is under way, the name isn't looked up.
     func leave(_ name: String, _ id: ObjectIdentifier) {
         table.withLock { $0.leave(name, id) }
     }
@@ -72,9 +74,9 @@ package final class HostNames: Sendable {
     }
 }
 
-/// Which names are looked up, who waits for them, and what was found; without the looking up.
+/// The names that are looked up, those that wait for them, and what was found; without the looking up.
 struct NameTable: Sendable {
-    /// Who wants to know what was found.
+    /// One that is told what was found.
     struct Waiter: Sendable {
         let id: ObjectIdentifier
         /// Called once, on a thread of the table's owner.
@@ -94,7 +96,7 @@ struct NameTable: Sendable {
     private struct LookUp {
         var waiters: [Waiter] = []
         var isUnderWay = false
-        /// Whether what is known already is to be renewed, also if nobody waits.
+        /// Whether what is known already is to be renewed, also if no request waits.
         var isRenewal = false
     }
 
@@ -103,7 +105,9 @@ struct NameTable: Sendable {
         let time: UInt64
     }
 
-    /// How long addresses are good, in nanoseconds: as long as libcurl keeps them. The system doesn't say how long they
+    /// How long addresses are good, in nanoseconds: as long as libcurl keeps them.
+    ///
+    /// The system doesn't say how long they
     /// are meant to be.
     static let lifetime: UInt64 = 60 * 1_000_000_000
     /// How many names are remembered.
@@ -113,7 +117,7 @@ struct NameTable: Sendable {
     private var workers = 0
     private var known: [String: Entry] = [:]
     private var lookUps: [String: LookUp] = [:]
-    /// The names that are to be looked up, in their order. One that isn't in the dictionary any more, or is under way, is
+    /// The names that are to be looked up, in their order; one that isn't in the dictionary any more, or is under way, is
     /// passed over.
     private var line = FIFO<String>()
 
@@ -158,7 +162,7 @@ struct NameTable: Sendable {
         return nil
     }
 
-    /// Notes what was found; gives those who wait for it.
+    /// Notes what was found; gives those that wait for it.
     mutating func finish(_ name: String, _ found: HostNames.Found, now: UInt64) -> [Waiter] {
         if case .success(let addresses) = found {
             known[name] = Entry(addresses: addresses, time: now)

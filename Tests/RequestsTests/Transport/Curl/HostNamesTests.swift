@@ -18,7 +18,7 @@ import Testing
             table = NameTable(mostWorkers: mostWorkers)
         }
 
-        /// Asks at a second; for nobody to renew what is known.
+        /// Asks at a second; without a caller to renew what is known.
         func ask(_ name: String, _ caller: Caller?, at second: UInt64 = 0) -> NameTable.Answer {
             let waiter = caller.map { NameTable.Waiter(id: ObjectIdentifier($0)) { _ in } }
             let (answer, startsWorker) = table.ask(name, waiter, now: second * 1_000_000_000)
