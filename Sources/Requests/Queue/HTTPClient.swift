@@ -130,7 +130,7 @@ public final class HTTPClient: RequestQueue {
     }
 
     /// Makes a client whose requests inherit nothing but a base URL and a jar for cookies; see
-    /// ``init(baseURL:maxConcurrentRequests:transport:_:)``.
+    /// `init(baseURL:maxConcurrentRequests:transport:_:)`.
     public convenience init(
         baseURL: URL? = nil,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,

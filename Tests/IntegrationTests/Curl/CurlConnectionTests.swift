@@ -359,18 +359,6 @@ extension OverLoopback {
             #expect(proxy.requests.map(\.method.rawValue) == ["GET", "CONNECT"])
         }
 
-        @Test func passwordOfAProxyIsNotInItsConfiguration() {
-            var configuration = CurlTransport.Configuration()
-            configuration.proxy = "http://user:s3cret@proxy.example:3128"
-            var dumped = ""
-            dump(configuration, to: &dumped)
-
-            for text in ["\(configuration)", String(reflecting: configuration), dumped] {
-                #expect(!text.contains("s3cret") && !text.contains("user"))
-                #expect(text.contains("@proxy.example:3128"))
-            }
-        }
-
         @Test func passwordOfAProxyIsInNoError() async throws {
             let gone = try ClosedPort()
             for proxy in ["nonsense://user:s3cret@127.0.0.1:1", "http://user:s3cret@127.0.0.1:\(gone.number)"] {

@@ -5,7 +5,7 @@ import Foundation
 
 /// The content of a request: nothing, bytes in memory, a file, or a stream; with the header fields that belong to it.
 ///
-/// Take one of the ready-made bodies: ``json(_:encoder:)``, ``text(_:encoding:type:)``, ``data(_:type:)``,
+/// Take one of the ready-made bodies: `json(_:encoder:)`, ``text(_:encoding:type:)``, ``data(_:type:)``,
 /// ``file(_:type:)``, ``stream(_:type:)``, ``multipart(_:)``. One of your own is a function that says what it is:
 ///
 /// ```swift

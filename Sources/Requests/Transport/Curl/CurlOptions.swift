@@ -107,11 +107,15 @@ final class CurlOptions {
         if Self.needsLargeBuffer(request) { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
-            if headSize > Self.largestHeadOfHTTP2 { check(ccurl_easy_use_http11(easy), "HTTP/1.1") }
+            if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
+                check(ccurl_easy_use_http11(easy), "HTTP/1.1")
+            }
             // Any transfer of a connection may be told what has become of all of them.
             newsreader?.pointee = CCurlNewsreader(callback: news, context: context, is_in_tunnel: false)
             check(ccurl_easy_read_news(easy, newsreader), "the debug function")
         }
+        // What it begins with keeps it from being taken for the name of an interface.
+        if let address = configuration.localAddress { set(CCURL_INTERFACE, "host!\(address)") }
         setMethod(body, set, set)
         if let content {
             check(ccurl_easy_set_content(easy, content.baseAddress, content.count), "the content")

@@ -79,6 +79,7 @@ struct CurlResult: Sendable, Hashable {
         28: (.timedOut, .timedOut),
         42: (.cancelled, .cancelled),
         43: (.badResponse, .badServerResponse),  // a trailer that is no field
+        45: (.cannotConnect, .cannotConnectToHost),  // an address of this machine that it doesn't have
         47: (.tooManyRedirects, .httpTooManyRedirects),
         52: (.connectionLost, .networkConnectionLost),  // nothing received
         55: (.connectionLost, .networkConnectionLost),

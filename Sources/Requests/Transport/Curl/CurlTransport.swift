@@ -39,6 +39,13 @@ public final class CurlTransport: HTTPTransport {
         public var connectTimeout: Duration = .seconds(10)
         /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
         public var maximumConnections: Int?
+        /// Whether HTTP/2 is spoken over TLS with servers that have it; true by default.
+        public var usesHTTP2 = true
+        /// The address of this machine that connections are made from, where it has several; nil, the default, leaves that
+        /// to the system.
+        ///
+        /// A request over an address that the machine doesn't have ends with an error of code `cannotConnect`.
+        public var localAddress: String?
         /// How long a connection is kept that isn't used; 60 seconds by default.
         ///
         /// One that the server has ended is closed at once, or at the latest a second later.
@@ -172,7 +179,8 @@ extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectabl
                 "maximumConnections": text(maximumConnections), "connectTimeout": connectTimeout,
                 "idleConnectionLifetime": idleConnectionLifetime, "maximumConnectionAge": text(maximumConnectionAge),
                 "maximumRequestsPerConnection": text(maximumRequestsPerConnection), "addresses": addresses,
-                "proxy": text(proxy), "unixSocketPath": text(unixSocketPath), "decodesContent": decodesContent,
+                "usesHTTP2": usesHTTP2, "localAddress": text(localAddress), "proxy": text(proxy),
+                "unixSocketPath": text(unixSocketPath), "decodesContent": decodesContent,
                 "maximumHeadSize": maximumHeadSize, "maximumHeadLines": maximumHeadLines,
             ],
             displayStyle: .struct

@@ -161,6 +161,16 @@ struct RawConnection: Sendable {
         return true
     }
 
+    /// The address of the client.
+    var peer: String {
+        var name = sockaddr_in()
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        _ = withUnsafeMutablePointer(to: &name) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+        }
+        return String(cString: inet_ntoa(name.sin_addr))
+    }
+
     /// Says that nothing more comes; the client may still send.
     func endSending() {
         shutdown(descriptor, Int32(SHUT_WR))
