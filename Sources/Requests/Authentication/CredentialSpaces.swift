@@ -35,7 +35,7 @@ struct CredentialSpace: Sendable {
         case _ where asker == .proxy: paths = [""]
         case .basic:
             let path = url.path(percentEncoded: true)
-            paths = [String(path[...(path.lastIndex(of: "/") ?? path.startIndex)])].map { $0.isEmpty ? "/" : $0 }
+            paths = [path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""]
         case .digest:
             let domains = (challenge["domain"] ?? "").split(separator: " ")
                 .compactMap { URL(string: String($0), relativeTo: url)?.absoluteURL }

@@ -113,6 +113,10 @@ struct CookieAliases: Sendable, Hashable {
             request.method.isSafe && (head.status.category == .success || head.status == .notModified)
             && !CacheControl(parsing: head[.cacheControl] ?? "").contains("no-store")
         let host = Origin(request.url).host
+        // A login may give the cookie that it was sent a user, without another value (a session that is kept).
+        if !request.method.isSafe {
+            for pair in sent { for domain in Self.domains(of: host) { remove(Self.digest(of: pair, for: domain)) } }
+        }
         for cookie in head[values: .setCookie].compactMap({ SetCookie(parsing: $0) }) {
             let pair = cookie.cookie.rawValue
             // A cookie that is set again is what it was.
@@ -185,14 +189,18 @@ extension SetCookie {
     /// Whether the cookie may be that of a login: scripts don't see it, or it is named like one.
     fileprivate var mayBeLogin: Bool {
         let name = name.lowercasedASCII
-        if Self.harmless.contains(where: { name.contains($0) }) { return false }
-        return isHTTPOnly || SecretName.matches(name) || Self.logins.contains { name.contains($0) }
+        if Self.forgeryTokens.contains(name.filter(\.isLetter)) { return false }
+        let isNamedLikeOne = Self.logins.contains { name.contains($0) }
+        if !isNamedLikeOne, Self.harmless.contains(where: { name.hasPrefix($0) }) { return false }
+        return isNamedLikeOne || isHTTPOnly || SecretName.matches(name)
             || name == "id" || name.hasSuffix("_id") || name.hasSuffix("-id")
     }
 
-    /// Tokens against forgery, and what load balancers, networks and statistics set.
+    /// Tokens against forgery, by the letters of their names.
+    private static let forgeryTokens: Set = ["csrf", "xsrf", "csrftoken", "xsrftoken", "hostcsrf", "hostcsrftoken"]
+    /// The beginnings of what load balancers, networks and statistics set.
     private static let harmless = [
-        "csrf", "xsrf", "awsalb", "__cf", "cf_", "arraffinity", "_ga", "_gid", "_gcl", "_fbp", "incap_", "bigipserver",
+        "awsalb", "__cf_bm", "cf_clearance", "arraffinity", "_ga", "_gid", "_gcl", "_fbp", "incap_", "bigipserver",
     ]
     private static let logins = [
         "sess", "sid", "auth", "token", "jwt", "user", "login", "logged", "account", "identity", "remember", "secret",

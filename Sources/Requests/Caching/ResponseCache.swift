@@ -255,7 +255,8 @@ extension ResponseCache {
 
     /// Records which cookies a response sets, as far as it matters who sets them.
     func recordCookies(of response: HTTPResponse<Data>, to request: HTTPRequest, requestedAt: Date) {
-        guard identity.followsCookies, response.headers.contains(.setCookie) else { return }
+        let mayLogIn = !request.method.isSafe && request.headers.contains(.cookie)
+        guard identity.followsCookies, mayLogIn || response.headers.contains(.setCookie) else { return }
         let kept = CachedResponse(
             status: response.status,
             headers: response.headers,

@@ -58,6 +58,10 @@ package enum Redaction {
         let authority = rest.prefix { !"/?#".utf8.contains($0) }
         if !scheme.isEmpty, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
             rest = rest[rest.index(after: at)...]
+            // A password with both delimiters in it may end at any of them.
+            guard !rest.prefix(while: { !"?#".utf8.contains($0) }).contains(UInt8(ascii: "@")) else {
+                return scheme + "…"
+            }
         } else if scheme.isEmpty ? mayHoldPassword(rest) : !hasPort(authority) && rest.contains(UInt8(ascii: "@")) {
             // A password that has a delimiter in it may end anywhere.
             return scheme + "…"
@@ -80,7 +84,8 @@ package enum Redaction {
         guard authority.first != UInt8(ascii: "["), let colon = authority.firstIndex(of: UInt8(ascii: ":")) else {
             return true
         }
-        return authority[authority.index(after: colon)...].allSatisfy(ASCII.isDigit)
+        let port = authority[authority.index(after: colon)...]
+        return !port.isEmpty && port.allSatisfy(ASCII.isDigit)
     }
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.

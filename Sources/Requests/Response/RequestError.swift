@@ -281,3 +281,16 @@ extension RequestError.Code {
         #endif
     }
 }
+
+// MARK: - Reflection
+
+extension RequestError: CustomReflectable {
+    /// A mirror with what the description shows: `dump` would print content, and what other errors keep.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: ["code": code, "phase": phase, "description": description, "attempts": attempts.count],
+            displayStyle: .struct
+        )
+    }
+}

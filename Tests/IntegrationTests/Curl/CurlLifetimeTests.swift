@@ -129,6 +129,39 @@ extension OverLoopback {
             #expect(second.text == "hi", "\(String(describing: second.error))")
         }
 
+        @Test func transferThatIsPausedInLineDoesNotTimeOutThere() async throws {
+            let gate = Gate()
+            let server = try MockServer { _ in .text("hi").held(by: gate) }
+            let silent = try MockServer { _ in .stalled }
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
+            let (first, second) = (Transcript(), Transcript())
+
+            transport.send(server.url, to: first)
+            try await server.awaitRequest()
+            let transfer = transport.send(server.url, timeout: .milliseconds(500), to: second)
+            transfer.pause()
+            transfer.resume()
+            #expect(await transport.run(silent.url, timeout: .milliseconds(600)).result == "timedOut")
+            gate.open()
+            await second.ended.wait()
+
+            #expect(second.text == "hi", "\(String(describing: second.error))")
+        }
+
+        @Test func thousandsThatWaitInLineEndAtOnce() async throws {
+            let server = try MockServer { _ in .stalled }
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
+            let transcripts = (0..<Scale.pick(5_000, whole: 50_000)).map { _ in Transcript() }
+
+            for transcript in transcripts { transport.send(server.url, to: transcript) }
+            try await server.awaitRequest()
+            transport.close()
+            for transcript in transcripts { await transcript.ended.wait() }
+
+            #expect(transcripts.allSatisfy { $0.result == "cancelled" })
+            #expect(server.requests.count == 1)
+        }
+
         @Test func limitOfOneHostHoldsUpNoOther() async throws {
             let gate = Gate()
             let slow = try MockServer { _ in .text("slow").held(by: gate) }

@@ -55,6 +55,16 @@ import Testing
         #expect(transport.requests.map { $0.headers.contains(.authorization) } == [false, true])
     }
 
+    @Test(arguments: ["http://example.com", "http://example.com?a=b", "http://example.com/"])
+    func challengeAtAnAddressWithoutAPathIsAnswered(_ address: String) async throws {
+        let transport = server(#"Basic realm="kitchen""#)
+        let client = HTTPClient(transport: transport) { $0.interceptors = [answering("a", "b")] }
+
+        let text = try await client.send(HTTPRequest(url: try #require(URL(string: address)))).body
+
+        #expect(String(decoding: text, as: UTF8.self) == "a:b")
+    }
+
     @Test func oneChallengeAmongOthersIsFound() async {
         let transport = server(#"Negotiate abc==, bASIC realm="a, b", charset="UTF-8""#)
 

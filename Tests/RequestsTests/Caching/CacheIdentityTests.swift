@@ -98,6 +98,28 @@ import Testing
         #expect(transport.requests.filter { $0.url.path == "/v1/fresh/me" }.count == 2)
     }
 
+    /// The server keeps the value of the session, and remembers who it is by now.
+    @Test func cookieThatALoginKeepsIdentifiesItsUserFromThenOn() async throws {
+        let cache = ResponseCache(identity: .automatic)
+
+        for user in ["A", "B"] {
+            let client = makeClient(.automatic, cache)
+            _ = try await get("fresh/", setting: "connect.sid=\(user)", from: client)
+            _ = try await get("login", method: .post, from: client)
+            #expect(try await get("fresh/me", from: client) == "connect.sid=\(user)")
+        }
+    }
+
+    @Test(arguments: ["my_gateway_session", "CF_Authorization", "csrf_session", "user_game_token"])
+    func nameThatContainsAHarmlessOneIsNotHarmless(name: String) async throws {
+        let client = makeClient()
+
+        for user in ["1", "2"] {
+            _ = try await get("plain", setting: "\(name)=\(user)", from: client)
+            #expect(try await get("fresh/me", from: client) == "\(name)=\(user)")
+        }
+    }
+
     @Test func cookieOfAResponseThatIsNotToBeStoredIdentifiesAUser() async throws {
         let client = makeClient()
 

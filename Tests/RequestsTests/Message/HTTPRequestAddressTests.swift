@@ -54,7 +54,7 @@ import Testing
     @Test(arguments: [
         "https://api.example.com{+p}", "https://api.example.com{p}", "https://api.example.com:8080{+p}",
         "https://{+p}/x", "https://api.{p}/x", "https://{p}{q}/x", "https://a{.p}/x", "https://a{;p}/x",
-        "https://a{&p}/x",
+        "https://a{&p}/x", "https://api{p}:8443/users", "https://api.example.com{p}:8443/x",
         "https://a{/q}{+p}", "https://a{/q}b/x", "https://a{?q}{p}",
     ])
     func templateWhoseVariableCouldChangeTheHostIsRefused(_ template: String) throws {

@@ -117,4 +117,20 @@ import Testing
 
         #expect(text.hasPrefix("conditionFailed while building: caused by unacceptableStatus (403 Forbidden)"))
     }
+
+    @Test func dumpOfAnErrorShowsNoContent() {
+        let underlying = URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://a/?token=s3cret"])
+        let error = RequestError(
+            .decoding,
+            phase: .decoding,
+            body: Data("s3cret".utf8),
+            underlying: underlying
+        )
+        var text = ""
+        dump(error, to: &text)
+
+        #expect(!text.contains("s3cret") && !text.contains("115"))
+        #expect(text.contains("decoding"))
+    }
+
 }

@@ -303,7 +303,8 @@ package enum SecretName {
         "token", "key", "secret", "password", "passwd", "passphrase", "passcode", "pass", "pwd", "signature", "sig",
         "auth",
         "authorization", "authentication", "credential", "credentials", "session", "sessionid", "jwt", "cookie",
-        "bearer", "assertion", "otp",
+        "bearer", "assertion", "otp", "totp", "passwordconfirmation", "verifier", "devicecode", "otpcode", "totpcode",
+        "verificationcode", "samlresponse", "sessid", "passwords", "secrets", "apikeys",
     ]
     private static let names: Set = ["code", "sid", "pin", "dpop", "idtokenhint"]
 }

@@ -201,7 +201,8 @@ extension URITemplate {
                 let rest = text.prefix { !"/?#".contains($0) }
                 // What stands behind an expression that vanishes would continue the authority.
                 guard !mayHaveEnded || rest.isEmpty else { return false }
-                if !rest.isEmpty { pieces.append(false) }
+                // A port alone ends no host: the variable before it is where that ends.
+                if !rest.isEmpty, pieces.isEmpty || rest.first != ":" { pieces.append(false) }
                 if rest.count < text.count { return Self.isKept(pieces) }
             case .expression(let expression):
                 switch expression.kind {

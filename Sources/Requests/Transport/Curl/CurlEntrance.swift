@@ -14,6 +14,8 @@ struct CurlEntrance {
         /// It needs none, or libcurl sees to them.
         case notNeeded
         case known([String])
+        /// They are the caller's.
+        case fixed([String])
         /// They are looked up, and the transfer waits for them.
         case awaited
     }
@@ -103,7 +105,7 @@ struct CurlEntrance {
         let destination = transfer.destination
         if !overrides.isEmpty {
             let host = destination.host
-            if let addresses = overrides["\(host):\(destination.port)"] ?? overrides[host] { return .known(addresses) }
+            if let addresses = overrides["\(host):\(destination.port)"] ?? overrides[host] { return .fixed(addresses) }
         }
         guard !isIndirect, let name = destination.name else { return .notNeeded }
         if isConnected, awaiting[name] == nil {

@@ -15,6 +15,8 @@ struct CurlEvents: Sendable {
     /// The number of bytes of content among the events.
     private var contentSize = 0
     private let isStreamed: Bool
+    /// Whether the end has been told: libcurl may call once more before a handle is taken from it.
+    private var hasEnded = false
 
     /// - Parameter isStreamed: Whether much content may come, which isn't kept.
     init(isStreamed: Bool) {
@@ -25,6 +27,8 @@ struct CurlEvents: Sendable {
     var isFull: Bool { contentSize > CurlMailbox.highWater }
 
     mutating func append(_ event: TransferEvent) {
+        guard !hasEnded else { return }
+        if case .end = event { hasEnded = true }
         events.append(event)
     }
 
@@ -32,7 +36,7 @@ struct CurlEvents: Sendable {
     ///
     /// libcurl hands out what it has read in small parts, each of which would be an event, and a write to a file.
     mutating func append(content bytes: UnsafeRawBufferPointer) {
-        guard !bytes.isEmpty else { return }
+        guard !bytes.isEmpty, !hasEnded else { return }
         contentSize += bytes.count
         if case .data(var data)? = events.last, data.count + bytes.count <= Self.largestPiece {
             // Out of the array first, so that it isn't copied when it grows.

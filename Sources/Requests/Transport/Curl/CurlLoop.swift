@@ -80,6 +80,9 @@ final class CurlLoop: @unchecked Sendable {
     private var sockets = CurlSockets()
     private var entrance: CurlEntrance
     private var sweep = CurlSweep()
+    /// Those whose turn it is.
+    private var turns = FIFO<CurlTransfer>()
+    private var isProceeding = false
     /// Those whose connections may have several share them.
     private var sharing: [CurlTransfer] = []
     /// Whether a socket couldn't be opened.
@@ -268,7 +271,7 @@ final class CurlLoop: @unchecked Sendable {
         if isEnding, !delivery.needsAttention, !endings.needsAttention, endIfIdle() { return false }
 
         let mayWait = inbox.withLock { inbox in
-            inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase && leaving.isEmpty
+            inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase && leaving.isEmpty && sharing.isEmpty
             return inbox.sleeps
         }
         ccurl_gate_leave(gate)
@@ -286,9 +289,9 @@ final class CurlLoop: @unchecked Sendable {
         }
         checkIdle()
         closeConnections()
+        takeEnded()
         for transfer in sharing { proceed(entrance.share(transfer)) }
         sharing.removeAll()
-        takeEnded()
         publish()
         for delivery in [delivery, endings] where delivery.hasBacklog { delivery.attend(now: now) }
         return true
@@ -362,12 +365,14 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Goes ahead with a transfer whose turn it is.
     private func connect(_ transfer: CurlTransfer) {
-        guard isActive(transfer) else { return proceed(entrance.leave(transfer)) }
         transfer.dispatch()
         let isConnected = transfer.destination.name.map { sockets.hasConnection(to: $0) } ?? false
         switch entrance.addresses(for: transfer, isConnected: isConnected, tell: self) {
         case .notNeeded: add(transfer)
         case .known(let addresses): connect(transfer, .success(addresses))
+        case .fixed(let addresses):
+            transfer.connect(to: addresses, areFixed: true)
+            add(transfer)
         case .awaited: watchIdle(transfer, for: transfer.patience)
         }
     }
@@ -376,7 +381,7 @@ final class CurlLoop: @unchecked Sendable {
         guard isActive(transfer) else { return }
         switch found {
         case .success(let addresses):
-            transfer.connect(to: addresses)
+            transfer.connect(to: addresses, areFixed: false)
             add(transfer)
         case .failure(let failure):
             transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
@@ -391,8 +396,17 @@ final class CurlLoop: @unchecked Sendable {
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }
     }
 
+    /// Goes ahead with those whose turn it is, and those whose turn that makes it; one after the other, since thousands may
+    /// have been stopped while they were in line.
     private func proceed(_ transfers: [CurlTransfer]) {
-        for transfer in transfers { connect(transfer) }
+        guard !transfers.isEmpty else { return }
+        turns.append(contentsOf: transfers)
+        guard !isProceeding else { return }
+        isProceeding = true
+        defer { isProceeding = false }
+        while let transfer = turns.popFirst() {
+            if isActive(transfer) { connect(transfer) } else { turns.append(contentsOf: entrance.leave(transfer)) }
+        }
     }
 
     /// Notes that the connection of a transfer may have several share it; libcurl tells in the middle of what it does.
@@ -406,7 +420,8 @@ final class CurlLoop: @unchecked Sendable {
         let code = change(transfer)
         guard code == 0 || code == Self.badArgument else { return end(transfer, code: code) }
         touched.append(transfer)
-        if !transfer.holdsPeer { watchIdle(transfer) }
+        guard !transfer.holdsPeer, transfer.stage != .inLine else { return }
+        watchIdle(transfer, for: transfer.stage == .awaitingName ? transfer.patience : nil)
     }
 
     /// Ends a transfer, whose connection is closed when that has been told: closing takes the system longer, and where
@@ -493,10 +508,10 @@ final class CurlLoop: @unchecked Sendable {
     /// Takes the handle of a transfer from libcurl, which closes the connection of one that isn't complete.
     private func release(_ transfer: CurlTransfer) {
         // libcurl doesn't tell the socket of a transfer that never had to wait.
-        let isCounted = transfer.socket < 0 && sockets.lifetime.isLimited
+        let isCounted = transfer.socket < 0 && transfer.wasSent && sockets.lifetime.isLimited
         let socket = isCounted ? ccurl_easy_socket(transfer.easy) : transfer.socket
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
-        sockets.transferEnded(on: socket, for: transfer.easy, host: transfer.destination.name, now: now)
+        sockets.transferEnded(on: socket, for: transfer.easy, host: transfer.destination.name, now: now) { isFree($0) }
         sweep.expect(in: sockets.lifetime.idle, now: now)
         limitIdleConnections()
         proceed(entrance.leave(transfer))

@@ -75,7 +75,7 @@ final class CurlOptions {
 
     /// Returns why the connection of a transfer isn't to be used; nil if it may be.
     func refusal(of easy: OpaquePointer) -> Distrust? {
-        trust?.refusal(of: easy, for: request.url.host(percentEncoded: false) ?? "")
+        trust?.refusal(of: easy, for: request.url.wireHost ?? "")
     }
 
     /// Sets everything.
@@ -149,10 +149,11 @@ final class CurlOptions {
     ///
     /// - Parameters:
     ///   - addresses: The addresses.
+    ///   - areFixed: Whether libcurl is to keep them for good, rather than for a minute.
     ///   - easy: The handle of the transfer.
     ///   - wait: How long they have been waited for, which doesn't count for the connection any more.
-    func connect(to addresses: [String], _ easy: OpaquePointer, after wait: Duration) {
-        let mark = ccurl_forgets_addresses() ? "+" : ""
+    func connect(to addresses: [String], areFixed: Bool, _ easy: OpaquePointer, after wait: Duration) {
+        let mark = !areFixed && ccurl_forgets_addresses() ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
         ccurl_list_free(self.addresses)
         let line = "\(mark)\(destination.host):\(destination.port):\(texts.joined(separator: ","))"
@@ -161,6 +162,13 @@ final class CurlOptions {
         if wait > .zero {
             _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, (patience - wait).milliseconds)
         }
+    }
+
+    /// Prepares the handle to connect once more: libcurl reads the addresses once, and the time for the connection begins
+    /// again.
+    func restart(_ easy: OpaquePointer) {
+        if let addresses { _ = ccurl_easy_set_addresses(easy, addresses) }
+        _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, patience.milliseconds)
     }
 
     /// Says why the transfer failed, in the place of libcurl, which didn't have it.

@@ -99,7 +99,14 @@ struct CurlSockets {
     ///   - easy: The handle of the transfer.
     ///   - host: The name that the connection leads to, where that was looked up.
     ///   - now: The present.
-    mutating func transferEnded(on socket: Int32, for easy: OpaquePointer, host: String? = nil, now: UInt64 = 0) {
+    ///   - isFree: Whether no other transfer can have the socket, as one that is paused may.
+    mutating func transferEnded(
+        on socket: Int32,
+        for easy: OpaquePointer,
+        host: String? = nil,
+        now: UInt64 = 0,
+        isFree: (Int32) -> Bool = { _ in true }
+    ) {
         guard var interest = known[socket] else { return }
         interest.uses += 1
         if interest.host != host, host != nil {
@@ -108,8 +115,11 @@ struct CurlSockets {
         }
         interest.isIdle = interest.isIdle || interest.wanted == 0 && interest.owner == easy
         known[socket] = interest
-        let isWornOut = interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
-        if interest.isIdle, isWornOut { retire(socket) }
+        if interest.isIdle, isWornOut(interest, now: now), isFree(socket) { retire(socket) }
+    }
+
+    private func isWornOut(_ interest: Interest, now: UInt64) -> Bool {
+        interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
     }
 
     /// Whether a connection to a host is open, whose name was looked up.
@@ -174,7 +184,7 @@ extension CurlSockets {
     mutating func retireIdle(now: UInt64, isFree: (Int32) -> Bool) -> UInt64? {
         var next: UInt64?
         for (socket, interest) in known where interest.wanted == 0 && !interest.isRetired {
-            let due = interest.unwantedSince &+ lifetime.idle
+            let due = isWornOut(interest, now: now) ? now : interest.unwantedSince &+ lifetime.idle
             if due <= now, isFree(socket) {
                 retire(socket)
             } else {

@@ -36,6 +36,16 @@ extension CCurlCallbacks {
 }
 
 extension CurlTransfer {
+    /// How far it has come.
+    enum Stage {
+        /// It waits for its turn, however long that takes.
+        case inLine
+        /// It waits for the addresses of its host.
+        case awaitingName
+        /// libcurl has it.
+        case taken
+    }
+
     /// A connection, told from all others by its two ends.
     struct Connection: Hashable {
         private let remote: String

@@ -36,6 +36,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private(set) var restarts = 0
     /// Since when it waits for a connection.
     private var waitsSince: UInt64 = 0
+    private(set) var stage = Stage.inLine
     /// How much content goes out in one piece, until that is told.
     private var unsaid: Int?
     private var paused: Pauses = []
@@ -148,20 +149,29 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Notes that it is its turn to be sent.
     func dispatch() {
+        stage = .awaitingName
         waitsSince = loop.now
         stopwatch.dispatch(at: loop.now)
     }
 
     /// Notes that libcurl is to have it now.
     func take() {
+        stage = .taken
         stopwatch.take(at: loop.now)
     }
 
     /// Has it connect to these addresses.
-    func connect(to addresses: [String]) {
+    ///
+    /// - Parameters:
+    ///   - addresses: The addresses.
+    ///   - areFixed: Whether they are the caller's, and good for ever.
+    func connect(to addresses: [String], areFixed: Bool) {
         let wait = Duration.nanoseconds(Int64(clamping: loop.now &- waitsSince))
-        options.connect(to: addresses, easy, after: wait)
+        options.connect(to: addresses, areFixed: areFixed, easy, after: wait)
     }
+
+    /// Whether it was sent at all.
+    var wasSent: Bool { state.sends > 0 }
 
     /// How long a connection may take to be made, its look-up included.
     var patience: Duration { options.patience }
@@ -232,6 +242,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Takes what is a line, or several where libcurl kept them while the transfer was paused.
     func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard !isStopped else { return 0 }
         loop.noteActivity(self)
         saySent()
         var start = 0
@@ -332,7 +343,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// it; false if it isn't so, or has been so too often.
     func beginAgain() -> Bool {
         guard state.beginAgain(), restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
-        restarts += 1
+        restart()
         (connection, stream) = (nil, nil)
         return true
     }
@@ -340,8 +351,14 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Prepares the transfer to be sent again, of which nothing has gone out; false if it has been so too often.
     func startAgain() -> Bool {
         guard state.stopped == nil, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
-        restarts += 1
+        restart()
         return true
+    }
+
+    private func restart() {
+        restarts += 1
+        socket = -1
+        options.restart(easy)
     }
 
     private static let mostRestarts = 5

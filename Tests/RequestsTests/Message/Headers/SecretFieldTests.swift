@@ -30,7 +30,8 @@ import Testing
 
     @Test(arguments: [
         ("TO\u{212A}EN", true), ("id_token_hint", true), ("code", true), ("encode", false), ("Pass-Phrase", true),
-        ("42", false), ("tokens", false),
+        ("42", false), ("tokens", false), ("user[password_confirmation]", true), ("code_verifier", true),
+        ("PHPSESSID", true), ("SAMLResponse", true), ("api_keys", true), ("max_tokens", false),
     ])
     func spellingHidesNoSecret(_ name: String, isSecret: Bool) {
         #expect(SecretName.matches(name) == isSecret)

@@ -233,5 +233,19 @@ import Testing
         pair.sockets.closes(pair.own)
         #expect(!pair.sockets.hasConnection(to: "a.test"))
     }
+
+    @Test func connectionThatIsWornOutIsLeftToAPausedTransfer() {
+        let pair = Pair()
+        pair.sockets.lifetime.uses = 1
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        pair.send("the rest")
+
+        pair.sockets.transferEnded(on: pair.own, for: one) { _ in false }
+        #expect(!pair.sockets.hasRetired)
+        #expect(pair.pending == 8)
+        _ = pair.sockets.retireIdle(now: 0) { _ in true }
+        #expect(pair.sockets.hasRetired, "when the transfer has gone")
+    }
 }
 #endif
