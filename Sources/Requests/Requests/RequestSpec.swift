@@ -122,6 +122,15 @@ public enum BodyBuilder {
     /// An object of JSON as it is written here, with values that are known at run time.
     public static func buildExpression(_ members: JSONValue.Members) -> Content { buildExpression(members.jsonValue) }
 
+    /// An object of JSON as it is written here, with values of any mixture of `Encodable` types.
+    ///
+    /// Where all values are of one type of your own, Swift takes the literal for a `Dictionary`, whose names have to
+    /// differ: for names that are known only at run time, write ``HTTPBody/json`` and the literal.
+    @_disfavoredOverload
+    public static func buildExpression(_ fields: JSONValue.Fields) -> Content {
+        Content { encoder in HTTPBody.json(fields, encoder: encoder?()) }
+    }
+
     /// A value, to be sent as JSON.
     @_disfavoredOverload
     public static func buildExpression(_ value: some Encodable & Sendable) -> Content {

@@ -123,15 +123,38 @@ extension MockResponse {
         .data(Data(text.utf8), type: "application/json", status: status, headers: headers)
     }
 
+    /// An object of JSON as it is written here, with values of any `Encodable` types, and with its keys sorted.
+    ///
+    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
+    /// unless it says `as JSONValue.Fields`.
+    ///
+    /// - Throws: What a value throws when it is encoded.
+    public static func json(
+        _ fields: JSONValue.Fields,
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = [:]
+    ) throws -> MockResponse {
+        try json(encoding: fields, status, headers)
+    }
+
     /// The value as JSON, with its keys sorted.
     ///
     /// A `String` is taken for JSON that is already written, by the other form of this.
     ///
     /// - Throws: What the value throws when it is encoded.
+    @_disfavoredOverload
     public static func json(
         _ value: some Encodable,
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = [:]
+    ) throws -> MockResponse {
+        try json(encoding: value, status, headers)
+    }
+
+    private static func json(
+        encoding value: some Encodable,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders
     ) throws -> MockResponse {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

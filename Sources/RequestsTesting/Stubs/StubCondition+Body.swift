@@ -31,7 +31,19 @@ extension StubCondition {
         ofJSON("JSON body", .success(value), isWhole: true)
     }
 
+    /// The content is this object of JSON, whose values may be of any `Encodable` types.
+    ///
+    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
+    /// unless it says `as JSONValue.Fields`.
+    public static func jsonBody(
+        encoding fields: JSONValue.Fields,
+        encoder: JSONEncoder = JSONEncoder()
+    ) -> StubCondition {
+        ofJSON("JSON body", Result { try JSONValue(encoding: fields, encoder) }, isWhole: true)
+    }
+
     /// The content is the JSON of the value, in whatever order its members are written.
+    @_disfavoredOverload
     public static func jsonBody(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> StubCondition {
         ofJSON("JSON body of \(type(of: value))", Result { try JSONValue(encoding: value, encoder) }, isWhole: true)
     }
@@ -43,7 +55,19 @@ extension StubCondition {
         ofJSON("JSON body containing members", .success(value), isWhole: false)
     }
 
+    /// The content is JSON that has these members, whose values may be of any `Encodable` types, and maybe others.
+    ///
+    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
+    /// unless it says `as JSONValue.Fields`.
+    public static func jsonBody(
+        containingEncoded fields: JSONValue.Fields,
+        encoder: JSONEncoder = JSONEncoder()
+    ) -> StubCondition {
+        ofJSON("JSON body containing members", Result { try JSONValue(encoding: fields, encoder) }, isWhole: false)
+    }
+
     /// The content is JSON that has the members of the value, and maybe others, at every level.
+    @_disfavoredOverload
     public static func jsonBody(
         containingEncoded value: some Encodable,
         encoder: JSONEncoder = JSONEncoder()

@@ -143,15 +143,38 @@ extension StubResponse {
         content(.data(Data(text.utf8)), .json, status, headers)
     }
 
+    /// An object of JSON as it is written here, with values of any `Encodable` types.
+    ///
+    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
+    /// unless it says `as JSONValue.Fields`.
+    public static func json(
+        _ fields: JSONValue.Fields,
+        encoder: JSONEncoder = JSONEncoder(),
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        json(encoding: fields, encoder, status, headers)
+    }
+
     /// The value as JSON.
     ///
     /// A `String` is taken for JSON that is already written, by the other form of this. A value that can't be encoded
     /// is an error of the request, of code `encoding`.
+    @_disfavoredOverload
     public static func json(
         _ value: some Encodable,
         encoder: JSONEncoder = JSONEncoder(),
         status: HTTPStatus = .ok,
         headers: HTTPHeaders = []
+    ) -> StubResponse {
+        json(encoding: value, encoder, status, headers)
+    }
+
+    private static func json(
+        encoding value: some Encodable,
+        _ encoder: JSONEncoder,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders
     ) -> StubResponse {
         do {
             return content(.data(try encoder.encode(value)), .json, status, headers)

@@ -285,7 +285,8 @@ extension HTTPBody {
     /// request.body = .form(["tags": ["sweet", "fast"], "since": date], encoder: encoder)
     /// ```
     ///
-    /// The fields keep their order, also those of equal names.
+    /// The fields keep their order, also those of equal names. A dictionary within the literal is a `Dictionary`, whose
+    /// names have to differ.
     ///
     /// - Parameters:
     ///   - fields: The literal.

@@ -154,31 +154,46 @@ extension JSONValue: Codable {
 // MARK: - JSON
 
 extension HTTPBody {
-    /// A value as JSON.
+    /// A value as JSON: ``JSONEncoding/callAsFunction(_:encoder:)``.
     ///
     /// ```swift
     /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
     /// ```
-    ///
-    /// What the encoder throws becomes the error of the request, whose code is then `encoding`.
-    ///
-    /// A literal of names and values is taken by one of the other methods where these can, and never ends the process.
-    /// With values that are `Encodable` types of your own it is a `Dictionary`, whose names have to differ.
-    ///
-    /// - Parameters:
-    ///   - value: What to encode.
-    ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys, so
-    ///     that equal values give equal bytes.
-    /// - Returns: The body.
     @_disfavoredOverload
-    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
-        HTTPBody(
-            headers: jsonHeaders,
-            source: value,
-            encodingJSON: { inherited in
-                try (encoder ?? inherited ?? sortingEncoder).encode(value)
-            }
-        )
+    public static var json: JSONEncoding { JSONEncoding() }
+
+    /// What makes a body of a value by encoding it as JSON; see ``HTTPBody/json``.
+    public struct JSONEncoding: Sendable {
+        /// A value as JSON.
+        ///
+        /// ```swift
+        /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
+        /// ```
+        ///
+        /// What the encoder throws becomes the error of the request, whose code is then `encoding`.
+        ///
+        /// A literal of names and values is taken by one of the methods called `json`, and doesn't end the process over
+        /// equal names, as a `Dictionary` does.
+        ///
+        /// - Parameters:
+        ///   - value: What to encode.
+        ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys, so
+        ///     that equal values give equal bytes.
+        /// - Returns: The body.
+        @_disfavoredOverload
+        public func callAsFunction(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
+            encode(value, by: encoder)
+        }
+
+        func encode(_ value: some Encodable & Sendable, by encoder: JSONEncoder?) -> HTTPBody {
+            HTTPBody(
+                headers: jsonHeaders,
+                source: value,
+                encodingJSON: { inherited in
+                    try (encoder ?? inherited ?? sortingEncoder).encode(value)
+                }
+            )
+        }
     }
 
     /// JSON as it is written here, of literals of any mixture.
@@ -222,7 +237,8 @@ extension HTTPBody {
     /// literals of any mixture and needs no `try`.
     ///
     /// - Parameters:
-    ///   - object: An array or a dictionary; with the option `fragmentsAllowed` any value that JSON has.
+    ///   - object: An array or a dictionary, a literal of which is a `Dictionary`, whose names have to differ; with the
+    ///     option `fragmentsAllowed` any value that JSON has.
     ///   - options: How it is written; with sorted keys by default.
     /// - Returns: The body.
     /// - Throws: ``InvalidRequest`` where the object isn't one that can be JSON, or is nested deeper than 512 levels.

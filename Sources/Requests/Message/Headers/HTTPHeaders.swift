@@ -28,6 +28,13 @@ public struct HTTPHeaders: Sendable, Hashable {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPField(HTTPField.Name($0.key), $0.value) })
     }
 
+    /// Makes headers as they are written here, in their order, by names that are known at run time.
+    ///
+    /// A name may stand there several times. The names are checked when the request is built.
+    public init(_ fields: KeyValuePairs<String, String>) {
+        self.init(fields.map { HTTPField(HTTPField.Name($0.key), $0.value) })
+    }
+
     /// Makes headers as they are written here, in their order; the same as the literal alone.
     public init(_ headers: HTTPHeaders) {
         self = headers

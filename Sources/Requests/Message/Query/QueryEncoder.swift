@@ -78,7 +78,8 @@ public struct QueryEncoder: Sendable {
 
     /// Writes names and values of anything, as a dictionary of them would be written.
     ///
-    /// They keep their order, and a name may stand there several times: this is what takes a literal.
+    /// They keep their order, and a name may stand there several times: this is what takes a literal. A dictionary within
+    /// it is a `Dictionary`, whose names have to differ.
     ///
     /// - Throws: ``InvalidRequest`` as for a dictionary.
     /// - Complexity: O(n log n) in the size of the query.
