@@ -11,25 +11,80 @@ package enum Redaction {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
         case _ where field.name.isSecret: "<redacted>"
-        case _ where addresses.contains(field.name): address(field.value)
+        case _ where addresses.contains(field.name) || field.value.contains("//") || field.value.contains("?"):
+            addresses(in: field.value)
         default: field.value
         }
+    }
+
+    /// A text with addresses in it, such as a list of links, each as ``address(_:)`` shows it.
+    ///
+    /// - Complexity: O(n).
+    static func addresses(in text: String) -> String {
+        var result = ""
+        var rest = text.utf8[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix { !"<>\" \t".utf8.contains($0) }
+            result += address(String(Substring(piece)))
+            rest = rest[piece.endIndex...]
+            if let delimiter = rest.popFirst() { result.unicodeScalars.append(Unicode.Scalar(delimiter)) }
+        }
+        return result
     }
 
     /// An address without its user and password, and without the values of those parameters that are secrets by their
     /// name, wherever they stand: in the query, in the fragment, where OAuth has them, or in the path, where sessions
     /// are.
     ///
+    /// Nor has an address any that stands in it, such as the one that a login leads back to.
+    ///
     /// - Complexity: O(n).
-    package static func address(_ address: String) -> String {
+    package static func address(_ address: String) -> String { self.address(address, depth: 0) }
+
+    private static func address(_ address: String, depth: Int) -> String {
         // Bytes, not characters: a combining character behind a delimiter would hide it.
         let bytes = address.utf8
         let fragmentStart = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
         let queryStart = bytes[..<fragmentStart].firstIndex(of: UInt8(ascii: "?")) ?? fragmentStart
         let (root, pathStart) = root(of: address[..<queryStart])
-        return root + pairs(address[pathStart..<queryStart], separatedBy: "/;")
-            + pairs(address[queryStart..<fragmentStart], separatedBy: "?&;")
-            + pairs(address[fragmentStart...], separatedBy: "#?&;")
+        return root
+            + withoutCredentials(
+                pairs(address[pathStart..<queryStart], separatedBy: "/;", depth: depth)
+                    + pairs(address[queryStart..<fragmentStart], separatedBy: "?&;", depth: depth)
+                    + pairs(address[fragmentStart...], separatedBy: "#?&;", depth: depth)
+            )
+    }
+
+    /// A text without what stands before an at sign behind two slashes.
+    private static func withoutCredentials(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
+        var result = ""
+        var rest = text.utf8[...]
+        while let slash = rest.firstIndex(of: UInt8(ascii: "/")) {
+            let next = rest.index(after: slash)
+            result += String(Substring(rest[..<next]))
+            rest = rest[next...]
+            guard rest.first == UInt8(ascii: "/") else { continue }
+            result += "/"
+            rest = rest.dropFirst()
+            let authority = rest.prefix { !"/?#&;,".utf8.contains($0) }
+            guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { continue }
+            rest = rest[rest.index(after: at)...]
+        }
+        return result + String(Substring(rest))
+    }
+
+    /// An address for people: as ``address(_:)`` shows it, but without what may be a password that looks like a port.
+    ///
+    /// - Complexity: O(n).
+    static func shownAddress(_ address: String) -> String {
+        guard let slashes = address.range(of: "//") else { return self.address(address) }
+        let rest = address.utf8[slashes.upperBound...]
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        guard !authority.contains(UInt8(ascii: "@")), let at = ambiguousEnd(of: authority, in: rest) else {
+            return self.address(address)
+        }
+        return address[..<slashes.upperBound] + "…@" + self.address(String(Substring(rest[at...].dropFirst())))
     }
 
     /// Scheme, host and port, without credentials; and where the path begins.
@@ -65,12 +120,28 @@ package enum Redaction {
         } else if scheme.isEmpty ? mayHoldPassword(rest) : !hasPort(authority) && rest.contains(UInt8(ascii: "@")) {
             // A password that has a delimiter in it may end anywhere.
             return scheme + "…"
+        } else if !scheme.isEmpty, let at = ambiguousEnd(of: authority, in: rest) {
+            return scheme + "…@" + bareAddress(String(Substring(rest[at...].dropFirst())))
         }
         let path = rest.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let segments = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map { segment in
             String(Substring(segment.prefix { $0 != UInt8(ascii: ";") }))
         }
         return scheme + segments.joined(separator: "/")
+    }
+
+    /// The at sign that may end a password whose beginning looks like a port, as in `https://bob:123/456@example.com`.
+    private static func ambiguousEnd(
+        of authority: Substring.UTF8View,
+        in address: Substring.UTF8View
+    ) -> Substring.UTF8View.Index? {
+        guard authority.first != UInt8(ascii: "["), authority.contains(UInt8(ascii: ":")) else { return nil }
+        let behind = address[authority.endIndex...]
+        // Directly behind a port, a query may be a part of it as well; behind a path it is too far away.
+        let path = behind.first == UInt8(ascii: "/") ? behind.prefix { !"?#".utf8.contains($0) } : behind
+        guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return nil }
+        // A segment that begins with it is a name, as of a user or a package.
+        return path[..<at].last == UInt8(ascii: "/") ? nil : at
     }
 
     /// Whether a text without an authority has a colon and an at sign behind it, as a user and a password have.
@@ -90,16 +161,36 @@ package enum Redaction {
 
     /// A text of `name=value` pairs without the values of those that are secrets by their name.
     package static func pairs(_ text: Substring, separatedBy separators: String) -> String {
+        pairs(text, separatedBy: separators, depth: 0)
+    }
+
+    private static func pairs(_ text: Substring, separatedBy separators: String, depth: Int) -> String {
         var result = ""
         var rest = text.utf8
         while !rest.isEmpty {
             let pair = rest.prefix { !separators.utf8.contains($0) }
             let name = Substring(pair.prefix { $0 != UInt8(ascii: "=") })
-            result += name.endIndex < pair.endIndex && namesSecret(name) ? "\(name)=REDACTED" : String(Substring(pair))
+            let isSecret = name.endIndex < pair.endIndex && namesSecret(name)
+            let hasValue = name.endIndex < pair.endIndex
+            if isSecret || holdsSecret(hasValue ? Substring(pair[name.endIndex...].dropFirst()) : name, depth) {
+                result += hasValue ? "\(name)=REDACTED" : "REDACTED"
+            } else {
+                result += String(Substring(pair))
+            }
             rest = rest[pair.endIndex...]
             if let separator = rest.popFirst() { result.unicodeScalars.append(Unicode.Scalar(separator)) }
         }
         return result
+    }
+
+    /// Whether a text is an address, escaped, with a secret in it.
+    ///
+    /// An address that is escaped more than a few times isn't looked into.
+    private static func holdsSecret(_ value: Substring, _ depth: Int) -> Bool {
+        guard depth < 4, value.utf8.contains(UInt8(ascii: "%")), let inner = value.removingPercentEncoding,
+            inner.utf8.contains(where: "/?%".utf8.contains)
+        else { return false }
+        return address(inner, depth: depth + 1) != inner
     }
 
     /// JSON without the values of those members that are secrets by their name.

@@ -101,7 +101,7 @@ private struct TraceEvents {
         let range = frame.take(attempt.start, attempt.start + duration)
         var arguments: [String: JSONValue] = [
             "attempt": .integer(Int64(attempt.number)), "cause": .string("\(attempt.cause)"),
-            "address": .string(Redaction.address(attempt.request.url.absoluteString).printable(upTo: 1024)),
+            "address": .string(Redaction.shownAddress(attempt.request.url.absoluteString).printable(upTo: 1024)),
         ]
         if let status = attempt.response?.status { arguments["status"] = .integer(Int64(status.code)) }
         if let error = attempt.error { arguments["error"] = .string(error.name) }

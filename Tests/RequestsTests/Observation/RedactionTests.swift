@@ -38,7 +38,7 @@ import Testing
         (HTTPField("Ocp-Apim-Subscription-Key", "hush"), "<redacted>"),
         (HTTPField(.init("X-Mine", isSecret: true), "hush"), "<redacted>"),
         (HTTPField("Location", "https://a.com/?token=hush"), "https://a.com/?token=REDACTED"),
-        (HTTPField("Link", "<https://a.com/?token=hush>; rel=next"), "<https://a.com/?token=REDACTED; rel=next"),
+        (HTTPField("Link", "<https://a.com/?token=hush>; rel=next"), "<https://a.com/?token=REDACTED>; rel=next"),
         (HTTPField("Idempotency-Key", "1"), "1"),
         (HTTPField("Access-Control-Allow-Credentials", "true"), "true"),
         (HTTPField("Accept", "text/plain"), "text/plain"),

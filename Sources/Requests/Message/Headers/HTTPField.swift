@@ -66,9 +66,9 @@ public struct HTTPField: Sendable, CustomStringConvertible {
     /// What is wrong with the typed value that the field was made of.
     var flaw: InvalidRequest? { flawBox?.error }
 
-    /// The name and the value; a secret value is left out.
+    /// The name and the value; a secret value is left out, and so are the secrets of addresses in it.
     public var description: String {
-        "\(name): \(name.isSecret ? "<redacted>" : value)"
+        "\(name): \(name.isSecret ? "<redacted>" : Redaction.value(of: self))"
     }
 
     /// Whether the value may stand on a header line (RFC 9110, 5.5): no CR, LF, NUL or other control character.

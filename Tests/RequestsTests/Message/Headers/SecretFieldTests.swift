@@ -37,6 +37,62 @@ import Testing
         #expect(SecretName.matches(name) == isSecret)
     }
 
+    /// A field with addresses in it, and what may be shown of it.
+    @Test(
+        .tags(.behaviour),
+        arguments: [
+            (
+                "Link",
+                "<https://a.example/?token=hush>; rel=next, <https://ada:hush@b.example/?access_token=hush>; rel=last",
+                "<https://a.example/?token=REDACTED>; rel=next, <https://b.example/?access_token=REDACTED>; rel=last"
+            ),
+            ("Link", "</c;token=hush>,<//ada:hush@b.example/d>", "</c;token=REDACTED>,<//b.example/d>"),
+            ("Location", "/login?next=https://ada:hush@b.example/&x=1", "/login?next=https://b.example/&x=1"),
+            ("Location", "/login?next=https%3A%2F%2Fb.example%2F%3Ftoken%3Dhush&x=%20", "/login?next=REDACTED&x=%20"),
+            ("Location", "/login?next=https%253A%252F%252Fada%253Ahush%2540b.example%252F", "/login?next=REDACTED"),
+            ("Location", "/go/https://ada:hush@b.example/x", "/go/https://b.example/x"),
+            ("X-Next", "https://a.example/1,https://ada:hush@b.example/2", "https://a.example/1,https://b.example/2"),
+            ("Refresh", "5; url=https://ada:hush@b.example/?token=hush", "5; url=https://b.example/?token=REDACTED"),
+            (
+                "Reporting-Endpoints", #"a="https://ada:hush@b.example/?key=hush""#,
+                #"a="https://b.example/?key=REDACTED""#
+            ),
+            (
+                "Content-Security-Policy", "report-uri https://b.example/?token=hush",
+                "report-uri https://b.example/?token=REDACTED"
+            ),
+            ("User-Agent", "Bot/1 (+https://bot.example/info?page=1)", "Bot/1 (+https://bot.example/info?page=1)"),
+            ("Accept", "text/html, */*;q=0.8", "text/html, */*;q=0.8"),
+        ]
+    )
+    func noAddressInAFieldShowsASecret(_ name: String, _ value: String, _ shown: String) {
+        let field = HTTPField(HTTPField.Name(name), value)
+
+        #expect(Redaction.value(of: field) == shown && field.description == "\(name): \(shown)")
+    }
+
+    /// An address with a password that looks like a port, and what may be shown of it.
+    @Test(
+        .tags(.behaviour),
+        arguments: [
+            ("https://bob:123/456@host/", "https://…@host/"), ("https://bob:123/45/6@host/a", "https://…@host/a"),
+            ("https://bob:123?456@host/", "https://…@host/"), ("https://bob:123#456@host/", "https://…@host/"),
+            ("https://host:123/@scope/package", "https://host:123/@scope/package"),
+            ("https://host:123/a?mail=ada@b.example", "https://host:123/a"),
+            ("https://host/ada@b.example", "https://host/ada@b.example"),
+            ("https://[::1]:80/a@b", "https://[::1]:80/a@b"),
+        ]
+    )
+    func noPasswordThatLooksLikeAPortIsShown(_ address: String, _ shown: String) throws {
+        let request = HTTPRequest(address)
+        let error = RequestError(.timedOut, phase: .sending, request: request)
+
+        #expect("\(request)" == "GET \(shown)")
+        #expect("\(error)" == "timedOut while sending for GET \(shown)")
+        #expect(InvalidRequest(.url, "is wrong", excerpt: address).excerpt == shown)
+        #expect(Redaction.shownAddress(address).contains("456") == shown.contains("456"))
+    }
+
     private static let many: HTTPHeaders = [
         "A": "", "B": "", "C": "", "D": "", "E": "", "F": "", "G": "", "H": "", "X-Mine": "new",
     ]
