@@ -104,7 +104,7 @@ public final class ResponseCache: Sendable {
     }
 
     /// Why a cache can't be kept in a directory.
-    public struct DirectoryError: Error, Sendable, CustomStringConvertible {
+    public struct DirectoryError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
         /// The directory.
         public let directory: URL
         /// What is wrong with it.
@@ -112,6 +112,9 @@ public final class ResponseCache: Sendable {
 
         /// The error, in a sentence.
         public var description: String { "the directory “\(directory.redactedDescription)” \(reason)" }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
 
     /// How many bytes are kept in memory, about.

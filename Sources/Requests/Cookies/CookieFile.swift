@@ -139,7 +139,7 @@ extension CookieFile.Record {
 }
 
 /// Why the file of a ``CookieJar`` can't be read or written.
-public struct CookieFileError: Error, Sendable, CustomStringConvertible {
+public struct CookieFileError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
     /// What went wrong.
     public enum Code: String, Sendable, Hashable {
         /// The file, or the folder that it is to be in, can't be read.
@@ -166,4 +166,7 @@ public struct CookieFileError: Error, Sendable, CustomStringConvertible {
 
     /// The error, in a sentence.
     public var description: String { "the file of cookies “\(file.lastPathComponent)” is \(code.rawValue): \(reason)" }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }

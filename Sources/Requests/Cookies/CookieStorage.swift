@@ -55,7 +55,7 @@ extension Cookie {
 }
 
 /// Why a cookie isn't kept: which one, and what is wrong with it.
-public struct InvalidCookie: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvalidCookie: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// The beginning of the cookie's name, with control characters escaped; its value may be a secret, and isn't here.
     public let name: String
     /// What is wrong with it.
@@ -69,6 +69,9 @@ public struct InvalidCookie: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// The error, in a sentence.
     public var description: String { "the cookie “\(name)” \(reason)" }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }
 
 /// The cookies of an `HTTPCookieStorage`, such as those that a `URLSession` or a web view has too.

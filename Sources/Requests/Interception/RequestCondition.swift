@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Something that has to hold before an operation does anything: checked once, when it starts.
 ///
 /// ```swift
@@ -57,9 +59,12 @@ public struct NegatedCondition<Condition: RequestCondition>: RequestCondition {
     private let condition: Condition
 
     /// Why the operation isn't run: the other condition holds.
-    public struct Failure: Error, Sendable, CustomStringConvertible {
+    public struct Failure: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
         /// The error, in a sentence.
         public var description: String { "a condition holds that mustn't" }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
 
     /// Makes a condition of its opposite.

@@ -120,7 +120,7 @@ extension UInt8 {
 /// Why a request can't be put on the wire: the piece that is at fault, and what is wrong with it.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `invalidRequest`.
-public struct InvalidRequest: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// A piece of a request.
     public enum Piece: String, Sendable, Hashable {
         /// The method.
@@ -163,4 +163,7 @@ public struct InvalidRequest: Error, Sendable, Hashable, CustomStringConvertible
     public var description: String {
         "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
     }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }

@@ -38,7 +38,7 @@ struct EventLines {
         case .attemptEnded(let attempt, let record):
             add("\(id).\(attempt.number)", Self.text(of: record))
         case .retryScheduled(let delay, let error):
-            add(id, "tries again in \(delay.inWords): \(error.shortDescription)")
+            add(id, "tries again in \(delay.inWords): \(error.summary)")
         case .authenticationStarted(let step):
             add(id, "waits for a credential: \(step)")
         case .authenticationEnded(_, let isGranted):
@@ -54,7 +54,7 @@ struct EventLines {
 
     private mutating func add(_ attempt: MonitoredAttempt, to prefix: String) {
         let request = attempt.request
-        let address = Redaction.address(request.url.absoluteString)
+        let address = Redaction.shownAddress(request.url.absoluteString)
         let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"
         add("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address.printable())\(cause)")
         add(request.headers, to: "\(prefix) >")
@@ -102,7 +102,7 @@ struct EventLines {
 
     private static func text(of record: Attempt) -> String {
         let time = record.metrics?.duration.map { ", \($0.inWords)" } ?? ""
-        if let error = record.error { return "failed: \(error.shortDescription)\(time)" }
+        if let error = record.error { return "failed\(time): \(error.summary)" }
         return "ended: \(record.response?.status.description ?? "no answer")\(time)"
     }
 }

@@ -188,7 +188,7 @@ struct AttemptHistory: Sendable {
 extension Attempt: CustomStringConvertible {
     /// What was sent and what came of it, in a line without secrets.
     public var description: String {
-        let outcome = error.map { $0.shortDescription } ?? response.map { "\($0.status)" } ?? "no answer"
+        let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no answer"
         return "\(cause): \(request), \(outcome)"
     }
 }

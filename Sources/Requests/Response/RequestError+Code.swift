@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 extension RequestError {
     /// What went wrong: an open set, so that a new code breaks no one's `switch`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -123,7 +125,7 @@ extension RequestError.Code {
 /// A line or an event of a stream is larger than the limit.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `bodyTooLarge`.
-public struct OversizedElement: Error, Sendable, Hashable, CustomStringConvertible {
+public struct OversizedElement: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// What the stream is made of.
     public enum Kind: String, Sendable, Hashable {
         /// A line.
@@ -145,4 +147,7 @@ public struct OversizedElement: Error, Sendable, Hashable, CustomStringConvertib
 
     /// The error, in a sentence.
     public var description: String { "one \(kind.rawValue) of the stream is larger than \(limit) bytes" }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }

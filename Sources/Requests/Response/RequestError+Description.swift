@@ -19,14 +19,17 @@ extension RequestError: CustomStringConvertible, LocalizedError {
     /// header fields and content not at all.
     public var description: String { description(depth: 0) }
 
+    /// The error in a line, for where the request is known anyhow: what went wrong, in which phase, and why.
+    var summary: String { description(depth: 0, isBrief: true) }
+
     /// The error in a line, for people.
     public var errorDescription: String? { description }
 
-    private func description(depth: Int) -> String {
+    private func description(depth: Int, isBrief: Bool = false) -> String {
         var text = code.name
         if let status = response?.status { text += " (\(status))" }
         if phase.rawValue != code.name { text += " while \(phase.rawValue)" }
-        if let request { text += " for \(request)" }
+        if let request, !isBrief { text += " for \(request)" }
         let reasons = [reason, cause(depth: depth), contentType].compactMap(\.self)
         return reasons.isEmpty ? text : "\(text): \(reasons.joined(separator: "; "))"
     }
@@ -55,60 +58,5 @@ extension RequestError: CustomStringConvertible, LocalizedError {
         let foundation = error as NSError
         let name = type(of: error) is NSError.Type ? foundation.domain : "\(type(of: error))"
         return "\(name.shortened()) \(foundation.code)"
-    }
-}
-
-/// An error that says why, without a secret.
-private protocol ExplainedError: Error {
-    var explanation: String { get }
-}
-
-extension ExplainedError where Self: CustomStringConvertible {
-    var explanation: String { description }
-}
-
-extension InvalidRequest: ExplainedError {}
-extension InvalidURITemplate: ExplainedError {}
-extension DownloadError: ExplainedError {}
-extension OversizedElement: ExplainedError {}
-extension BodyStream.AlreadyRead: ExplainedError {}
-
-extension DecodingError: ExplainedError {
-    // Foundation's own texts quote the content.
-    fileprivate var explanation: String {
-        switch self {
-        case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.place)"
-        case .valueNotFound(let type, let context): "expected \(type)\(context.codingPath.place), found null"
-        case .keyNotFound(let key, let context):
-            "the key “\(key.stringValue.shortened())” is missing\(context.codingPath.place)"
-        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the content can't be read"
-        case .dataCorrupted(let context): "the value\(context.codingPath.place) can't be read"
-        @unknown default: "DecodingError"
-        }
-    }
-}
-
-extension EncodingError: ExplainedError {
-    fileprivate var explanation: String {
-        switch self {
-        case .invalidValue(let value, let context):
-            "the value of type \(type(of: value))\(context.codingPath.place) can't be written"
-        @unknown default: "EncodingError"
-        }
-    }
-}
-
-extension [any CodingKey] {
-    /// Where in a document something is, such as ` at “items[0].id”`; nothing for the whole of it.
-    fileprivate var place: String {
-        var path = ""
-        for key in self {
-            if let index = key.intValue {
-                path += "[\(index)]"
-            } else {
-                path += (path.isEmpty ? "" : ".") + key.stringValue.shortened()
-            }
-        }
-        return path.isEmpty ? "" : " at “\(path.shortened(to: 200))”"
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 /// Why a download can't be put into its file.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `fileExists`, `cannotWriteFile` or `diskFull`.
-public struct DownloadError: Error, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// What went wrong.
     public enum Code: String, Sendable, Hashable {
         /// There is a file at the destination, and it isn't to be replaced.

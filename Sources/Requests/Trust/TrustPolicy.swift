@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Whom a connection trusts: whose certificates, which keys, and from which version of TLS on.
 ///
 /// The default, `system`, is right for nearly everyone: the certificate is signed by an authority of the system's,
@@ -219,7 +221,7 @@ public struct TrustPolicy: Sendable, Hashable {
 ///
 /// A pin with a typing error, or a host that no address can have, would protect nothing and say nothing. So they are
 /// refused where they are written down, and not when a connection is made.
-public struct InvalidTrust: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvalidTrust: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// A piece of a policy.
     public enum Piece: String, Sendable, Hashable {
         /// A certificate.
@@ -250,6 +252,9 @@ public struct InvalidTrust: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
     }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }
 
 /// A version of TLS, the least that a policy asks for.

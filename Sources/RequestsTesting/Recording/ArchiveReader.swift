@@ -231,7 +231,7 @@ extension RequestError.Code {
 }
 
 /// Why an archive can't be read, or an entry of it can't be replayed: which entry, which field, what is wrong.
-public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
+public struct ArchiveError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// Which entry it is, counted from 0; nil where it is the whole.
     public let entry: Int?
     /// The method and the address of the entry, as far as they are known, without secrets.
@@ -250,4 +250,7 @@ public struct ArchiveError: Error, Sendable, Hashable, CustomStringConvertible {
         let place = entry.map { "entry \($0)\(request.map { " (\($0))" } ?? ""): " } ?? ""
         return "\(place)\(field) \(reason)"
     }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }

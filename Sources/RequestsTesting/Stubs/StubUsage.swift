@@ -1,6 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
 import Requests
 
 /// What a stub does and has done: which answer is whose, how many it gives, and how many are expected.
@@ -61,7 +62,7 @@ struct StubUsage: Sendable {
 /// ```
 ///
 /// Neither the values of parameters and header fields nor content are shown, since they may be secrets.
-public struct UnhandledRequest: Error, Sendable, CustomStringConvertible {
+public struct UnhandledRequest: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
     /// A stub, and why it wasn't meant.
     public struct Candidate: Sendable, Hashable {
         /// What the stub is meant for.
@@ -93,6 +94,11 @@ public struct UnhandledRequest: Error, Sendable, CustomStringConvertible {
         return (["no stub is meant for \(request)"] + (lines.isEmpty ? ["- there are no stubs"] : lines))
             .joined(separator: "\n")
     }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
+
+    package var explanation: String { description.replacing("\n", with: " ") }
 }
 
 /// The error of ``HTTPStubber/verify()``: which stubs weren't called as they were expected to be.

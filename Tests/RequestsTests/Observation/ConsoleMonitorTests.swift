@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTesting
 import TestSupport
 import Testing
 
@@ -32,13 +33,30 @@ import Testing
                 "#7.2 -> GET https://example.com/b?token=REDACTED&page=2 (redirect)",
                 "#7.2 <- 503 Service Unavailable",
                 "#7.2 ended: 503 Service Unavailable",
-                "#7 tries again in 50.0 ms: unacceptableStatus",
+                "#7 tries again in 50.0 ms: unacceptableStatus while validating",
                 "#7.3 -> GET https://example.com/b?token=REDACTED&page=2 (retry)",
                 "#7.3 <- 200 OK",
                 "#7.3 ended: 200 OK",
                 "#7 succeeded",
             ]
         )
+    }
+
+    @Test(.tags(.behaviour)) func anAttemptThatIsRetriedSaysWhyItFailed() async throws {
+        let lines = Recorder<String>()
+        let failure = RequestError(.connectionLost, phase: .sending, reason: "the socket was closed")
+        let client = HTTPClient(transport: InMemoryTransport { _ in .failure(failure) }) {
+            $0.monitors = [ConsoleMonitor { lines.record($0) }]
+            $0.retry = RetryPolicy(limit: 1, backoff: .none)
+        }
+
+        let operation = client.addRequest(HTTPRequest("https://example.com/a?token=hush"))
+        await operation.end()
+
+        let reason = "connectionLost while sending: the socket was closed"
+        #expect(lines.elements.contains { $0.contains("tries again in") && $0.hasSuffix(": \(reason)") })
+        #expect(lines.elements.contains { $0.contains(".1 failed") && $0.hasSuffix(": \(reason)") })
+        #expect(operation.attempts.first?.description.hasSuffix(", \(reason)") == true)
     }
 
     @Test(.tags(.behaviour)) func headersAreALineEachWithoutSecrets() {

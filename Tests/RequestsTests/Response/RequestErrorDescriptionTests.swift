@@ -65,6 +65,35 @@ import Testing
         #expect(error?.description.contains("may take 0.001 seconds in all") == true)
     }
 
+    /// Errors of the library's own, which say why wherever they are met.
+    private static let own: [any Error & CustomStringConvertible] = [
+        InvalidTrust(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
+        CookieFileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"), InvalidCookie("a", "is too long"),
+        DownloadError(.diskFull, URL(filePath: "/a/film"), "No space left"), OversizedElement(.line, limit: 7),
+        InvalidURITemplate("isn't closed", excerpt: "{a", offset: 3), BodyStream.AlreadyRead(),
+        ResponseStream.AlreadyConsumed(), NegatedCondition<ClosureCondition>.Failure(),
+    ]
+
+    @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {
+        let directory = #expect(throws: ResponseCache.DirectoryError.self) {
+            try ResponseCache(directory: URL(string: "https://example.com/")!)
+        }
+
+        for error in Self.own + [try #require(directory)] {
+            let outer = RequestError(.conditionFailed, phase: .building, underlying: error)
+
+            #expect("\(outer)".hasSuffix(": \(error)") && error.localizedDescription == "\(error)")
+        }
+    }
+
+    @Test func aRequestThatNoStubIsMeantForSaysSo() async {
+        let client = HTTPClient(transport: HTTPStubber())
+
+        let error = await Probe(adding: todo, to: client).ended().first?.error
+
+        #expect(error?.description.contains("no stub is meant for GET https://example.com/recipes/1") == true)
+    }
+
     private enum Refusal: Error { case notYet, tooLate }
 
     @Test func aForeignErrorIsNamedByTypeAndCode() async {

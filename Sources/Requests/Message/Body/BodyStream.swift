@@ -65,9 +65,12 @@ public struct BodyStream: Sendable {
     }
 
     /// The error of a stream that was sent before, and can't be sent again.
-    public struct AlreadyRead: Error, CustomStringConvertible {
+    public struct AlreadyRead: ExplainedError, CustomStringConvertible, LocalizedError {
         /// The error, in a sentence.
         public var description: String { "the stream of the body was sent before and can't be read again" }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
 }
 

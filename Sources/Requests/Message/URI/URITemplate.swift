@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// An address with places for variables (RFC 6570, all four levels).
 ///
 /// Use it where a server documents its addresses that way, or where a path has more than a few variable parts:
@@ -222,7 +224,8 @@ extension URITemplate {
     /// ```
     ///
     /// Texts, numbers, bools, arrays and dictionaries can stand there as they are, and whatever else is
-    /// ``ValueConvertible``. A name that stands there twice has its last value.
+    /// ``ValueConvertible``. A name that stands there twice has its last value. A dictionary among the values is a
+    /// `Dictionary`, whose names have to differ; `.pairs([…])` keeps all of them.
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fileprivate var values: [String: URITemplate.Value]
 
@@ -267,7 +270,7 @@ extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
 ///
 /// It names the piece that is at fault, where that is, and what is wrong with it. A template in a literal can't throw
 /// where it stands; it throws this when it is expanded.
-public struct InvalidURITemplate: Error, Sendable, Hashable, CustomStringConvertible {
+public struct InvalidURITemplate: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
     /// What is wrong.
     public let reason: String
     /// The beginning of the piece that is at fault, with control characters escaped.
@@ -286,4 +289,7 @@ public struct InvalidURITemplate: Error, Sendable, Hashable, CustomStringConvert
     public var description: String {
         "the URI template \(reason) at byte \(offset): “\(excerpt)”"
     }
+
+    /// The error, for people.
+    public var errorDescription: String? { description }
 }

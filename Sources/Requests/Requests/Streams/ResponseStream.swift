@@ -80,9 +80,12 @@ public final class ResponseStream: AsyncSequence, Sendable {
     /// The error of a loop over a stream that was consumed to its end before, or that another loop waits for.
     ///
     /// Keep what you need of a stream, or collect it, since its content isn't kept.
-    public struct AlreadyConsumed: Error, CustomStringConvertible {
+    public struct AlreadyConsumed: ExplainedError, CustomStringConvertible, LocalizedError {
         /// The error, in a sentence.
         public var description: String { "the stream is consumed by another loop, and its content isn't kept" }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
 }
 

@@ -1,0 +1,56 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+/// An error that says why, without a secret, so that the error of a request can repeat it.
+///
+/// Of an error of another kind only the type and the code are repeated: what it says may be a secret.
+package protocol ExplainedError: Error {
+    /// Why, in a line.
+    var explanation: String { get }
+}
+
+extension ExplainedError where Self: CustomStringConvertible {
+    package var explanation: String { description }
+}
+
+// MARK: - Coding
+
+extension DecodingError: ExplainedError {
+    // Foundation's own texts quote the content.
+    package var explanation: String {
+        switch self {
+        case .typeMismatch(let type, let context): "expected \(type)\(context.codingPath.place)"
+        case .valueNotFound(let type, let context): "expected \(type)\(context.codingPath.place), found null"
+        case .keyNotFound(let key, let context):
+            "the key “\(key.stringValue.shortened())” is missing\(context.codingPath.place)"
+        case .dataCorrupted(let context) where context.codingPath.isEmpty: "the content can't be read"
+        case .dataCorrupted(let context): "the value\(context.codingPath.place) can't be read"
+        @unknown default: "DecodingError"
+        }
+    }
+}
+
+extension EncodingError: ExplainedError {
+    package var explanation: String {
+        switch self {
+        case .invalidValue(let value, let context):
+            "the value of type \(type(of: value))\(context.codingPath.place) can't be written"
+        @unknown default: "EncodingError"
+        }
+    }
+}
+
+extension [any CodingKey] {
+    /// Where in a document something is, such as ` at “items[0].id”`; nothing for the whole of it.
+    fileprivate var place: String {
+        var path = ""
+        for key in self {
+            if let index = key.intValue {
+                path += "[\(index)]"
+            } else {
+                path += (path.isEmpty ? "" : ".") + key.stringValue.shortened()
+            }
+        }
+        return path.isEmpty ? "" : " at “\(path.shortened(to: 200))”"
+    }
+}
