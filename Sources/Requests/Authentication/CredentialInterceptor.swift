@@ -21,10 +21,14 @@ import Foundation
 /// that a redirect led to. A request that bears an `Authorization` of its own isn't answered for. A stream that can be
 /// sent once can't be sent again with the answer: its 401 is the failure.
 ///
-/// Proxies ask in the same way, with a 407; they are answered by a closure of their own. That is for requests over plain
-/// http, which the proxy sees. A tunnel to an https origin is the transport's: give that the credentials of the proxy.
+/// An origin that has once asked for `Digest` over plain http gets no `Basic` any more, nor does a proxy: an attacker on the
+/// way, who strikes the first scheme out, would be sent the password. Over https an origin may change the scheme.
 ///
-/// It works over each transport. To send a password before it is asked for, take ``AuthenticationProvider``. Safe on any
+/// Proxies ask in the same way, with a 407; they are answered by a closure of their own: for requests over plain http,
+/// which the proxy sees, over each transport, and for tunnels to https origins over those that tell what the proxy has
+/// said, as ``CurlTransport`` does. The configuration of a `URLSession` knows the credentials for tunnels itself.
+///
+/// To send a password before it is asked for, take ``AuthenticationProvider``. Safe on any
 /// thread.
 public final class CredentialInterceptor: HopAuthenticating {
     /// Returns the user's name and password for a challenge, or nil to leave it unanswered.
@@ -56,10 +60,22 @@ public final class CredentialInterceptor: HopAuthenticating {
         var hop = Hop(request: request, position: position, context: context)
         var cause: Attempt.Cause?
         while true {
-            let answer = try await send(outgoing, cause)
-            note(answer.head, to: outgoing)
-            guard let again = try await self.answer(answer.head, to: outgoing, of: &hop) else { return answer }
-            (outgoing, cause) = (again, .answer)
+            do {
+                let answer = try await send(outgoing, cause)
+                note(answer.head, to: outgoing)
+                guard let asker = self.asker(of: answer.head, to: hop),
+                    let again = try await self.answer(answer.head, of: asker, to: outgoing, of: &hop)
+                else { return answer }
+                outgoing = again
+            } catch let error as RequestError {
+                // The request itself hasn't been sent: the proxy wants to know who asks for the tunnel.
+                guard error.code == .proxyRefused, let head = error.response,
+                    head.status == .proxyAuthenticationRequired,
+                    let again = try await self.answer(head, of: hop.tunnel, to: outgoing, of: &hop)
+                else { throw error }
+                outgoing = again
+            }
+            cause = .answer
         }
     }
 
@@ -70,6 +86,9 @@ public final class CredentialInterceptor: HopAuthenticating {
         let context: InterceptorContext
         var asked: Set<CredentialSpace.Asker> = []
         var renewed: Set<CredentialSpace.Asker> = []
+
+        /// The proxy that makes tunnels for the transport of the request.
+        var tunnel: CredentialSpace.Asker { .tunnel(of: context.source.transportIdentity) }
     }
 
     // MARK: Before a challenge
@@ -82,36 +101,27 @@ public final class CredentialInterceptor: HopAuthenticating {
     /// Adds what earlier challenges were answered with.
     private func prepared(_ request: HTTPRequest, in context: InterceptorContext) -> HTTPRequest {
         var prepared = request
-        let sent = SentTarget(request)
-        if concerns(request, in: context),
-            let known = spaces.withLock({ $0.authorization(for: sent, .origin(Origin(request.url))) })
-        {
-            prepared.headers.set(.authorization(known))
+        var askers: [CredentialSpace.Asker] = concerns(request, in: context) ? [.origin(Origin(request.url))] : []
+        if proxyCredential != nil, !request.headers.contains(.proxyAuthorization) {
+            askers.append(request.isSeenByProxies ? .proxy : .tunnel(of: context.source.transportIdentity))
         }
-        if let known = proxyAuthorization(of: request) { prepared.headers.set(known) }
+        for asker in askers {
+            let sent = SentTarget(request, for: asker)
+            guard let known = spaces.withLock({ $0.authorization(for: sent, asker) }) else { continue }
+            prepared.headers.set(HTTPField(asker.credential, known.rawValue))
+        }
         return prepared
-    }
-
-    /// The credentials for a proxy that has asked for some.
-    private func proxyAuthorization(of request: HTTPRequest) -> HTTPField? {
-        guard proxyCredential != nil, request.isSeenByProxies, !request.headers.contains(.proxyAuthorization) else {
-            return nil
-        }
-        let sent = SentTarget(request)
-        return spaces.withLock { $0.authorization(for: sent, .proxy) }
-            .map { HTTPField(.proxyAuthorization, $0.rawValue) }
     }
 
     /// Takes the nonce for the next request, if the server sends one.
     private func note(_ head: HTTPResponseHead, to request: HTTPRequest) {
-        let sides: [(HTTPField.Name, CredentialSpace.Asker, HTTPField.Name)] = [
-            (.authenticationInfo, .origin(Origin(request.url)), .authorization),
-            (.proxyAuthenticationInfo, .proxy, .proxyAuthorization),
+        let sides: [(HTTPField.Name, CredentialSpace.Asker)] = [
+            (.authenticationInfo, .origin(Origin(request.url))), (.proxyAuthenticationInfo, .proxy),
         ]
-        for (name, asker, sent) in sides {
+        for (name, asker) in sides {
             guard let info = head[name],
                 let next = AuthenticationChallenge.list(parsing: "Info \(info)").first?["nextnonce"],
-                let former = request.headers[sent].flatMap({ Authorization($0).parameters[named: "nonce"] })
+                let former = request.headers[asker.credential].flatMap({ Authorization($0).parameters[named: "nonce"] })
             else { continue }
             spaces.withLock { _ = $0.renew(asker, former, with: next) }
         }
@@ -119,21 +129,29 @@ public final class CredentialInterceptor: HopAuthenticating {
 
     // MARK: After a challenge
 
+    /// Who asks with a response; `nil` if it is no question, or none for us.
+    private func asker(of head: HTTPResponseHead, to hop: Hop) -> CredentialSpace.Asker? {
+        switch head.status {
+        case .proxyAuthenticationRequired: hop.request.isSeenByProxies ? .proxy : nil
+        case .unauthorized: concerns(hop.request, in: hop.context) ? .origin(Origin(hop.request.url)) : nil
+        default: nil
+        }
+    }
+
     /// Returns the request to send again; `nil` if the response stands.
     private func answer(
         _ head: HTTPResponseHead,
+        of asker: CredentialSpace.Asker,
         to outgoing: HTTPRequest,
         of hop: inout Hop
     ) async throws -> HTTPRequest? {
         let (request, context) = (hop.request, hop.context)
-        let isProxy = head.status == .proxyAuthenticationRequired
-        let isConcerned =
-            isProxy ? request.isSeenByProxies : head.status == .unauthorized && concerns(request, in: context)
-        guard isConcerned, request.body.isReplayable,
-            let provider = isProxy ? proxyCredential : credential, let challenge = head.challenge(isProxy: isProxy)
+        guard request.body.isReplayable, let provider = asker.isProxy ? proxyCredential : credential,
+            let challenge = head.challenge(by: asker),
+            challenge.isAnswerableDigest || !request.isReadOnTheWay(to: asker)
+                || !spaces.withLock({ $0.knowsDigest(of: asker) })
         else { return nil }
-        let asker: CredentialSpace.Asker = isProxy ? .proxy : .origin(Origin(request.url))
-        let sent = outgoing.headers[isProxy ? .proxyAuthorization : .authorization].map(Authorization.init)
+        let sent = outgoing.headers[asker.credential].map(Authorization.init)
         // The password was right, and only the nonce too old: nobody is asked again.
         if challenge.isStale, let former = sent?.parameters[named: "nonce"], let nonce = challenge["nonce"],
             hop.renewed.insert(asker).inserted,
@@ -163,12 +181,15 @@ extension HTTPRequest {
     ///
     /// Through a tunnel the origin would get what is meant for the proxy.
     fileprivate var isSeenByProxies: Bool { url.scheme?.lowercasedASCII == "http" }
+
+    /// Whether a third party can read and change what is exchanged: a proxy is hardly ever talked to over TLS.
+    fileprivate func isReadOnTheWay(to asker: CredentialSpace.Asker) -> Bool { asker.isProxy || isSeenByProxies }
 }
 
 extension HTTPResponseHead {
     /// The challenge to be answered: the first of `Digest` whose algorithm is known, else one of `Basic`.
-    fileprivate func challenge(isProxy: Bool) -> AuthenticationChallenge? {
-        let challenges = headers[values: isProxy ? .proxyAuthenticate : .wwwAuthenticate]
+    fileprivate func challenge(by asker: CredentialSpace.Asker) -> AuthenticationChallenge? {
+        let challenges = headers[values: asker.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap { AuthenticationChallenge.list(parsing: $0) }
         return challenges.first(where: \.isAnswerableDigest)
             ?? challenges.first { $0.scheme.equalsIgnoringASCIICase("Basic") }

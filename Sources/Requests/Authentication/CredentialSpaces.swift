@@ -9,12 +9,26 @@ struct CredentialSpace: Sendable {
     enum Answer: Sendable {
         case basic(Authorization)
         case digest(DigestSession)
+
+        var isDigest: Bool {
+            if case .digest = self { true } else { false }
+        }
     }
 
     /// Who asks for credentials.
     enum Asker: Sendable, Hashable {
         case origin(Origin)
+        /// A proxy that gets the requests themselves.
         case proxy
+        /// A proxy that a transport asks for tunnels.
+        case tunnel(of: ObjectIdentifier)
+
+        var isProxy: Bool {
+            if case .origin = self { false } else { true }
+        }
+
+        /// The field of a request that answers.
+        var credential: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
     }
 
     let asker: Asker
@@ -32,7 +46,7 @@ struct CredentialSpace: Sendable {
         self.answer = answer
         realm = challenge.realm ?? ""
         switch answer {
-        case _ where asker == .proxy: paths = [""]
+        case _ where asker.isProxy: paths = [""]
         case .basic:
             let path = url.path(percentEncoded: true)
             paths = [path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""]
@@ -47,7 +61,7 @@ struct CredentialSpace: Sendable {
 
     /// How much of the path of a request the space covers, in bytes; `nil` if the request is outside.
     func match(_ url: URL) -> Int? {
-        guard asker == .proxy || asker == .origin(Origin(url)) else { return nil }
+        guard asker.isProxy || asker == .origin(Origin(url)) else { return nil }
         let path = url.path(percentEncoded: true)
         return paths.filter { path.utf8.starts(with: $0.utf8) }.map(\.utf8.count).max()
     }
@@ -58,13 +72,27 @@ struct CredentialSpaces: Sendable {
     /// The number of spaces that are kept.
     static let limit = 100
     private var spaces: [CredentialSpace] = []
+    /// The askers that have been answered with a digest, the latest ones last.
+    private var digestAskers: [CredentialSpace.Asker] = []
 
     /// Keeps a space in the place of the one with the same realm.
+    ///
+    /// Where a digest will do, no password stays that would be sent as it is.
     mutating func insert(_ space: CredentialSpace) {
-        spaces.removeAll { $0.asker == space.asker && $0.realm == space.realm && $0.paths == space.paths }
+        spaces.removeAll { former in
+            former.asker == space.asker
+                && (former.realm == space.realm && former.paths == space.paths
+                    || space.answer.isDigest && !former.answer.isDigest)
+        }
         spaces.append(space)
         if spaces.count > Self.limit { spaces.removeFirst() }
+        guard space.answer.isDigest, !knowsDigest(of: space.asker) else { return }
+        digestAskers.append(space.asker)
+        if digestAskers.count > Self.limit { digestAskers.removeFirst() }
     }
+
+    /// Whether an asker has been answered with a digest before.
+    func knowsDigest(of asker: CredentialSpace.Asker) -> Bool { digestAskers.contains(asker) }
 
     /// Removes the spaces of a realm, whose credentials were rejected.
     mutating func remove(_ asker: CredentialSpace.Asker, realm: String) {
@@ -113,9 +141,16 @@ struct SentTarget: Sendable {
     let target: String
     private let body: HTTPBody
 
-    /// The target of a request.
-    init(_ request: HTTPRequest) {
+    /// What of a request concerns who asks: the request line of what that gets, and its content.
+    init(_ request: HTTPRequest, for asker: CredentialSpace.Asker) {
         url = request.url
+        if case .tunnel = asker {
+            method = .connect
+            body = .none
+            let host = request.url.wireHost ?? ""
+            target = (host.contains(":") ? "[\(host)]" : host) + ":\(request.url.port ?? 443)"
+            return
+        }
         body = request.body
         method = request.method
         let path = request.url.path(percentEncoded: true)

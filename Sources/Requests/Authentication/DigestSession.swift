@@ -140,6 +140,11 @@ struct DigestSession: Sendable {
     }
 }
 
+extension DigestSession: CustomReflectable {
+    /// A mirror without the password.
+    var customMirror: Mirror { Mirror(self, children: ["challenge": challenge]) }
+}
+
 extension AuthenticationChallenge {
     /// Whether the challenge can be answered with ``DigestSession``.
     var isAnswerableDigest: Bool {

@@ -233,6 +233,7 @@ extension CallAttempt: ContextSource {
     var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
     var notes: InterceptorNotes { call.notes }
     var urgency: Int { operation.urgency }
+    var transportIdentity: ObjectIdentifier { ObjectIdentifier(call.transport) }
 
     func report(_ report: AuthenticationReport) { call.feed?.report(report) }
 

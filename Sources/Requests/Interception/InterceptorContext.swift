@@ -91,6 +91,14 @@ public struct InterceptorContext: Sendable {
     func report(_ report: AuthenticationReport) { source.report(report) }
 }
 
+extension InterceptorContext: CustomStringConvertible, CustomReflectable {
+    /// The number of the attempt, and the request where there is one, without secrets.
+    public var description: String { "attempt \(attempt)\(request.map { ": \($0)" } ?? "")" }
+
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 /// The operation behind a context.
 protocol ContextSource: AnyObject, Sendable {
     var identifier: String { get }
@@ -102,6 +110,10 @@ protocol ContextSource: AnyObject, Sendable {
     var notes: InterceptorNotes { get }
     /// The urgency of the operation, for those that let one go before another.
     var urgency: Int { get }
+    /// How long a transfer may stay silent, where its request doesn't say; nil leaves it to the transport.
+    var timeout: Duration? { get }
+    /// Which transport sends the requests of the operation.
+    var transportIdentity: ObjectIdentifier { get }
 
     func report(_ report: AuthenticationReport)
     /// Records that a response without a transfer answers a request.
@@ -150,6 +162,8 @@ private final class TestContext: ContextSource {
     var scope: CallScope? { nil }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { nil }
     var urgency: Int { 0 }
+    var timeout: Duration? { nil }
+    var transportIdentity: ObjectIdentifier { ObjectIdentifier(self) }
 
     func report(_ report: AuthenticationReport) {}
     func recordAnswer(to request: HTTPRequest) {}

@@ -343,6 +343,39 @@ extension OverLoopback {
             #expect(proxy.requests.count == 1)
         }
 
+        @Test(arguments: ["Basic", "Digest"])
+        func proxyThatAsksForCredentialsBeforeATunnelGetsThem(_ scheme: String) async throws {
+            let challenge = scheme == "Basic" ? #"Basic realm="p""# : #"Digest realm="p", nonce="n", qop="auth""#
+            let proxy = try MockServer { request in
+                request.headers[.proxyAuthorization] == nil
+                    ? .status(.proxyAuthenticationRequired, headers: [.proxyAuthenticate: challenge])
+                    : .status(.forbidden)
+            }
+            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(proxy.port)" }
+            let client = HTTPClient(transport: transport) {
+                $0.interceptors = [
+                    CredentialInterceptor(
+                        proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) },
+                        { _, _ in nil }
+                    )
+                ]
+            }
+
+            let error = await #expect(throws: RequestError.self) {
+                try await client.fetch(HTTPRequest("https://example.invalid/a"))
+            }
+            transport.close()
+
+            #expect(error?.code == .proxyRefused && error?.response?.status == .forbidden)
+            #expect(proxy.requests.map(\.target) == ["example.invalid:443", "example.invalid:443"])
+            let answer = try #require(proxy.requests.last?.headers[.proxyAuthorization])
+            guard scheme == "Digest" else { return #expect(answer == "Basic dTpw") }
+            // RFC 7616, 3.4.1, worked out once by hand for this client's nonce.
+            let values = Authorization(answer).parameters
+            func value(_ name: String) -> String { values.first { $0.name == name }?.value ?? "" }
+            #expect(value("uri") == "example.invalid:443" && value("nc") == "00000001" && value("username") == "u")
+        }
+
         @Test func credentialsForAProxyGoToNoOrigin() async throws {
             let (proxy, origin) = (try MockServer { _ in .text("proxy") }, try MockServer { _ in .text("origin") })
             let fields: HTTPHeaders = [.proxyAuthorization: "Basic dTpw", "X-Own": "1"]

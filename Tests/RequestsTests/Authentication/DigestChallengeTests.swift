@@ -212,6 +212,83 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.last?.headers.contains(.proxyAuthorization) == false)
     }
 
+    /// A server that asks by one scheme and then by the other, each time anew.
+    private func fickle(_ scheme: String) -> (HTTPClient, InMemoryTransport, Locked<String>) {
+        let digest = DigestServer()
+        let asks = Locked(scheme)
+        let transport = InMemoryTransport { request in
+            if asks.withLock({ $0 }) == "Digest" { return digest.answer(request) }
+            return request.headers[.authorization]?.hasPrefix("Basic") == true
+                ? .status(.ok, body: Data("hello".utf8))
+                : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="other""#])
+        }
+        let client = HTTPClient(transport: transport) {
+            $0.interceptors = [
+                CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+            ]
+        }
+        return (client, transport, asks)
+    }
+
+    @Test(arguments: [("http", 401), ("https", 200)])
+    func basicIsNotAnsweredInTheClearWhereDigestWas(scheme: String, status: Int) async throws {
+        let (client, transport, asks) = fickle("Digest")
+        let request = HTTPRequest(url: try #require(URL(string: "\(scheme)://api.example.com/")))
+        _ = try await client.send(request)
+        asks.withLock { $0 = "Basic" }
+
+        let operation = client.addRequest(request)
+        await operation.end()
+
+        #expect(operation.attempts.last?.response?.status.code == status)
+        #expect(
+            transport.requests.contains { $0.headers[.authorization]?.hasPrefix("Basic") == true } == (status == 200)
+        )
+    }
+
+    @Test func aPasswordIsNotSentInTheClearAnyMoreWhenDigestWillDo() async throws {
+        let (client, transport, asks) = fickle("Basic")
+        let request = HTTPRequest(url: try #require(URL(string: "http://api.example.com/a/b")))
+        _ = try await client.send(request)
+        asks.withLock { $0 = "Digest" }
+        _ = try await client.send(request)
+        let before = transport.requests.count
+
+        _ = try await client.send(request)
+
+        #expect(
+            transport.requests.dropFirst(before).allSatisfy { $0.headers[.authorization]?.hasPrefix("Digest") == true }
+        )
+        #expect(transport.requests.count == before + 1)
+    }
+
+    @Test func aTunnelIsAskedForAgainWithTheCredentialsOfTheProxy() async throws {
+        let head = HTTPResponseHead(
+            status: .proxyAuthenticationRequired,
+            headers: [.proxyAuthenticate: #"Basic realm="proxy""#]
+        )
+        let transport = InMemoryTransport { request in
+            request.headers[.proxyAuthorization] == "Basic dTpw"
+                ? .status(.ok)
+                : .failure(RequestError(.proxyRefused, phase: .sending, response: head))
+        }
+        let client = HTTPClient(transport: transport) {
+            $0.interceptors = [
+                CredentialInterceptor(proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }) {
+                    _,
+                    _ in nil
+                }
+            ]
+        }
+
+        for _ in 1...2 { _ = try await client.send(HTTPRequest(url: server)) }
+        let other = client.addRequest(HTTPRequest(url: server), session: InMemoryTransport { _ in .status(.ok) })
+        _ = try await other.value()
+
+        #expect(transport.requests.map { $0.headers.contains(.proxyAuthorization) } == [false, true, true])
+        #expect(other.attempts.first?.request.headers.contains(.proxyAuthorization) == false)
+    }
+
     @Test func eachHopOfARedirectIsAnsweredWithItsOwnTarget() async throws {
         let digest = DigestServer()
         let transport = InMemoryTransport { request in
