@@ -162,7 +162,8 @@ extension Interceptor where Self == RequestAdapter {
 /// An interceptor that changes requests as Foundation's `URLRequest`: for code that knows only that.
 ///
 /// Every property that the closure changes is taken over, and nothing else: repeated and ordered header fields, a file as
-/// body, and whatever else a `URLRequest` can't carry stay as they are. A body that is a file or a stream isn't shown.
+/// body, and whatever else a `URLRequest` can't carry stay as they are. A body that is a file or a stream isn't shown. Its
+/// `timeoutInterval` is at first the timeout that holds for the request, also where that is the environment's.
 public struct URLRequestModifier: Interceptor {
     private let modify: @Sendable (inout URLRequest) async throws -> Void
 
@@ -175,7 +176,9 @@ public struct URLRequestModifier: Interceptor {
     ///
     /// - Throws: What the closure throws, and ``InvalidRequest`` for what can't go on the wire.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-        let original = URLRequest(withoutStreamsOf: request)
+        var original = URLRequest(withoutStreamsOf: request)
+        // What holds if the closure doesn't touch it; Foundation's 60 seconds would look unchanged where they aren't.
+        if let timeout = request.timeout ?? context.source.timeout { original.timeoutInterval = timeout / .seconds(1) }
         var changed = original
         try await modify(&changed)
         try request.takeOver(changed, changedFrom: original)
@@ -204,7 +207,7 @@ extension HTTPRequest {
         if changed.httpBody != original.httpBody || changed.httpBodyStream !== original.httpBodyStream {
             body = bringsBody ? imported.body : .none
         }
-        if changed.timeoutInterval != original.timeoutInterval { timeout = imported.timeout }
+        if changed.timeoutInterval != original.timeoutInterval { timeout = changed.timeout }
         if changed.cachePolicy != original.cachePolicy { cachePolicy = imported.cachePolicy }
         if changed.allowsCellularAccess != original.allowsCellularAccess {
             allowsCellularAccess = imported.allowsCellularAccess

@@ -33,9 +33,7 @@ extension HTTPRequest {
         } else if let stream = request.httpBodyStream {
             body = .stream(BodyStream(stream), type: nil)
         }
-        // Infinity is how Foundation's callers say "for ever", and a Duration traps on it; thirty years are as good.
-        let seconds = request.timeoutInterval
-        timeout = seconds > 0 && seconds != 60 ? .seconds(min(seconds, 1e9)) : nil
+        timeout = request.timeoutInterval == URLRequest.plain.timeoutInterval ? nil : request.timeout
         cachePolicy = request.cachePolicy
         allowsCellularAccess = request.allowsCellularAccess
         usesCookies = request.httpShouldHandleCookies
@@ -46,9 +44,10 @@ extension HTTPRequest {
 extension URLRequest {
     /// Makes a Foundation request of a request, for a library that wants one.
     ///
-    /// The content is encoded here. A file and a stream become `httpBodyStream`, opened; a stream that can be sent once is
-    /// handed over, and can't be sent by the request any more. What Foundation can't carry is left out: the order of the
-    /// headers, and the length of a stream. Fields that stand there several times are joined.
+    /// The content is encoded here. A file and a stream become `httpBodyStream`, opened, and where their length is known a
+    /// `Content-Length`, without which they would be sent in chunks. The result can then be sent once. A stream that can be
+    /// sent once only is handed over, and can't be sent by the request any more. What Foundation can't carry is left out: the
+    /// order of the headers. Fields that stand there several times are joined.
     ///
     /// - Throws: What the encoding of the body throws, and ``InvalidRequest`` for a file that can't be read.
     public init(_ request: HTTPRequest) throws {
@@ -65,8 +64,16 @@ extension URLRequest {
                 throw InvalidRequest(.body, "isn't a file that can be read", excerpt: url.lastPathComponent)
             }
             httpBodyStream = try request.body.content.open()
-        case .stream(let stream): httpBodyStream = try stream.open()
+            declare(length: try? url.sizeOfFile())
+        case .stream(let stream):
+            httpBodyStream = try stream.open()
+            declare(length: stream.length)
         }
+    }
+
+    private mutating func declare(length: Int64?) {
+        guard let length, value(forHTTPHeaderField: "Content-Length") == nil else { return }
+        setValue("\(length)", forHTTPHeaderField: "Content-Length")
     }
 
     /// Makes a Foundation request of a request, whose body isn't opened where it is a file or a stream.
@@ -111,7 +118,12 @@ extension URLRequest {
         return template
     }
 
-    private static let plain = URLRequest(url: URL(filePath: "/"))
+    /// How long a transfer may stay silent; `nil` if that isn't positive.
+    ///
+    /// Infinity is how Foundation's callers say "for ever", and a `Duration` traps on it; thirty years are as good.
+    var timeout: Duration? { timeoutInterval > 0 ? .seconds(min(timeoutInterval, 1e9)) : nil }
+
+    fileprivate static let plain = URLRequest(url: URL(filePath: "/"))
 
     /// Which networks may carry the request, as far as that isn't a field of an ``HTTPRequest``: Foundation doesn't
     /// compare it.

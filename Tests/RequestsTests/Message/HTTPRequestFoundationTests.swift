@@ -77,6 +77,21 @@ import Testing
         #expect(try shown(URLRequest(request)) == shown(original(property)))
     }
 
+    @Test(arguments: [nil, Duration.seconds(10)])
+    func aModifierThatSetsSixtySecondsIsHeard(timeout: Duration?) async throws {
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let client = HTTPClient(transport: transport) { $0.timeout = .seconds(5) }
+        var request = Get<Data>().modified { $0.http.url = server }
+        request.http.timeout = timeout
+
+        _ = try await client.fetch(request.modifyingURLRequest { $0.timeoutInterval = 60 })
+        _ = try await client.fetch(
+            request.modifyingURLRequest { #expect($0.timeoutInterval == (timeout == nil ? 5 : 10)) }
+        )
+
+        #expect(transport.requests.map(\.timeout) == [.seconds(60), timeout ?? .seconds(5)])
+    }
+
     @Test func whatOnlyASessionKnowsReachesItsTransport() throws {
         var original = URLRequest(url: server)
         original.networkServiceType = .background
@@ -163,6 +178,27 @@ import Testing
         #expect(try read(ofFile) == Data("from disk".utf8) && read(ofStream) == Data("live".utf8))
         #expect(try String(decoding: read(ofForm), as: UTF8.self).contains("from disk"))
         #expect(ofForm.value(forHTTPHeaderField: "Content-Type") == "multipart/form-data; boundary=b")
+    }
+
+    @Test func aFileKeepsItsLengthWhenItIsHandedBack() async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "a.txt")
+        try Data("from disk".utf8).write(to: file)
+        let link = folder.url.appending(path: "link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        let form = HTTPBody.multipart(boundary: "b") { $0.add(.file(file), for: "f") }
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let client = HTTPClient(transport: transport)
+
+        for body in [HTTPBody.file(file), .file(link), form] {
+            let request = try Post<Data>("uploads").body(body).toURLRequest(baseURL: server)
+            let length = try #require(request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) })
+            _ = try await client.fetch(HTTPRequest(request))
+
+            #expect(transport.requests.last?.body.length == length)
+        }
+        #expect(transport.requests.map { $0.body.length }.prefix(2) == [9, 9])
+        #expect(transport.requests.allSatisfy { !$0.headers.contains(.contentLength) })
     }
 
     @Test func aFileThatIsNotThereIsAnError() {

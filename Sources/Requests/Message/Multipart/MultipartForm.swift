@@ -340,7 +340,7 @@ extension UInt8 {
 
 extension URL {
     /// How many bytes the file has now.
-    fileprivate func sizeOfFile() throws(InvalidRequest) -> Int64 {
+    func sizeOfFile() throws(InvalidRequest) -> Int64 {
         // What `URL` says about itself is remembered, and a file that has changed has its old size for ever.
         let attributes =
             isFileURL ? try? FileManager.default.attributesOfItem(atPath: resolvingSymlinksInPath().path) : nil
