@@ -13,7 +13,7 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct InternationalHostTests {
         private static func client(for server: MockServer, baseURL: URL? = nil) -> HTTPClient {
             let transport = CurlTransport.configured { $0.addresses = ["BÜCHER.example": ["127.0.0.1"]] }
-            return HTTPClient(baseURL: baseURL, transport: transport) { $0.cookies = CookieJar() }
+            return HTTPClient(transport: transport) { ($0.baseURL, $0.cookies) = (baseURL, CookieJar()) }
         }
 
         @Test(arguments: ["bücher.example", "BÜCHER.EXAMPLE", "xn--bcher-kva.example"])

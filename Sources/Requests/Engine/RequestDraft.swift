@@ -76,8 +76,12 @@ extension HTTPRequest {
     ///
     /// Gives the fields that came from the body, for ``resolveBody(implied:)``.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address.
+    /// - Throws: ``InvalidRequest`` for an invalid address, and for a base URL that was to be one.
     mutating func inherit(_ environment: RequestEnvironment) throws(InvalidRequest) -> HTTPHeaders {
+        guard !environment.lacksBaseURL else {
+            let reason = "isn't sent, since the base URL of the client was given as nil"
+            throw InvalidRequest(.url, reason, excerpt: url.redactedDescription)
+        }
         // A caller that sends again what a redirect led to has chosen the address.
         hasLeftOrigin = false
         var inherited = environment.headers

@@ -8,7 +8,7 @@ import Foundation
 /// A value: changing a copy changes nothing that is under way.
 public struct RequestEnvironment: Sendable {
     /// What relative addresses are appended to, its own path and query kept; nil, the default, leaves them without one.
-    public var baseURL: URL?
+    public var baseURL: URL? { didSet { lacksBaseURL = false } }
     /// Query parameters for every request, before its own.
     public var query: Query = []
     /// Header fields for every request; a request's own field of the same name takes their place.
@@ -78,6 +78,10 @@ public struct RequestEnvironment: Sendable {
     /// The present, for dates that servers name, such as in `Retry-After`; the ``cache`` has one of its own.
     public var now: @Sendable () -> Date = { Date() }
 
+    /// Whether a base URL was to be given, and was nil: a text that is no address makes such a `URL?`.
+    ///
+    /// Such an environment isn't one for all origins, and its secrets are for none.
+    var lacksBaseURL = false
     /// Which state of which client's environment this is; nil for one that belongs to no client.
     var revision: EnvironmentRevision?
     /// What has outlived the operations of that client.
@@ -85,6 +89,12 @@ public struct RequestEnvironment: Sendable {
 
     /// Makes an environment with the defaults.
     public init() {}
+
+    /// Sets what was given as the base URL.
+    mutating func setBaseURL(_ url: URL?) {
+        baseURL = url
+        lacksBaseURL = url == nil
+    }
 }
 
 extension RequestEnvironment: CustomStringConvertible, CustomReflectable {

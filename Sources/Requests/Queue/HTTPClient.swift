@@ -28,24 +28,20 @@ public final class HTTPClient: RequestQueue {
     private let lanes: Lanes
     private let shared: Locked<RequestEnvironment>
 
-    /// Makes a client.
+    /// Makes a client without a base URL, whose requests need absolute addresses.
     ///
     /// - Parameters:
-    ///   - baseURL: What relative addresses are appended to; nil, the default, needs absolute ones.
     ///   - maxConcurrentRequests: How many requests run at once, at least one; by default as many as the system sees
     ///     fit. One that waits for a retry, for a credential or for a limiter counts.
     ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
     ///     credentials of its own.
-    ///   - configure: Changes what the requests inherit; the base URL and a jar for cookies are there already. What it
-    ///     throws, this does.
+    ///   - configure: Changes what the requests inherit; a jar for cookies is there already. What it throws, this does.
     public init(
-        baseURL: URL? = nil,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil,
         _ configure: (inout RequestEnvironment) throws -> Void
     ) rethrows {
         var environment = RequestEnvironment()
-        environment.baseURL = baseURL
         environment.cookies = CookieJar()
         try configure(&environment)
         lanes = Lanes(maxConcurrentRequests)
@@ -55,14 +51,37 @@ public final class HTTPClient: RequestQueue {
         self.transport = transport ?? DefaultTransport.private()
     }
 
+    /// Makes a client.
+    ///
+    /// - Parameters:
+    ///   - baseURL: What relative addresses are appended to. With nil, which `URL(string:)` gives for a text that is no
+    ///     address, every request fails before it is sent; leave it out for a client without one.
+    ///   - maxConcurrentRequests: How many requests run at once, at least one; by default as many as the system sees
+    ///     fit. One that waits for a retry, for a credential or for a limiter counts.
+    ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
+    ///     credentials of its own.
+    ///   - configure: Changes what the requests inherit; the base URL and a jar for cookies are there already. What it
+    ///     throws, this does.
+    public convenience init(
+        baseURL: URL?,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        transport: (any HTTPTransport)? = nil,
+        _ configure: (inout RequestEnvironment) throws -> Void
+    ) rethrows {
+        try self.init(maxConcurrentRequests: maxConcurrentRequests, transport: transport) {
+            $0.setBaseURL(baseURL)
+            try configure(&$0)
+        }
+    }
+
     /// Makes a client for a base URL that is a text, and checks it at once.
     ///
     /// ```swift
     /// let client = try HTTPClient(baseURL: settings.server) { $0.retry = .default }
     /// ```
     ///
-    /// `URL(string:)` is nil for a text that is no address, and a client with a base URL of nil is one without: its
-    /// requests fail one by one, where their addresses are relative.
+    /// `URL(string:)` is nil for a text that is no address, and the requests of a client with a base URL of nil fail one
+    /// by one.
     ///
     /// - Parameters:
     ///   - baseURL: An absolute address, `http` or `https`, with a host.
@@ -106,12 +125,10 @@ public final class HTTPClient: RequestQueue {
     /// environment says it.
     ///
     /// - Parameters:
-    ///   - baseURL: What relative addresses are appended to; nil, the default, needs absolute ones.
     ///   - configuration: What the session is made from; it is copied.
     ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
     ///   - configure: Changes what the requests inherit. What it throws, this does.
     public convenience init(
-        baseURL: URL? = nil,
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         _ configure: (inout RequestEnvironment) throws -> Void
@@ -119,7 +136,6 @@ public final class HTTPClient: RequestQueue {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         let (headers, cookies) = configuration.takeUser()
         try self.init(
-            baseURL: baseURL,
             maxConcurrentRequests: maxConcurrentRequests,
             transport: URLSessionTransport(configuration: configuration)
         ) {
@@ -129,20 +145,58 @@ public final class HTTPClient: RequestQueue {
         }
     }
 
+    /// Makes a client whose requests run over a `URLSession` of its own; see
+    /// ``init(configuration:maxConcurrentRequests:_:)``.
+    ///
+    /// - Parameters:
+    ///   - baseURL: What relative addresses are appended to; with nil every request fails before it is sent.
+    ///   - configuration: What the session is made from; it is copied.
+    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
+    ///   - configure: Changes what the requests inherit; nothing by default. What it throws, this does.
+    public convenience init(
+        baseURL: URL?,
+        configuration: URLSessionConfiguration,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        _ configure: (inout RequestEnvironment) throws -> Void
+    ) rethrows {
+        try self.init(configuration: configuration, maxConcurrentRequests: maxConcurrentRequests) {
+            $0.setBaseURL(baseURL)
+            try configure(&$0)
+        }
+    }
+
+    /// Makes a client whose requests inherit nothing but a jar for cookies; see
+    /// `init(maxConcurrentRequests:transport:_:)`.
+    public convenience init(
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
+        transport: (any HTTPTransport)? = nil
+    ) {
+        self.init(maxConcurrentRequests: maxConcurrentRequests, transport: transport) { _ in }
+    }
+
     /// Makes a client whose requests inherit nothing but a base URL and a jar for cookies; see
     /// `init(baseURL:maxConcurrentRequests:transport:_:)`.
     public convenience init(
-        baseURL: URL? = nil,
+        baseURL: URL?,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil
     ) {
         self.init(baseURL: baseURL, maxConcurrentRequests: maxConcurrentRequests, transport: transport) { _ in }
     }
 
-    /// Makes a client over a `URLSession` of its own whose requests inherit nothing but a base URL and a jar for
-    /// cookies; see ``init(baseURL:configuration:maxConcurrentRequests:_:)``.
+    /// Makes a client over a `URLSession` of its own whose requests inherit nothing but a jar for cookies; see
+    /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
-        baseURL: URL? = nil,
+        configuration: URLSessionConfiguration,
+        maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount
+    ) {
+        self.init(configuration: configuration, maxConcurrentRequests: maxConcurrentRequests) { _ in }
+    }
+
+    /// Makes a client over a `URLSession` of its own whose requests inherit nothing but a base URL and a jar for
+    /// cookies; see ``init(configuration:maxConcurrentRequests:_:)``.
+    public convenience init(
+        baseURL: URL?,
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) {
@@ -182,7 +236,7 @@ public final class HTTPClient: RequestQueue {
     func relocated(to baseURL: URL?) -> HTTPClient {
         var environment = environment
         guard environment.baseURL != baseURL else { return self }
-        environment.baseURL = baseURL
+        environment.setBaseURL(baseURL)
         return HTTPClient(environment, besides: self)
     }
 

@@ -25,6 +25,46 @@ import Testing
         #expect(transport.requests.first?.headers[.userAgent] == "Recipes/2.1")
     }
 
+    @Test(arguments: ["users", "https://other.example/users"])
+    func aClientWhoseBaseURLIsNilSendsNothing(address: String) async {
+        let text = "https://exa mple.com:port/"
+        let client = HTTPClient(baseURL: URL(string: text), transport: transport) {
+            $0.headers[.authorization] = "hush"
+        }
+
+        for client in [client, client.inheriting { $0.headers["X-A"] = "b" }] {
+            let error = await #expect(throws: RequestError.self) { try await client.fetch(HTTPRequest(address)) }
+
+            #expect(error?.code == .invalidRequest && error?.description.contains("was given as nil") == true)
+        }
+        #expect(transport.requests.isEmpty)
+    }
+
+    @Test func aBaseURLMayComeLater() async throws {
+        let client = HTTPClient(baseURL: nil, transport: transport) { $0.baseURL = server }
+        let late = HTTPClient(baseURL: nil, transport: transport)
+        late.configure { $0.baseURL = server }
+        let none = HTTPClient(transport: transport)
+
+        for client in [client, late] { _ = try await client.fetch(Get<User>("users", "1")) }
+        _ = try await none.fetch(HTTPRequest("https://other.example/users").decoding(.json(User.self)))
+
+        #expect(transport.requests.count == 3)
+    }
+
+    @Test func aServiceWithoutABaseURLKeepsTheSecretsOfItsClient() async {
+        struct Broken: NetworkService {
+            let client: HTTPClient
+            let baseURL = URL(string: "https://exa mple.com:port/")
+        }
+        let service = Broken(
+            client: HTTPClient(baseURL: server, transport: transport) { $0.headers[.authorization] = "a" }
+        )
+
+        await #expect(throws: RequestError.self) { try await service.fetch(HTTPRequest("https://other.example/")) }
+        #expect(transport.requests.isEmpty)
+    }
+
     @Test func aChangeCountsForLaterRequests() async throws {
         let client = HTTPClient(baseURL: server, transport: transport)
         client.isSuspended = true
