@@ -174,6 +174,14 @@ public struct MonitoredAttempt: Sendable {
     }
 }
 
+extension MonitoredAttempt: CustomStringConvertible, CustomReflectable {
+    /// The number, the cause and the request, without secrets.
+    public var description: String { "attempt \(number) (\(cause)): \(request)" }
+
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 /// What came of an operation, as an ``EventMonitor`` sees it.
 public enum MonitoredOutcome: Sendable {
     /// It has a value.
@@ -194,6 +202,17 @@ public enum MonitoredOutcome: Sendable {
         switch result {
         case .success: self = .success
         case .failure(let error): self.init(error)
+        }
+    }
+}
+
+extension MonitoredOutcome: CustomStringConvertible {
+    /// The outcome in a line, without secrets.
+    public var description: String {
+        switch self {
+        case .success: "success"
+        case .failure(let error): "failure: \(error)"
+        case .cancelled: "cancelled"
         }
     }
 }

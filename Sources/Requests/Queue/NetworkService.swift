@@ -200,13 +200,15 @@ public struct AnonymousRequestProvider: RequestProviding, Hashable {
 // MARK: - Type name
 
 extension TypedRequest: NamedRequestType {
-    /// The alias that the type is written by: `Get<User>`, `APIRequest<ExampleAPI, User>`.
+    /// The alias that the type is written by: `Get<User>`, `APIRequest<ExampleAPI, User>`; `HTTPRequest<User>` for an
+    /// `HTTPRequest` that decodes its response.
     static var typeName: String {
         // The type of no value is `()` by itself.
         let success = Success.self == Void.self ? "Void" : "\(Success.self)"
         return switch Tag.self {
         case is any RequestMethod.Type: "\(Tag.self)<\(success)>"
         case is any RequestProviding.Type: "APIRequest<\(Tag.self), \(success)>"
+        case is HTTPRequest.Type: "HTTPRequest<\(success)>"
         default: String(describing: Self.self)
         }
     }

@@ -3,15 +3,16 @@
 
 import Foundation
 
-/// A request of a refresh: an operation on no queue, whose bound the operations that wait for it may have used up.
+/// A request that is made on behalf of another, such as one of a refresh: an operation on no queue, whose bound the
+/// operations that wait for it may have used up.
 struct RefreshRequest: DataRequest, NamedRequestType {
-    static var typeName: String { "Refresh" }
+    static var typeName: String { "HTTPRequest (nested)" }
     typealias Success = HTTPResponse<Data>
     typealias Failure = RequestError
 
     let http: HTTPRequest
 
-    var identifier: String { "refresh: \(http)" }
+    var identifier: String { "nested: \(http)" }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         completion(Result { try URLRequest(http) })

@@ -68,9 +68,11 @@ public struct StubbedRequest: Sendable {
 }
 
 extension StubbedRequest: CustomStringConvertible {
-    /// The method and the address, without credentials and the values of the query: these may be secrets.
+    /// The method and the address, without credentials, secret parameters of the path and the values of the query: these
+    /// may be secrets.
     public var description: String {
         var pieces = AddressPieces(url)
+        pieces.path = Redaction.address(pieces.path)
         pieces.query = pieces.query.map { Query(percentEncoded: $0).description }
         return "\(method.rawValue.shortened(to: 16)) \(pieces.text.shortened(to: 256))"
     }

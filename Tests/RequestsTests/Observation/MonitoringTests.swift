@@ -29,13 +29,42 @@ import Testing
                 case .retryScheduled(let delay, let error): "retry \(delay) \(error.code)"
                 case .authenticationStarted(let step): "\(step)"
                 case .authenticationEnded(let step, let isGranted): "\(step) \(isGranted ? "granted" : "refused")"
-                case .operationEnded(let outcome): "\(outcome)".prefix { $0 != "(" }.description
+                case .operationEnded(let outcome): "\(outcome)".prefix { $0 != ":" }.description
                 }
             events.record((operation.id, text))
             if case .operationEnded = event { ends.record(()) }
         }
 
         var texts: [String] { events.elements.map(\.1) }
+    }
+
+    private struct Signing: Interceptor {
+        func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+            if request.url.path == server.path { _ = try await context.send(HTTPRequest(url: home)) }
+        }
+    }
+
+    @Test func logsNameRequestsAsTheyAreWritten() async throws {
+        let lines = Recorder<String>()
+        let client = HTTPClient(transport: InMemoryTransport { _ in .json(#"{"id": 1, "name": "a"}"#) }) {
+            $0.monitors = [.events { event, operation in lines.record("\(operation) \(event)") }]
+            $0.interceptors = [Signing()]
+        }
+
+        _ = try await client.fetch(request.decoding(.json(User.self)))
+        for try await _ in try await client.stream(request) {}
+        _ = try await client.fetch(request.download())
+        try await eventually { lines.elements.filter { $0.contains("operationEnded") }.count == 6 }
+
+        let names = Set(
+            lines.elements.compactMap { $0.split(separator: " ", maxSplits: 1).last?.prefix { $0 != "\u{20}" } }
+        )
+        #expect(names.isSubset(of: ["HTTPRequest<User>", "HTTPRequest", "Download"]), "\(names)")
+        #expect(
+            !lines.elements.contains {
+                $0.contains("Refresh") || $0.contains("Requests.") || $0.contains("TypedRequest")
+            }
+        )
     }
 
     @Test func aRetryAndARedirectAreToldAsATree() async {

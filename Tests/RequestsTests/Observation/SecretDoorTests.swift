@@ -218,6 +218,32 @@ import Testing
         }
     }
 
+    @Test func noValueThatAnInterceptorOrAMonitorGetsShowsASecret() async throws {
+        let url = try #require(
+            URL(string: "https://ada:\(Self.marker)@example.com/a;token=\(Self.marker)?sig=\(Self.marker)")
+        )
+        let headers: HTTPHeaders = [.authorization: "Bearer \(Self.marker)", .location: url.absoluteString]
+        let request = HTTPRequest(url: url, method: .post, headers: headers, body: .form(["password": Self.marker]))
+        let head = HTTPResponseHead(status: .found, headers: headers, url: url)
+        let error = RequestError(.timedOut, phase: .sending, request: request, response: head)
+        let attempt = MonitoredAttempt(number: 1, cause: .initial, request: request)
+        let challenge = try #require(AuthenticationChallenge.list(parsing: #"Digest realm="a", nonce="n""#).first)
+
+        let values: [Any] = [
+            InterceptorContext(identifier: "a", attempt: 1, baseURL: url, request: request),
+            ValidationContext(request: request), attempt, MonitoredEvent.attemptStarted(attempt),
+            MonitoredEvent.responseStarted(head, attempt), MonitoredEvent.operationEnded(.failure(error)),
+            MonitoredOutcome.failure(error), HTTPResponse(head: head, body: Data(Self.marker.utf8)),
+            Attempt(cause: .initial, request: request, response: head, error: error),
+            StubbedRequest(url: url, method: .post, headers: headers, body: Data(Self.marker.utf8)),
+            DigestSession(challenge, user: "a", password: Self.marker, clientNonce: "c") as Any,
+            AuthenticationProvider.basicAuth(username: "a", password: Self.marker),
+            ["password": Self.marker] as JSONValue.Fields, ["password": Self.marker] as JSONValue.Members,
+        ]
+
+        for value in values { expectNoSecret(in: value, "\(type(of: value))") }
+    }
+
     @Test func whatIsAskedForByALoudNameIsShown() throws {
         let request = HTTPRequest(url: home, method: .post, body: .form(["password": Self.marker]))
 
