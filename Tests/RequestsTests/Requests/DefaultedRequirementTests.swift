@@ -168,6 +168,34 @@ import Testing
         #expect(try await client(#"{"made_at": 60}"#).fetch(OwnDateRequest()) == minute)
     }
 
+    private struct Reading: Interceptor {
+        let orders: Recorder<Order>
+
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            let answer = try await next(request)
+            orders.record(try answer.map { $0.data ?? Data() }.decodeJSON(Order.self))
+            if request.url == home {
+                orders.record(try await context.send(HTTPRequest(url: server)).decodeJSON(Order.self))
+            }
+            return answer
+        }
+    }
+
+    @Test func theDecoderOfTheEnvironmentIsThatOfInterceptors() async throws {
+        let orders = Recorder<Order>()
+        let client = client(#"{"made_at": "1970-01-01T00:01:00Z"}"#).inheriting {
+            $0.interceptors = [Reading(orders: orders)]
+        }
+
+        _ = try await client.fetch(OrderRequest())
+
+        #expect(orders.elements == [minute, minute])
+    }
+
     @Test func theDecoderOfTheEnvironmentIsThatOfLinesOfJSON() async throws {
         let stream = try await client(#"{"made_at": "1970-01-01T00:01:00Z"}"# + "\n").stream(HTTPRequest(url: home))
         var orders: [Order] = []

@@ -61,8 +61,8 @@ public struct ContentTypeValidator: ResponseValidator {
 
     /// What the `Accept` field says; nil if it says nothing.
     private static func accepted(by request: HTTPRequest) -> [MediaType]? {
-        let list = request.headers[values: .accept].flatMap { $0.split(separator: ",") }
-        let types = list.compactMap { try? MediaType(parsing: String($0).trimmedOfBlanks) }
+        let list = request.headers[values: .accept].flatMap { FieldScanner.elements(of: $0) }
+        let types = list.compactMap { try? MediaType(parsing: $0.trimmedOfBlanks) }
         return types.isEmpty ? nil : types
     }
 }

@@ -41,6 +41,8 @@ import Testing
         ("text/*;q=0, text/html", "text/html", true), ("*/*;q=0", "text/html", false),
         ("text/html; level=1;q=0, text/html", "text/html; level=2", true),
         ("text/html;q=0.0", "text/html", false),
+        (#"application/ld+json;profile="a, b""#, "text/html", false),
+        (#"application/ld+json;profile="a, b""#, "application/ld+json", true),
     ]) func theContentHasAnAcceptableType(accept: String?, type: String?, isAccepted: Bool) {
         let verdict = ContentTypeValidator.contentType.validate(response(type: type), context: context(accept: accept))
 
