@@ -151,6 +151,14 @@ import Testing
         #expect(Set(names.map(String.init)).symmetricDifference(Self.errors.map(\.code.name)) == [])
     }
 
+    @Test func everyCodeHasARemedy() throws {
+        let article = try text("Sources/Requests/Requests.docc/Articles/Troubleshooting.md")
+        let cells = article.components(separatedBy: "\n").compactMap { $0.components(separatedBy: " | ").first }
+        let missing = Self.errors.map(\.code.name).filter { name in !cells.contains { $0.contains("`\(name)`") } }
+
+        #expect(missing == [])
+    }
+
     @Test func theArticleHasTheLinesThatArePrinted() throws {
         let article = try text("Sources/Requests/Requests.docc/Articles/HandlingErrors.md")
         let printed = Self.errors.map { "| `\($0)` |" }

@@ -1,0 +1,205 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+struct KitchenInterceptor: Interceptor {
+    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+        request.headers["X-Kitchen"] = "north"
+    }
+
+    func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+        error.code == .connectionLost && context.attempt < 3 ? .retry(after: .seconds(1)) : .pass
+    }
+}
+
+enum KitchenRoute: RequestSpec {
+    case recipe(Int)
+    case search(String)
+
+    var request: Get<Data> {
+        switch self {
+        case .recipe(let id): Get("recipes", "\(id)")
+        case .search(let text): Get("recipes").query(["q": text])
+        }
+    }
+}
+
+struct GetRecipe: RequestSpec {
+    let id: Int
+
+    var request: Get<Recipe> {
+        Get("recipes", "\(id)")
+            .headers { Accept(.json) }
+            .queryItems { Item("full", value: "true") }
+            .timeout(10)
+    }
+}
+
+struct KitchenService: NetworkService {
+    let baseURL = api
+
+    func recipe(_ id: Int) async throws -> Recipe { try await send(GetRecipe(id: id)).body }
+}
+
+@Suite(.bounded, .tags(.behaviour)) struct ComingFromAlamofireTests {
+    private let pancakes = Recipe(name: "Pancakes", authorID: 7)
+
+    private final class Tokens: Sendable {
+        let content = Locked<Data?>(nil)
+
+        func store(_ data: Data) { content.withLock { $0 = data } }
+    }
+
+    @Test func aValueIsFetchedByItsType() async throws {
+        let client = HTTPClient(baseURL: api)
+        let recipe = try await client.fetch(Get<Recipe>("recipes", "1"))
+
+        #expect(recipe == pancakes)
+    }
+
+    @Test func aValueComesToAClosureOnTheMainQueue() async {
+        let client = HTTPClient(baseURL: api)
+        let name = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+            @Sendable func show(_ recipe: Recipe) { continuation.resume(returning: recipe.name) }
+
+            client.addRequest(Get<Recipe>("recipes", "1"), completionQueue: .main) { result in
+                if case .success(let recipe) = result { show(recipe) }
+            }
+        }
+
+        #expect(name == "Pancakes")
+    }
+
+    @Test func aResponseHasMoreThanItsValue() async throws {
+        let client = HTTPClient(baseURL: api)
+        var lines: [String] = []
+        func print(_ status: HTTPStatus, _ name: String) { lines.append("\(status) \(name)") }
+
+        let response = try await client.send(Get<Recipe>("recipes", "1"))
+        print(response.status, response.body.name)
+
+        #expect(lines == ["200 OK Pancakes"])
+    }
+
+    @Test func parametersAreAQueryJSONOrAForm() throws {
+        let search = Get<Data>("recipes").query(["course": "soup", "page": 2])
+        let order = Post<Void>("orders").body(.json(["dish": "soup", "count": 2]))
+        let form = Post<Void>("orders").body(.form(["dish": "soup", "count": 2]))
+
+        #expect(try search.toURLRequest(baseURL: api).url?.query == "course=soup&page=2")
+        #expect(try order.http.body.data() == Data(#"{"count":2,"dish":"soup"}"#.utf8))
+        #expect(try form.http.body.data() == Data("dish=soup&count=2".utf8))
+    }
+
+    @Test func validationIsStrictOrLenient() async throws {
+        let client = HTTPClient(baseURL: api)
+
+        let strict = Get<Recipe>("recipes", "1").validating(with: .contentType(.json))
+        let lenient = Get<Data>("recipes", "0").acceptingAnyStatus()
+
+        #expect(try await client.fetch(strict) == pancakes)
+        #expect(try await client.send(lenient).status == .notFound)
+    }
+
+    @Test func anInterceptorAdaptsAndRetries() async throws {
+        let patient = HTTPClient(baseURL: api) {
+            $0.interceptors = [KitchenInterceptor()]
+            $0.retry = RetryPolicy(limit: 2, backoff: .exponential())
+        }
+
+        let response = try await patient.send(Get<Recipe>("recipes", "1"))
+
+        #expect(response.attempts.last?.request.headers["X-Kitchen"] == "north")
+    }
+
+    @Test func eventsAreShownAndLogged() async throws {
+        let lines = Locked<[String]>([])
+        @Sendable func log(_ line: String) { lines.withLock { $0.append(line) } }
+
+        let loud = HTTPClient(baseURL: api) {
+            $0.monitors = [.console(.headers), .events { event, operation in log("\(operation): \(event)") }]
+        }
+
+        _ = try await loud.fetch(Get<Recipe>("recipes", "1"))
+        #expect(lines.withLock { $0.first }?.contains("Get<Recipe>") == true)
+    }
+
+    @Test func aSerializerIsADecoder() async throws {
+        let client = HTTPClient(baseURL: api)
+
+        let lines = ResponseDecoder<[String]> { response in
+            try response.text().split(separator: "\n").map(String.init)
+        }
+        let log = try await client.fetch(Get("log", decoding: lines))
+
+        #expect(log == ["open", "closed"])
+    }
+
+    @Test func partsAreUploaded() async throws {
+        let photo = Data("photo".utf8)
+
+        let upload = Post<Void>("photos").body(
+            .multipart { form in
+                form.add("summer", for: "album")
+                form.add(.data(photo, type: .jpeg), for: "photo", fileName: "photo.jpg")
+            }
+        )
+
+        try await HTTPClient(baseURL: api).fetch(upload)
+    }
+
+    @Test func requestsWaitForTheNetwork() async throws {
+        let connectivity = Connectivity()
+        let waiting = HTTPClient(baseURL: api) { $0.conditions = [.connected(by: connectivity, within: .seconds(30))] }
+
+        #expect(try await waiting.fetch(Get<Recipe>("recipes", "1")) == pancakes)
+    }
+
+    @Test func aSessionIsAClient() async throws {
+        let session = HTTPClient(baseURL: api, configuration: .ephemeral, maxConcurrentRequests: 4) {
+            $0.headers[.userAgent] = "Kitchen/1"
+            $0.redirect = .follow(limit: 5)
+            $0.cache = ResponseCache()
+        }
+        session.cancelAllRequests()
+
+        #expect(session.operations.isEmpty && session.maxConcurrentRequests == 4)
+    }
+
+    @Test func aRouterIsAnEnumeration() async throws {
+        let client = HTTPClient(baseURL: api)
+
+        let content = try await client.fetch(KitchenRoute.recipe(1))
+
+        #expect(try JSONDecoder().decode(Recipe.self, from: content) == pancakes)
+        #expect(try KitchenRoute.search("soup").toURLRequest(baseURL: api).url?.query == "q=soup")
+    }
+
+    @Test func aServiceHasMethodsOfItsOwn() async throws {
+        #expect(try await KitchenService().recipe(1) == pancakes)
+    }
+
+    @Test func aRequestIsFetchedOnAClientThatRecovers() async throws {
+        let client = HTTPClient(baseURL: api)
+        let tokens = Tokens()
+
+        let todo = try await HTTPRequest("recipes/1").fetch(Recipe.self, on: client)
+
+        let member = HTTPClient(baseURL: api) {
+            $0.interceptors = [
+                .recover(on: [.unauthorized]) { _, client in
+                    tokens.store(try await client.send(HTTPRequest(method: .post, "sessions")).body)
+                }
+            ]
+        }
+
+        #expect(todo == pancakes)
+        await #expect(throws: RequestError.self) { try await member.fetch(Get<Recipe>("favourites")) }
+        #expect(tokens.content.withLock { $0 } == Data(#"{"access": "new"}"#.utf8))
+    }
+}
