@@ -65,11 +65,13 @@ final class CurlLoop: @unchecked Sendable {
     func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         do {
             try inbox.open()
-            guard let easy = CurlOptions.needsLargeBuffer(request) ? ccurl_easy_new() : pool.take() else {
+            let destination = CurlDestination(request.url.absoluteString)
+            let needsNew = CurlOptions.needsLargeBuffer(request, to: destination)
+            guard let easy = needsNew ? ccurl_easy_new() : pool.take() else {
                 throw RequestError(.other, phase: .sending, reason: "out of memory")
             }
             do {
-                let transfer = try CurlTransfer(request, easy: easy, loop: self, receive: receive)
+                let transfer = try CurlTransfer(request, to: destination, easy, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
                     throw RequestError(.closed, phase: .sending, reason: "the transport was closed")
                 }
@@ -124,7 +126,6 @@ final class CurlLoop: @unchecked Sendable {
         defer { if !isAbandoned { ccurl_gate_leave(gate) } }
         multi = makeMulti()
         connections.open(multi, inbox.descriptors)
-
         while turn(gate) {}
         guard !isAbandoned else { return }
 
@@ -276,9 +277,7 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Notes that the connection of a transfer may have several share it; libcurl tells in the middle of what it does.
-    func isShared(_ transfer: CurlTransfer) {
-        entrance.share(transfer)
-    }
+    func isShared(_ transfer: CurlTransfer) { entrance.share(transfer) }
 
     // MARK: Ends
 
@@ -370,8 +369,9 @@ final class CurlLoop: @unchecked Sendable {
         let (expired, _) = timeouts.check(now: now)
         guard !expired.isEmpty else { return }
         let silent = Set(expired)
-        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) && !transfer.holdsPeer {
-            stop(transfer, .timedOut)
+        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
+            // What is paused, or in line, is watched anew when it goes on.
+            if !transfer.holdsPeer, transfer.stage.patience != nil { stop(transfer, .timedOut) }
         }
     }
 

@@ -46,7 +46,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// - Throws: What keeps the request from being sent.
     init(
         _ request: TransportRequest,
-        easy: OpaquePointer,
+        to destination: CurlDestination,
+        _ easy: OpaquePointer,
         loop: CurlLoop,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) throws {
@@ -56,7 +57,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         self.receive = receive
         isIdempotent = request.method.isIdempotent
         events = CurlEvents(isStreamed: request.isStreamed)
-        hasLargeBuffer = CurlOptions.needsLargeBuffer(request)
+        hasLargeBuffer = CurlOptions.needsLargeBuffer(request, to: destination)
         flow = request.flow
         let timeout = request.timeout ?? .seconds(60)
         stage = CurlStage(timeout: timeout, connectTimeout: min(timeout, configuration.connectTimeout))
@@ -73,7 +74,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             isHead: request.method == .head,
             decodesContent: configuration.decodesContent && request.decodesContent
         )
-        destination = CurlDestination(request.url.absoluteString)
+        self.destination = destination
         let trust = try CurlTrustCache.shared.trust(for: request)
         options = CurlOptions(request, to: destination, configuration, trust: trust)
         unsaid = options.contentCount
@@ -191,6 +192,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         let stop = state.stopped == nil ? nil : loop.now
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
+        if let trailers = state.trailers { events.append(.trailers(trailers)) }
         events.append(.metrics(stopwatch.metrics(measured, stoppedAt: stop)))
         events.append(event)
     }
