@@ -14,6 +14,8 @@ final class CurlConnections {
     private static let cannotConnect: Int32 = 7
 
     private var multi: OpaquePointer?
+    /// The sessions of TLS, so that the next connection to a host is made in fewer steps.
+    private var sessions: OpaquePointer?
     private var sockets = CurlSockets()
     private var sweep = CurlSweep()
     private let mostPerHost: Int?
@@ -32,14 +34,17 @@ final class CurlConnections {
     /// Begins to look after the connections of a multi handle.
     func open(_ multi: OpaquePointer?, _ descriptors: CurlInbox.Descriptors?) {
         self.multi = multi
+        sessions = ccurl_sessions_new()
         if let descriptors { sockets.open(descriptors.poll, wakeUp: descriptors.wakeUp) }
         if let mostPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, mostPerHost) }
         if let most { set(CCURLM_MAX_TOTAL_CONNECTIONS, most) }
     }
 
+    /// Frees what was kept of connections, when the handles of all transfers are freed.
     func close() {
         sweep.close()
-        multi = nil
+        if let sessions { ccurl_sessions_free(sessions) }
+        (multi, sessions) = (nil, nil)
     }
 
     private func set(_ option: CCurlMultiOption, _ value: Int) {
@@ -72,6 +77,13 @@ final class CurlConnections {
     func hasConnection(to host: String) -> Bool { sockets.hasConnection(to: host) }
 
     // MARK: How many
+
+    /// Prepares the handle of a transfer, which is new if that is over TLS.
+    ///
+    /// libcurl compares what is asked of a session with what it was made for, as it does with connections.
+    func prepare(_ transfer: CurlTransfer) {
+        if let sessions, transfer.destination.isSecure { ccurl_easy_set_sessions(transfer.easy, sessions) }
+    }
 
     /// Limits those that aren't used.
     ///

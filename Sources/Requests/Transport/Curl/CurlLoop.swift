@@ -130,9 +130,9 @@ final class CurlLoop: @unchecked Sendable {
         guard !isAbandoned else { return }
 
         pool.close()
-        connections.close()
         if let multi { ccurl_multi_free(multi) }
         multi = nil
+        connections.close()
     }
 
     /// Leaves everything as it is, since the process ends.
@@ -269,6 +269,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Hands a transfer to libcurl.
     private func take(_ transfer: CurlTransfer) {
         transfer.take()
+        connections.prepare(transfer)
         connections.limitIdle(beside: active.count + leaving.count)
         watchSilence(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {
