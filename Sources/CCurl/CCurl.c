@@ -100,6 +100,7 @@ enum {
     OPT_WRITEFUNCTION = 20011,
     OPT_READFUNCTION = 20012,
     OPT_HTTPHEADER = 10023,
+    OPT_SHARE = 10100,
     OPT_RESOLVE = 10203,
     OPT_PROXYHEADER = 10228,
     OPT_HEADEROPT = 229,
@@ -119,6 +120,9 @@ enum {
     OPT_PREREQDATA = 10313,
 
     HEADERS_SEPARATE = 1,
+
+    SHARE_OPT_SHARE = 1,
+    SHARE_TLS_SESSIONS = 4,
 
     INFO_ACTIVESOCKET = 0x500000 + 44,
     INFO_HEADER_SIZE = 0x200000 + 11,
@@ -158,6 +162,9 @@ static struct {
     const char *(*easy_strerror)(int);
     void *(*slist_append)(void *, const char *);
     void (*slist_free_all)(void *);
+    void *(*share_init)(void);
+    int (*share_setopt)(void *, int, ...);
+    int (*share_cleanup)(void *);
     void *(*multi_init)(void);
     int (*multi_cleanup)(void *);
     int (*multi_setopt)(void *, int, ...);
@@ -189,6 +196,9 @@ static bool find_all(void *library) {
         {(void **)&curl.easy_strerror, "curl_easy_strerror"},
         {(void **)&curl.slist_append, "curl_slist_append"},
         {(void **)&curl.slist_free_all, "curl_slist_free_all"},
+        {(void **)&curl.share_init, "curl_share_init"},
+        {(void **)&curl.share_setopt, "curl_share_setopt"},
+        {(void **)&curl.share_cleanup, "curl_share_cleanup"},
         {(void **)&curl.multi_init, "curl_multi_init"},
         {(void **)&curl.multi_cleanup, "curl_multi_cleanup"},
         {(void **)&curl.multi_setopt, "curl_multi_setopt"},
@@ -550,6 +560,21 @@ int ccurl_easy_use_http11(CCurlEasy *easy) {
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.slist_append(list, text); }
 void ccurl_list_free(CCurlList *list) { curl.slist_free_all(list); }
+
+// MARK: Sessions of TLS
+
+CCurlSessions *ccurl_sessions_new(void) {
+    void *share = curl.share_init();
+    if (share != NULL) curl.share_setopt(share, SHARE_OPT_SHARE, SHARE_TLS_SESSIONS);
+    return share;
+}
+
+void ccurl_sessions_free(CCurlSessions *sessions) { curl.share_cleanup(sessions); }
+
+void ccurl_easy_set_sessions(CCurlEasy *easy, CCurlSessions *sessions) {
+    // Without them, it begins a session of its own.
+    curl.easy_setopt(easy, OPT_SHARE, sessions);
+}
 
 // MARK: The multi handle
 

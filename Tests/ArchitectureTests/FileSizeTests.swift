@@ -12,10 +12,7 @@ struct FileShape {
     var short: [String: String] = [:]
 
     static let house = FileShape(
-        long: [
-            "Sources/Requests/Requests/NetworkOperation.swift": "the one door between a call and all that is typed",
-            "Sources/Requests/Transport/Curl/CurlLoop.swift": "one thread, whose turns are read from top to bottom",
-        ],
+        long: ["Sources/Requests/Requests/NetworkOperation.swift": "the one door between a call and all that is typed"],
         short: [
             "Sources/Requests/Support/FoundationNetworking.swift": "an import for all other files",
             "Sources/Requests/Support/RandomSource.swift": "what retries, boundaries and streams have in common",

@@ -9,10 +9,12 @@ import RequestsTesting
 struct Probe: DataRequest {
     typealias Success = Data
     let url: URL
+    /// How long it may be silent, in seconds.
+    var timeout: TimeInterval = 60
     var identifier: String { url.absoluteString }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
-        completion(.success(URLRequest(url: url)))
+        completion(.success(URLRequest(url: url, timeoutInterval: timeout)))
     }
 }
 

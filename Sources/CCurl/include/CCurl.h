@@ -16,6 +16,7 @@
 // Opaque to us, as they are to every user of libcurl.
 typedef struct CCurlEasy CCurlEasy;
 typedef struct CCurlMulti CCurlMulti;
+typedef struct CCurlSessions CCurlSessions;
 typedef struct CCurlList CCurlList;
 
 /// Loads libcurl, once for the process. Safe from any thread. False where there is none, or an older one than 7.68.
@@ -227,6 +228,16 @@ int ccurl_easy_use_http11(CCurlEasy *easy);
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text);
 void ccurl_list_free(CCurlList *list);
+
+// MARK: Sessions of TLS, which later connections to the same place resume. libcurl keeps those of a handle with it, and
+// forgets them with it, unless handles share them. There is no lock: they belong to the thread of the multi handle.
+
+/// Makes a store for them; null if there is no memory.
+CCurlSessions *ccurl_sessions_new(void);
+/// Frees it, when no handle has it any more.
+void ccurl_sessions_free(CCurlSessions *sessions);
+/// Has a new handle take its sessions from there, and leave them there.
+void ccurl_easy_set_sessions(CCurlEasy *easy, CCurlSessions *sessions);
 
 // MARK: The multi handle, driven by sockets and one timer.
 

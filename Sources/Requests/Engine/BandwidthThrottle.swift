@@ -39,7 +39,7 @@ final class BandwidthThrottle: Sendable {
         case .data(let data): take(data.count)
         case .sent(let count, _): take(state.withLock { $0.note(sent: count) })
         case .end: end()
-        case .informational, .head, .metrics: break
+        case .informational, .head, .trailers, .metrics: break
         }
     }
 

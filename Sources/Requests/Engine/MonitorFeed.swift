@@ -56,6 +56,16 @@ final class MonitorFeed: Sendable {
         change { $0.respond(head, to: transfer) }
     }
 
+    /// Reports a response to a transfer that isn't the final one.
+    func report(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) {
+        change { $0.receive(informational: head, to: transfer) }
+    }
+
+    /// Reports the fields behind the content of the response to a transfer.
+    func report(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) {
+        change { $0.receive(trailers: fields, to: transfer) }
+    }
+
     /// Reports the end of a transfer.
     func reportEnd(of record: Attempt, as transfer: ObjectIdentifier) {
         change { $0.endAttempt(record, as: transfer) }
@@ -118,8 +128,8 @@ struct MonitorLedger: Sendable {
         case .operationJoined:
             defer { hasJoined = true }
             return hasJoined ? [] : [event]
-        case .operationMade, .attemptStarted, .responseStarted, .attemptEnded, .retryScheduled, .authenticationStarted,
-            .authenticationEnded:
+        case .operationMade, .attemptStarted, .informationalResponseReceived, .responseStarted, .trailersReceived,
+            .attemptEnded, .retryScheduled, .authenticationStarted, .authenticationEnded:
             return [event]
         }
     }
@@ -156,6 +166,16 @@ struct MonitorLedger: Sendable {
         }
         open[index].head = head
         return [.responseStarted(head, open[index].attempt)]
+    }
+
+    mutating func receive(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) -> [MonitoredEvent] {
+        guard !hasEnded, let open = open.first(where: { $0.transfer == transfer }), open.head == nil else { return [] }
+        return [.informationalResponseReceived(head, open.attempt)]
+    }
+
+    mutating func receive(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) -> [MonitoredEvent] {
+        guard !hasEnded, let open = open.first(where: { $0.transfer == transfer }), open.head != nil else { return [] }
+        return [.trailersReceived(fields, open.attempt)]
     }
 
     mutating func endAttempt(_ record: Attempt, as transfer: ObjectIdentifier) -> [MonitoredEvent] {

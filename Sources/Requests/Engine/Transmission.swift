@@ -97,6 +97,7 @@ final class Transmission: Sendable {
     }
 
     private var id: ObjectIdentifier { ObjectIdentifier(self) }
+    private var feed: MonitorFeed? { state.withLock { $0.owner }?.call.feed }
 
     /// The head of the response, if it has come.
     var head: HTTPResponseHead? { state.withLock { $0.head } }
@@ -193,7 +194,7 @@ final class Transmission: Sendable {
 
     func receive(_ event: TransferEvent, isConcurrent: Bool) {
         switch event {
-        case .informational: break
+        case .informational(let head): feed?.report(informational: head, to: id)
         case .sent(let count, let total):
             let progress = state.withLock { state in
                 state.sent = count
@@ -202,6 +203,7 @@ final class Transmission: Sendable {
             progress?.sent.reach(count, of: total)
         case .head(let head): receive(head)
         case .data(let data): receive(data)
+        case .trailers(let fields): feed?.report(trailers: fields, to: id)
         case .metrics(let metrics): state.withLock { $0.metrics = metrics }
         case .end(let error): end(error, isConcurrent: isConcurrent)
         }
@@ -267,9 +269,7 @@ final class Transmission: Sendable {
     private enum Reception: Sendable {
         case kept(Int)
         case passed(any ContentReceiver)
-        case ignored
-        case cut
-        case tooLarge
+        case ignored, cut, tooLarge
     }
 
     private func receive(_ data: Data) {

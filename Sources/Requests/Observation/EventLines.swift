@@ -32,9 +32,11 @@ struct EventLines {
             lines = ["\(id) joined #\(leader.id)"]
         case .attemptStarted(let attempt):
             add(attempt, to: "\(id).\(attempt.number)")
-        case .responseStarted(let head, let attempt):
+        case .responseStarted(let head, let attempt), .informationalResponseReceived(let head, let attempt):
             add("\(id).\(attempt.number) <-", head.status.description)
             add(head.headers, to: "\(id).\(attempt.number) <")
+        case .trailersReceived(let fields, let attempt):
+            add(fields, to: "\(id).\(attempt.number) <")
         case .attemptEnded(let attempt, let record):
             add("\(id).\(attempt.number)", Self.text(of: record))
         case .retryScheduled(let delay, let error):

@@ -28,6 +28,9 @@ import Foundation
 /// made  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
 /// ```
 ///
+/// Within an attempt, any number of `informational response received` may come before the response, and one `trailers
+/// received` behind it, over transports that see them.
+///
 /// Between attempts, before the first, and before a retry is scheduled, there may be `authentication started` and
 /// `authentication ended`.
 ///
@@ -70,6 +73,20 @@ public protocol EventMonitor: Sendable {
         to attempt: MonitoredAttempt,
         of operation: MonitoredOperation
     )
+
+    /// A response that isn't the final one is there, such as 103 (Early Hints) with links to what will be needed.
+    ///
+    /// Transports that don't see such responses, such as a `URLSession`, tell of none.
+    func informationalResponseReceived(
+        _ head: HTTPResponseHead,
+        to attempt: MonitoredAttempt,
+        of operation: MonitoredOperation
+    )
+
+    /// The content of the response is complete, and has fields behind it (RFC 9110, 6.5), such as a checksum.
+    ///
+    /// Transports that don't see these fields, such as a `URLSession`, tell of none.
+    func trailersReceived(_ fields: HTTPHeaders, to attempt: MonitoredAttempt, of operation: MonitoredOperation)
 
     /// The attempt is over; the record has its response or error, and its metrics.
     func attemptEnded(_ attempt: MonitoredAttempt, with record: Attempt, of operation: MonitoredOperation)
@@ -120,6 +137,24 @@ extension EventMonitor {
         of operation: MonitoredOperation
     ) {
         eventOccurred(.responseStarted(head, attempt), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func informationalResponseReceived(
+        _ head: HTTPResponseHead,
+        to attempt: MonitoredAttempt,
+        of operation: MonitoredOperation
+    ) {
+        eventOccurred(.informationalResponseReceived(head, attempt), of: operation)
+    }
+
+    /// Calls ``eventOccurred(_:of:)``.
+    public func trailersReceived(
+        _ fields: HTTPHeaders,
+        to attempt: MonitoredAttempt,
+        of operation: MonitoredOperation
+    ) {
+        eventOccurred(.trailersReceived(fields, attempt), of: operation)
     }
 
     /// Calls ``eventOccurred(_:of:)``.

@@ -128,6 +128,10 @@ public enum MonitoredEvent: Sendable {
     case attemptStarted(MonitoredAttempt)
     /// The head of the final response is there.
     case responseStarted(HTTPResponseHead, MonitoredAttempt)
+    /// A response that isn't the final one is there, such as 103.
+    case informationalResponseReceived(HTTPResponseHead, MonitoredAttempt)
+    /// The content of the response has fields behind it.
+    case trailersReceived(HTTPHeaders, MonitoredAttempt)
     /// The attempt is over.
     case attemptEnded(MonitoredAttempt, Attempt)
     /// The operation will try again.
@@ -147,6 +151,10 @@ public enum MonitoredEvent: Sendable {
         case .operationJoined(let leader): monitor.operationJoined(operation, transferOf: leader)
         case .attemptStarted(let attempt): monitor.attemptStarted(attempt, of: operation)
         case .responseStarted(let head, let attempt): monitor.responseStarted(head, to: attempt, of: operation)
+        case .informationalResponseReceived(let head, let attempt):
+            monitor.informationalResponseReceived(head, to: attempt, of: operation)
+        case .trailersReceived(let fields, let attempt):
+            monitor.trailersReceived(fields, to: attempt, of: operation)
         case .attemptEnded(let attempt, let record): monitor.attemptEnded(attempt, with: record, of: operation)
         case .retryScheduled(let delay, let error): monitor.retryScheduled(after: delay, because: error, of: operation)
         case .authenticationStarted(let step): monitor.authenticationStarted(step, of: operation)

@@ -64,7 +64,7 @@ extension RequestTimeline.Entry {
     fileprivate mutating func record(_ event: MonitoredEvent, of operation: MonitoredOperation, at time: Duration) {
         self.operation = operation
         switch event {
-        case .operationMade:
+        case .operationMade, .informationalResponseReceived, .trailersReceived:
             break
         case .operationStarted:
             started = time

@@ -22,8 +22,8 @@ import Foundation
 /// - Events of one transfer come one after the other, each call ending before the next begins, on any thread, also
 ///   before `send` has returned.
 /// - The order is: any number of `informational` and `sent`, then at most one `head`, any number of `data` mixed with
-///   `sent`, at most one `metrics`, and exactly one `end`, after which nothing comes. A transfer that ends without an
-///   error has had a head.
+///   `sent`, at most one `trailers`, at most one `metrics`, and exactly one `end`, after which nothing comes. A transfer that
+///   ends without an error has had a head.
 /// - ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
 ///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
 /// - What the transport has of its own for an origin, such as credentials, client certificates and header fields, stays at
@@ -113,6 +113,10 @@ public enum TransferEvent: Sendable {
     case head(HTTPResponseHead)
     /// A piece of its content came.
     case data(Data)
+    /// Fields came behind the content, which is complete with them (RFC 9110, 6.5).
+    ///
+    /// A transport that doesn't see them tells nothing.
+    case trailers(HTTPHeaders)
     /// What the transfer took, as far as the transport can tell.
     indirect case metrics(Metrics)
     /// The transfer is over; with no error, the response is complete.

@@ -13,7 +13,8 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     }
 
     private var entries: [ID: Entry] = [:]
-    private var nextCheck: UInt64?
+    /// The time of the next check; nil if there is nothing to check.
+    private(set) var nextCheck: UInt64?
 
     /// Begins to watch; gives the time of the check to set, where that has to be earlier than the one that is set.
     mutating func add(_ id: ID, timeout: UInt64, now: UInt64) -> UInt64? {

@@ -52,7 +52,7 @@ final class WatchedTransfer: Sendable {
             case .head: head.open()
             case .data: content.open()
             case .end: end.open()
-            case .informational, .sent, .metrics: break
+            case .informational, .sent, .trailers, .metrics: break
             }
         }
         let (isCancelled, isPaused) = state.withLock { state in
@@ -96,6 +96,7 @@ struct EventLog: Sendable {
     private(set) var informational: [HTTPResponseHead] = []
     private(set) var head: HTTPResponseHead?
     private(set) var content = Data()
+    private(set) var trailers: HTTPHeaders?
     private(set) var endCount = 0
     /// The error of the first end.
     private(set) var error: RequestError?
@@ -113,6 +114,12 @@ struct EventLog: Sendable {
         isDelivering = true
         if names.last?.name == name { names[names.count - 1].count += 1 } else { names.append((name, 1)) }
         if hasEnded { violate("\(name) came after the end") }
+        if trailers != nil, !hasEnded {
+            switch event {
+            case .metrics, .end: break
+            default: violate("\(name) came after the trailers")
+            }
+        }
         if hasMetrics, !hasEnded {
             if case .end = event {} else { violate("\(name) came after the metrics") }
         }
@@ -141,6 +148,9 @@ struct EventLog: Sendable {
         case .data(let data):
             if head == nil { violate("content came before the head") }
             if !hasEnded { content += data }
+        case .trailers(let fields):
+            if head == nil { violate("trailers came before the head") }
+            trailers = fields
         case .metrics:
             hasMetrics = true
         case .end(let error):
@@ -171,6 +181,7 @@ extension TransferEvent {
         case .sent: "sent"
         case .head(let head): "head \(head.status.code)"
         case .data: "data"
+        case .trailers: "trailers"
         case .metrics: "metrics"
         case .end(let error): error.map { "end \($0.code)" } ?? "end"
         }

@@ -124,7 +124,7 @@ struct ExchangeBuilder: Sendable {
     mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody?) -> RecordedExchange? {
         guard outcome == nil else { return nil }
         switch event {
-        case .informational, .sent: return nil
+        case .informational, .sent, .trailers: return nil
         case .head(let head):
             self.head = head
             firstByte = time

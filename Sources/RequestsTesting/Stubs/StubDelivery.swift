@@ -65,7 +65,7 @@ struct StubDeliveryState {
     mutating func add(_ event: TransferEvent, isWhole: Bool) -> Bool {
         guard !isStopped else { return false }
         switch event {
-        case .informational, .sent, .metrics:
+        case .informational, .sent, .trailers, .metrics:
             return false
         case .data(let data):
             guard isWhole else { break }

@@ -92,7 +92,7 @@ class StubProtocol: URLProtocol {
 
     private func tell(_ event: TransferEvent) {
         switch event {
-        case .informational, .sent, .metrics:
+        case .informational, .sent, .trailers, .metrics:
             break
         case .head(let head):
             guard let response = head.forProtocols.urlResponse else { return }

@@ -430,6 +430,7 @@ extension OverLoopback {
             #expect(transcript.informational.first?["link"] == "a")
             #expect(transcript.response?["a"] == "b c")
             #expect(transcript.text == "hello!")
+            #expect(transcript.trailers == [["T": "t"]])
             #expect(transcript.violations == [])
         }
     }

@@ -130,6 +130,76 @@ extension OverLoopback {
             #expect(server.requests.count == 1)
         }
 
+        /// Each of its look-ups takes a place for half a minute.
+        @Test func namesThatAreNotAnsweredHoldUpNoOtherForLongerThanTheirRequests() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let silence = Gate()
+            defer { silence.open() }
+            let names = HostNames(mostAwaited: 2) { name in
+                if name.hasPrefix("silent") { silence.wait() }
+                return .success(["127.0.0.1"])
+            }
+            let transport = CurlTransport.configured { $0.names = names }
+
+            for number in 0..<20 {
+                let url = Self.url("silent-\(number).test", server)
+                #expect(await transport.run(url, timeout: .milliseconds(5)).result == "timedOut")
+            }
+
+            #expect(await transport.run(Self.url("good.test", server)).text == "hi")
+        }
+
+        /// The answer to a question that was taken back may come when another has been asked.
+        @Test(.tags(.race)) func failureOfAnEarlierLookUpIsNotThatOfALaterOne() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let asked = Locked<[String: Gate]>([:])
+            let names = HostNames { name in
+                let first = asked.withLock { $0.removeValue(forKey: name) }
+                guard let first else { return .success(["127.0.0.1"]) }
+                first.wait()
+                return .failure(.init(reason: "Too late"))
+            }
+            let transport = CurlTransport.configured { $0.names = names }
+
+            for round in 0..<Scale.races {
+                let (gate, url) = (Gate(), Self.url("host-\(round).test", server))
+                asked.withLock { $0["host-\(round).test"] = gate }
+                let (first, second) = (Transcript(), Transcript())
+                let transfer = transport.send(url, to: first)
+                // The failure, the cancel and the other request come to the transport at about the same time.
+                DispatchQueue.global().async { gate.open() }
+                transfer.cancel()
+                transport.send(url, to: second)
+                for transcript in [first, second] { await transcript.ended.wait() }
+
+                #expect(["cancelled", "cannotConnect"].contains(first.result))
+                // It may have come in time for the same look-up.
+                if second.result != "cannotConnect" { #expect(second.text == "hi") }
+                #expect(await transport.run(url).text == "hi")
+            }
+        }
+
+        @Test func timeThatARequestIsPausedIsNotTakenFromItsConnection() async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let lookUps = LookUps()
+            let transport = CurlTransport.configured {
+                $0.names = lookUps.names()
+                $0.connectTimeout = .milliseconds(500)
+            }
+            let transcript = Transcript()
+            let transfer = transport.send(Self.url("host.test", server), to: transcript)
+            await lookUps.begun.wait()
+            transfer.pause()
+            // As long as this takes, it is paused, and longer than it may wait otherwise.
+            let silent = try MockServer { _ in .stalled }
+            #expect(await transport.run(silent.url, timeout: .milliseconds(600)).result == "timedOut")
+            transfer.resume()
+            lookUps.gate.open()
+            await transcript.ended.wait()
+
+            #expect(transcript.text == "hi", "\(String(describing: transcript.error))")
+        }
+
         @Test func waitForANameIsAPhaseOfItsOwn() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()

@@ -11,22 +11,42 @@ import Testing
 extension OverLoopback {
     /// A receiver that waits for something holds up itself alone.
     @Suite(.bounded, .tags(.behaviour, .alone)) struct CurlReceiverTests {
+        /// Receivers that wait for a gate in the middle of their answers.
+        private struct Waiting {
+            private let gate = Gate()
+            private let count = Locked(0)
+            let transcripts: [Transcript]
+
+            init(_ count: Int) {
+                let (gate, waiting) = (gate, self.count)
+                transcripts = (0..<count).map { _ in
+                    Transcript {
+                        guard case .head = $0 else { return }
+                        waiting.withLock { $0 += 1 }
+                        gate.wait()
+                    }
+                }
+            }
+
+            /// Sends a request for each, until as many wait as there may be at a time.
+            func begin(_ url: URL, over transport: CurlTransport) async throws {
+                for transcript in transcripts { transport.send(url, to: transcript) }
+                try await eventually { count.withLock { $0 } >= 64 }
+            }
+
+            /// Lets them go on to their ends.
+            func end() async {
+                gate.open()
+                for transcript in transcripts { await transcript.ended.wait() }
+            }
+        }
+
         @Test func timeoutsAndCancelsAreToldThoughManyReceiversWait() async throws {
             let server = try MockServer { $0.path == "/silent" ? .stalled : .text("hi") }
             let transport = CurlTransport()
-            let (gate, waiting) = (Gate(), Locked(0))
-            let stuck = (0..<80).map { _ in
-                Transcript {
-                    guard case .head = $0 else { return }
-                    waiting.withLock { $0 += 1 }
-                    gate.wait()
-                }
-            }
-            defer { gate.open() }
+            let waiting = Waiting(80)
+            try await waiting.begin(server.url, over: transport)
 
-            for transcript in stuck { transport.send(server.url, to: transcript) }
-            // As many wait as there may be at a time, and some more don't get their turn.
-            try await eventually { waiting.withLock { $0 } >= 64 }
             let silent = Transcript()
             let transfer = transport.send(server.url("/silent"), to: silent)
             let late = await transport.run(server.url("/silent"), timeout: .milliseconds(50))
@@ -35,10 +55,9 @@ extension OverLoopback {
 
             #expect(late.result == "timedOut")
             #expect(silent.result == "cancelled")
-            gate.open()
-            for transcript in stuck { await transcript.ended.wait() }
-            #expect(stuck.allSatisfy { $0.text == "hi" })
-            #expect(stuck.flatMap(\.violations) == [])
+            await waiting.end()
+            #expect(waiting.transcripts.allSatisfy { $0.text == "hi" })
+            #expect(waiting.transcripts.flatMap(\.violations) == [])
         }
 
         /// Its earlier events wait for a worker; they are told with its end.
@@ -48,17 +67,8 @@ extension OverLoopback {
                 .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8)), .stall])
             }
             let transport = CurlTransport()
-            let (gate, waiting) = (Gate(), Locked(0))
-            let stuck = (0..<64).map { _ in
-                Transcript {
-                    guard case .head = $0 else { return }
-                    waiting.withLock { $0 += 1 }
-                    gate.wait()
-                }
-            }
-            defer { gate.open() }
-            for transcript in stuck { transport.send(server.url, to: transcript) }
-            try await eventually { waiting.withLock { $0 } >= 64 }
+            let waiting = Waiting(64)
+            try await waiting.begin(server.url, over: transport)
 
             let late = Transcript()
             let transfer = transport.send(slow.url, to: late)
@@ -70,8 +80,7 @@ extension OverLoopback {
 
             #expect(late.result == "cancelled")
             #expect(late.violations == [])
-            gate.open()
-            for transcript in stuck { await transcript.ended.wait() }
+            await waiting.end()
         }
     }
 }

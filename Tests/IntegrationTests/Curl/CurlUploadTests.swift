@@ -180,6 +180,10 @@ extension OverLoopback {
                 { .stream(BodyStream(length: 1 << 20) { InputStream(data: Data(count: 1 << 20 + 1)) }) }
             ),
             (
+                "a stream that has bytes, and is announced to have none", "invalidRequest",
+                { .stream(BodyStream(length: 0) { InputStream(data: Data("hello".utf8)) }) }
+            ),
+            (
                 "a stream that can't be read", "invalidRequest",
                 { .stream(BodyStream { InputStream(fileAtPath: "/nowhere") ?? InputStream(data: Data()) }) }
             ),

@@ -110,6 +110,75 @@ extension OverLoopback {
             #expect(Set(results.withLock { $0 }.keys).isSubset(of: ["success", "cancelled", "closed"]))
         }
 
+        /// One worker tells a receiver of content, and another of an end that comes from this side.
+        @Test func contentAndAnEndFromThisSideAreToldOneAtATime() async throws {
+            let server = try MockServer { _ in .chunked(Array(repeating: Data(count: 20_000), count: 20)) }
+            let transport = CurlTransport()
+
+            for number in 0..<Self.iterations {
+                let transcript = Transcript(keepsContent: false) { event in
+                    if case .data = event { sched_yield() }
+                }
+                let timeout: Duration = number.isMultiple(of: 3) ? .milliseconds(1) : .seconds(60)
+                disturb(transport.send(server.url, timeout: timeout, to: transcript), number)
+                await transcript.ended.wait()
+
+                #expect(transcript.violations == [])
+                #expect(["success", "cancelled", "timedOut"].contains(transcript.result))
+            }
+            transport.close()
+        }
+
+        @Test func namesThatAreFoundWhileTheirRequestsComeAndGoLeaveOneEnd() async throws {
+            let server = try MockServer { _ in .text("fast") }
+            let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
+                name.hasPrefix("no-such") ? .failure(.init(reason: "Name not known")) : .success(["127.0.0.1"])
+            }
+            var transport = CurlTransport.configured { $0.names = names }
+
+            for number in 0..<Self.iterations {
+                let transcripts = (0..<4).map { _ in Transcript() }
+                for (index, transcript) in transcripts.enumerated() {
+                    let name = index == 3 ? "no-such-\(number).test" : "host-\(number)-\(index % 2).test"
+                    let url = URL(string: "http://\(name):\(server.port)/")!
+                    disturb(transport.send(url, to: transcript), number + index)
+                }
+                if number.isMultiple(of: 8) {
+                    transport.close()
+                    transport = CurlTransport.configured { $0.names = names }
+                }
+                for transcript in transcripts {
+                    await transcript.ended.wait()
+                    #expect(transcript.violations == [])
+                    #expect(["success", "cancelled", "cannotConnect"].contains(transcript.result))
+                }
+            }
+            transport.close()
+        }
+
+        /// A connection that was kept turns out to be closed, with each request.
+        @Test func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
+            let server = try RawListener { connection in
+                guard connection.readHead() != nil else { return }
+                connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi")
+                _ = connection.readHead()
+            }
+            let url = URL(string: "http://127.0.0.1:\(server.port)/")!
+            let transport = CurlTransport()
+
+            for number in 0..<Self.iterations {
+                let transcript = Transcript()
+                disturb(transport.send(url, to: transcript), number)
+                await transcript.ended.wait()
+
+                #expect(transcript.violations == [])
+                let error = transcript.error.map { "\($0)" } ?? ""
+                #expect(["success", "cancelled"].contains(transcript.result), "\(error)")
+            }
+            #expect(await transport.run(url).text == "hi")
+            transport.close()
+        }
+
         @Test func transportThatIsLetGoOfAtAnyMomentEndsItsTransfers() async throws {
             let server = try MockServer { _ in .text("fast") }
 

@@ -132,6 +132,37 @@ extension OverLoopback {
             #expect(Set(used).count == used.count)
         }
 
+        /// A handshake less, and no certificate.
+        @Test(arguments: [InteropServers.Server.trusted, .clients])
+        func nextConnectionResumesTheSessionOfTLS(_ server: InteropServers.Server) async throws {
+            let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
+            let (authority, extra) = (try servers.authority, try servers.extra)
+            func ask(_ trust: TrustPolicy) async throws -> InteropAnswer {
+                try await servers.ask(server, trust: trust, over: transport)
+            }
+
+            let (first, second) = (try await ask(authority), try await ask(authority))
+            #expect(first.connection != second.connection)
+            #expect(!first.isResumed && second.isResumed)
+
+            #expect(try await !ask(extra).isResumed, "it was made under another policy")
+            #expect(try await ask(extra).isResumed)
+        }
+
+        @Test func sessionIsNotResumedWhereTheChainIsLookedAt() async throws {
+            let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
+            let trust = try servers.authority.pinning([servers.pin("authority")], forHosts: ["localhost"])
+
+            for _ in 0..<3 { #expect(try await !servers.ask(.trusted, trust: trust, over: transport).isResumed) }
+        }
+
+        @Test func stapledStatusIsAskedForWithEachConnection() async throws {
+            let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
+            let trust = try servers.authority.requiringStapledStatus(forHosts: ["localhost"])
+
+            for _ in 0..<3 { _ = try await servers.ask(.stapled, trust: trust, over: transport) }
+        }
+
         @Test func equalPoliciesShareAConnection() async throws {
             let transport = CurlTransport()
             var seen: Set<String> = []

@@ -52,27 +52,32 @@ extension OverLoopback {
 
         // MARK: Connections that end
 
-        @Test(arguments: [1, 16, 64])
-        func requestsAcrossTheEndsOfConnectionsAreEachProcessedOnce(_ width: Int) async throws {
+        static let briefServers: [InteropServers.Server] = [.brief1, .brief2, .brief5, .brief20, .brief100, .brief1000]
+
+        /// By the log of the server, which ends each connection behind a few requests.
+        @Test(arguments: briefServers, [1, 8, 64])
+        func requestsAcrossTheEndsOfConnectionsAreEachProcessedOnce(
+            _ server: InteropServers.Server,
+            _ width: Int
+        ) async throws {
             let count = Scale.pick(320, whole: 6_400)
             let path = "once-\(width)-\(UInt32.random(in: 1...UInt32.max))"
 
-            let results = try await withThrowingTaskGroup(of: String.self) { group in
+            let results = try await withThrowingTaskGroup(of: [String].self) { group in
                 for _ in 0..<width {
                     group.addTask {
                         var results: [String] = []
-                        for _ in 0..<count / width { results.append(try await result(.brief, .post, path, body: 10)) }
-                        return results.joined(separator: ",")
+                        for _ in 0..<count / width { results.append(try await result(server, .post, path, body: 10)) }
+                        return results
                     }
                 }
-                return try await group.reduce(into: []) { $0 += $1.split(separator: ",").map(String.init) }
+                return try await group.reduce(into: []) { $0 += $1 }
             }
 
             let failures = results.filter { !$0.hasPrefix("200 ") }
-            // Of an answer that was lost on its way nothing is known, and nothing is sent again.
-            #expect(failures.allSatisfy { $0 == "connectionLost" } && failures.count <= count / 100, "\(failures)")
-            let processed = try servers.text("brief.log").components(separatedBy: "POST /\(path) ").count - 1
-            #expect((results.count - failures.count...results.count).contains(processed))
+            #expect(failures == [])
+            let log = try servers.text("\(server.rawValue).log")
+            #expect(log.components(separatedBy: "POST /\(path) ").count - 1 == results.count)
         }
 
         // MARK: Faults
@@ -140,6 +145,52 @@ extension OverLoopback {
             )
 
             #expect(result == fault.result)
+        }
+
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true))
+        func whatComesBeforeTheResponseAndBehindItIsTold() async throws {
+            let trust = try servers.authority
+            let told = Locked<[String]>([])
+            let client = HTTPClient(transport: transport) {
+                $0.trust = trust
+                $0.monitors = [
+                    .events { event, _ in
+                        switch event {
+                        case .informationalResponseReceived(let head, _):
+                            told.withLock { $0.append("\(head.status.code) \(head["link"] ?? "")") }
+                        case .trailersReceived(let fields, _):
+                            told.withLock { $0.append("trailer \(fields["x-trailer"] ?? "")") }
+                        default: break
+                        }
+                    }
+                ]
+            }
+
+            for path in ["early-hints", "trailers"] {
+                _ = try await client.send(Call(servers.url(.peer).appending(path: path)))
+            }
+
+            #expect(told.withLock { $0 } == ["103 </a>", "103 </a>", "103 </a>", "trailer t"])
+        }
+
+        /// What the server hasn't processed is sent again, unless it isn't wanted any more.
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), .tags(.race))
+        func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
+            let trust = try servers.authority
+            for number in 0..<Scale.races {
+                let path = number.isMultiple(of: 2) ? "refused/1" : "goaway/1"
+                let request = HTTPRequest(url: try servers.url(.peer).appending(path: path), method: .post)
+                let transcript = Transcript()
+                let transfer = transport.send(TransportRequest(request, trust: trust)) { transcript.receive($0) }
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...8_000))) {
+                    transfer.cancel()
+                }
+                await transcript.ended.wait()
+
+                let error = transcript.error.map { "\($0)" } ?? ""
+                #expect(["success", "cancelled"].contains(transcript.result), "\(error)")
+                #expect(transcript.violations == [])
+            }
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["head/100000", "large"])

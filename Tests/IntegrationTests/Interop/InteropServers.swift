@@ -18,8 +18,8 @@ struct InteropServers: Sendable {
         case clients
         /// nginx, without TLS.
         case plain
-        /// nginx, with HTTP/2, which ends each connection behind twenty requests and logs what it has answered.
-        case brief
+        /// nginx, with HTTP/2, which ends each connection behind that number of requests and logs its answers.
+        case brief1, brief2, brief5, brief20, brief100, brief1000
         /// Python's h2, which does what the path of a request says, also what is wrong.
         case peer
         /// OpenSSL, with one version of TLS.
@@ -118,12 +118,15 @@ struct InteropAnswer: Sendable, Hashable {
     let verification: String
     let client: String
     let tls: String
+    /// Whether an earlier session of TLS was resumed.
+    let isResumed: Bool
 
     init(_ text: String) {
         let fields =
             text.split(separator: "|", omittingEmptySubsequences: false).map(String.init)
-            + Array(repeating: "", count: 5)
+            + Array(repeating: "", count: 6)
         (connection, version, verification, client, tls) = (fields[0], fields[1], fields[2], fields[3], fields[4])
+        isResumed = fields[5] == "r"
     }
 }
 #endif

@@ -45,7 +45,7 @@ extension TransferEvent {
     fileprivate var name: String? {
         switch self {
         case .informational(let head): "informational \(head.status.code)"
-        case .sent, .metrics: nil
+        case .sent, .trailers, .metrics: nil
         case .head(let head): "head \(head.status.code)"
         case .data: "data"
         case .end(let error): error.map { "end \($0.code)" } ?? "end"

@@ -58,4 +58,24 @@ import Testing
         transfer.resume()
         #expect(transport.calls.withLock { $0 } == row.calls + ["resume"])
     }
+
+    private static let head = TransferEvent.head(HTTPResponseHead(status: .ok))
+    private static let trailers = TransferEvent.trailers(["X-Sum": "1"])
+
+    @Test(
+        arguments: [
+            ([head, .data(Data()), trailers, .metrics(Metrics()), .end(nil)], []),
+            ([trailers, head, .end(nil)], ["trailers came before the head", "head 200 came after the trailers"]),
+            ([head, trailers, .data(Data()), .end(nil)], ["data came after the trailers"]),
+            ([head, trailers, trailers, .end(nil)], ["trailers came after the trailers"]),
+        ] as [([TransferEvent], [String])]
+    )
+    func trailersComeBehindTheContent(_ events: [TransferEvent], _ violations: [String]) {
+        var log = EventLog()
+        for event in events {
+            log.begin(event)
+            log.finish()
+        }
+        #expect(log.violations == violations)
+    }
 }

@@ -77,6 +77,7 @@ extension TransferEvent {
         case .sent: "sent"
         case .head: "head"
         case .data(let data): String(decoding: data, as: UTF8.self)
+        case .trailers: "trailers"
         case .metrics: "metrics"
         case .end: "end"
         }

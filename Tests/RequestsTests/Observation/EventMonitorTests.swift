@@ -98,6 +98,8 @@ extension MonitoredEvent {
         case .operationJoined(let leader): "joined \(leader.id)"
         case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
         case .responseStarted(let head, _): "response \(head.status.code)"
+        case .informationalResponseReceived(let head, _): "informational \(head.status.code)"
+        case .trailersReceived: "trailers"
         case .attemptEnded(let attempt, _): "ended \(attempt.number)"
         case .retryScheduled: "retry"
         case .authenticationStarted(let step): "\(step)"

@@ -24,6 +24,10 @@ import Testing
                 case .operationJoined(let leader): "joined \(leader.requestType)"
                 case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"
                 case .responseStarted(let head, let attempt): "response \(attempt.number) \(head.status.code)"
+                case .informationalResponseReceived(let head, let attempt):
+                    "informational \(attempt.number) \(head.status.code)"
+                case .trailersReceived(let fields, let attempt):
+                    "trailers \(attempt.number) \(fields.map { "\($0.name): \($0.value)" })"
                 case .attemptEnded(let attempt, let record):
                     "end \(attempt.number)\(record.error.map { " \($0.code)" } ?? "")"
                 case .retryScheduled(let delay, let error): "retry \(delay) \(error.code)"
@@ -64,6 +68,29 @@ import Testing
             !lines.elements.contains {
                 $0.contains("Refresh") || $0.contains("Requests.") || $0.contains("TypedRequest")
             }
+        )
+    }
+
+    @Test func whatComesBeforeTheResponseAndBehindItIsToldBetweenTheEndsOfItsAttempt() async throws {
+        let log = Log()
+        let transport = ManualTransport()
+        let queue = TestQueue(transport) { $0.monitors = [log] }
+
+        let operation = queue.addRequest(request)
+        let transfer = try await transport.awaitTransfer()
+        transfer.receive(.informational(HTTPResponseHead(status: .earlyHints, headers: ["Link": "</a.css>"])))
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.informational(HTTPResponseHead(status: .processing)))
+        transfer.receive(.trailers(["X-Sum": "1"]))
+        transfer.receive(.end(nil))
+        await operation.end()
+        _ = await log.ends.first(1)
+
+        #expect(
+            log.texts == [
+                "made", "started", "attempt 1 initial", "informational 1 103", "response 1 200",
+                "trailers 1 [\"X-Sum: 1\"]", "end 1", "success",
+            ]
         )
     }
 

@@ -60,6 +60,8 @@ import Testing
                 case .operationJoined: "joined"
                 case .attemptStarted: "attempt"
                 case .responseStarted: "response"
+                case .informationalResponseReceived: "informational"
+                case .trailersReceived: "trailers"
                 case .attemptEnded: "attempt ended"
                 case .retryScheduled: "retry"
                 case .authenticationStarted: "authentication"

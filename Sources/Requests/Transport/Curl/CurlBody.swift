@@ -67,6 +67,16 @@ struct CurlBody {
     /// How many bytes were given so far.
     var sent: Int64 { offset }
 
+    /// Looks whether a stream that is announced to have no bytes has none.
+    ///
+    /// Nothing is read of one while it is sent, so that is for the time before.
+    ///
+    /// - Returns: No bytes if it is so, and for anything else that can be sent.
+    func check() -> Chunk {
+        guard length == 0, case .stream(let pump) = source else { return .bytes(0) }
+        return pump.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0))
+    }
+
     /// Fills a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
         // A file may have grown: what was announced is what is sent.

@@ -4,34 +4,74 @@
 #if os(Linux)
 import Foundation
 
-/// What a transfer waits for before libcurl has it: its turn, where connections are limited, and the addresses of its
-/// host.
+/// What a transfer waits for before libcurl has it: that a stream which is announced to be empty is, its turn where connections
+/// are limited, and the addresses of its host.
+///
+/// Transfers come and go, places get free, names are found: each of these may let others go ahead, thousands at a time. They
+/// line up here until the loop asks for the ``next(_:isConnected:)`` step, so that nothing goes ahead in the middle of what
+/// libcurl does, and none of the steps within another.
 ///
 /// Belongs to the loop's thread.
 struct CurlEntrance {
-    /// What is known of the addresses that a transfer needs.
-    enum Addresses {
-        /// It needs none, or libcurl sees to them.
-        case notNeeded
-        case known([String])
-        /// They are the caller's.
-        case fixed([String])
-        /// They are looked up, and the transfer waits for them.
-        case awaited
+    /// What to do with a transfer.
+    enum Step {
+        /// It has all that it needs: libcurl is to have it.
+        case take(CurlTransfer)
+        /// It waits for something that has to come in time.
+        case watch(CurlTransfer)
+        /// It can't be sent: its host has no address.
+        case refuse(CurlTransfer, HostNames.Failure)
+        /// It can't be sent: its content isn't as long as announced.
+        case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
-    /// The one that the look-ups are for.
-    private final class Owner: Sendable {}
+    /// A transfer that goes ahead, and with what.
+    private enum Arrival {
+        /// It has just come, or its content has.
+        case new(CurlTransfer)
+        /// It is its turn.
+        case turn(CurlTransfer)
+        /// Its name has been looked up.
+        case found(CurlTransfer, HostNames.Found)
 
-    private let owner = Owner()
+        var transfer: CurlTransfer {
+            switch self {
+            case .new(let transfer), .turn(let transfer), .found(let transfer, _): transfer
+            }
+        }
+    }
+
+    /// Those that wait for the addresses of a name, in their order.
+    private struct Wait {
+        let question: HostQuestion
+        private var numbered: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
+        private var arrivals = 0
+
+        init(for question: HostQuestion) {
+            self.question = question
+        }
+
+        var isEmpty: Bool { numbered.isEmpty }
+        var transfers: [CurlTransfer] { numbered.values.sorted { $0.number < $1.number }.map(\.transfer) }
+
+        mutating func add(_ transfer: CurlTransfer) {
+            arrivals += 1
+            numbered[ObjectIdentifier(transfer)] = (arrivals, transfer)
+        }
+
+        mutating func remove(_ transfer: CurlTransfer) {
+            numbered[ObjectIdentifier(transfer)] = nil
+        }
+    }
+
     private let names: HostNames
     private let overrides: [String: [String]]
     /// Whether it isn't the host of a request that is connected to.
     private let isIndirect: Bool
     private var places: ConnectionPlaces<ObjectIdentifier>?
     private var inLine: [ObjectIdentifier: CurlTransfer] = [:]
-    /// Those that wait for the addresses of a name.
-    private var awaiting: [String: [CurlTransfer]] = [:]
+    private var waits: [String: Wait] = [:]
+    private var arrivals = FIFO<Arrival>()
 
     init(_ configuration: CurlTransport.Configuration) {
         names = configuration.names
@@ -46,144 +86,133 @@ struct CurlEntrance {
         )
     }
 
-    /// Whether transfers may have to wait for their turn.
-    var isLimited: Bool { places != nil }
-
     /// A host, and a port if there is one, in the form of ``CurlDestination``.
     private static func key(_ place: String) -> String {
         let host = place.prefix { $0 != ":" }
         return (String(host).wireHost + place.dropFirst(host.count)).lowercased()
     }
 
-    /// Takes a transfer in; true if it may go ahead, else it waits for its turn.
-    mutating func enter(_ transfer: CurlTransfer) -> Bool {
-        let id = ObjectIdentifier(transfer)
-        guard places?.take(id, at: transfer.destination.origin) == false else { return true }
-        inLine[id] = transfer
-        return false
+    // MARK: What happens
+
+    /// Takes a transfer in; once more when its content has come, if it waited for that.
+    mutating func enter(_ transfer: CurlTransfer) {
+        arrivals.append(.new(transfer))
     }
 
-    /// Lets a transfer go, which has ended; gives those whose turn it is now.
-    mutating func leave(_ transfer: CurlTransfer) -> [CurlTransfer] {
+    /// Lets a transfer go: one that has ended, or one that doesn't want to be sent any more.
+    mutating func leave(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
-        if let name = transfer.destination.name, awaiting[name] != nil {
-            awaiting[name]?.removeAll { $0 === transfer }
-            if awaiting[name]?.isEmpty == true {
-                awaiting[name] = nil
-                names.leave(name, ObjectIdentifier(owner))
+        if let name = transfer.destination.name, let wait = waits[name] {
+            waits[name]?.remove(transfer)
+            if waits[name]?.isEmpty == true {
+                waits[name] = nil
+                names.leave(wait.question)
             }
         }
         inLine[id] = nil
-        return take(places?.leave(id))
+        admit(places?.leave(id))
     }
 
-    /// Notes that the host of a transfer has several share a connection; gives those whose turn it is now.
-    mutating func share(_ transfer: CurlTransfer) -> [CurlTransfer] {
-        guard places != nil else { return [] }
-        return take(places?.share(at: transfer.destination.origin))
+    /// Notes that the host of a transfer has several share a connection.
+    mutating func share(_ transfer: CurlTransfer) {
+        guard places != nil else { return }
+        admit(places?.share(at: transfer.destination.origin))
     }
 
-    private mutating func take(_ ids: [ObjectIdentifier]?) -> [CurlTransfer] {
-        (ids ?? []).compactMap { inLine.removeValue(forKey: $0) }
+    /// Takes the answer to a question.
+    ///
+    /// It may be late: those that asked have all gone, and others have asked anew.
+    mutating func take(_ found: HostNames.Found, to question: HostQuestion) {
+        guard let wait = waits[question.name], wait.question == question else { return }
+        waits[question.name] = nil
+        arrivals.append(contentsOf: wait.transfers.map { .found($0, found) })
     }
 
-    // MARK: Names
+    private mutating func admit(_ ids: [ObjectIdentifier]?) {
+        for id in ids ?? [] {
+            if let transfer = inLine.removeValue(forKey: id) { arrivals.append(.turn(transfer)) }
+        }
+    }
 
-    /// Gives the addresses that a transfer is to connect to.
+    // MARK: What is done
+
+    /// Gives the next step; nil if all that are here wait for something.
     ///
     /// - Parameters:
-    ///   - transfer: The transfer, which has its turn.
-    ///   - isConnected: Whether a connection to its host is open: it is likely to be used, and then no address is
-    ///     needed, so that outdated ones will do.
-    ///   - loop: Gets a command when addresses are found that are awaited.
-    /// - Returns: The addresses, as far as they are known.
-    mutating func addresses(
-        for transfer: CurlTransfer,
-        isConnected: Bool,
-        tell loop: CurlLoop
-    ) -> Addresses {
-        let destination = transfer.destination
-        if !overrides.isEmpty {
-            let host = destination.host
-            if let addresses = overrides["\(host):\(destination.port)"] ?? overrides[host] { return .fixed(addresses) }
+    ///   - loop: Gets a command when a name is found.
+    ///   - isConnected: Whether a connection to a host is open: it is likely to be used, and then no address is needed, so
+    ///     that outdated ones will do.
+    /// - Returns: The step.
+    mutating func next(_ loop: CurlLoop, isConnected: (String) -> Bool) -> Step? {
+        while let arrival = arrivals.popFirst() {
+            // One that was stopped in the meantime has left, or is about to.
+            guard !arrival.transfer.isStopped else { continue }
+            switch arrival {
+            case .new(let transfer):
+                switch transfer.checkContent() {
+                case .bytes: lineUp(transfer)
+                case .later: return .watch(transfer)
+                case .failed: return .stop(transfer, .bodyFailed)
+                }
+            case .turn(let transfer):
+                transfer.dispatch()
+                return step(transfer, loop, isConnected)
+            case .found(let transfer, .success(let addresses)):
+                transfer.connect(to: addresses, areFixed: false)
+                return .take(transfer)
+            case .found(let transfer, .failure(let failure)):
+                return .refuse(transfer, failure)
+            }
         }
-        guard !isIndirect, let name = destination.name else { return .notNeeded }
-        if isConnected, awaiting[name] == nil {
-            switch names.addresses(of: name, for: nil) {
-            case .fresh(let addresses), .outdated(let addresses): return .known(addresses)
+        return nil
+    }
+
+    private mutating func lineUp(_ transfer: CurlTransfer) {
+        let id = ObjectIdentifier(transfer)
+        transfer.stage.lineUp()
+        if places?.take(id, at: transfer.destination.origin) == false {
+            inLine[id] = transfer
+        } else {
+            arrivals.append(.turn(transfer))
+        }
+    }
+
+    private mutating func step(_ transfer: CurlTransfer, _ loop: CurlLoop, _ isConnected: (String) -> Bool) -> Step {
+        let destination = transfer.destination
+        if let addresses = override(for: destination) {
+            transfer.connect(to: addresses, areFixed: true)
+            return .take(transfer)
+        }
+        guard !isIndirect, let name = destination.name else { return .take(transfer) }
+        guard let addresses = addresses(of: name, loop, mayBeOutdated: isConnected(name)) else {
+            waits[name]?.add(transfer)
+            return .watch(transfer)
+        }
+        transfer.connect(to: addresses, areFixed: false)
+        return .take(transfer)
+    }
+
+    /// The addresses that a caller gives in the place of a look-up.
+    private func override(for destination: CurlDestination) -> [String]? {
+        guard !overrides.isEmpty else { return nil }
+        let host = destination.host
+        return overrides["\(host):\(destination.port)"] ?? overrides[host]
+    }
+
+    /// The addresses of a name; nil if they are looked up.
+    private mutating func addresses(of name: String, _ loop: CurlLoop, mayBeOutdated: Bool) -> [String]? {
+        guard waits[name] == nil else { return nil }
+        if mayBeOutdated {
+            switch names.addresses(of: name) {
+            case .fresh(let addresses), .outdated(let addresses): return addresses
             case .nothing: break
             }
         }
-        if awaiting[name] == nil {
-            // It mustn't keep the loop, which may be gone by then: a look-up can't be stopped.
-            let waiter = NameTable.Waiter(id: ObjectIdentifier(owner)) { [weak loop] found in
-                loop?.submit(.found(name, found))
-            }
-            if case .fresh(let addresses) = names.addresses(of: name, for: waiter) { return .known(addresses) }
-        }
-        awaiting[name, default: []].append(transfer)
-        return .awaited
-    }
-
-    /// Gives those that waited for the addresses of a name.
-    mutating func takeAwaiting(_ name: String) -> [CurlTransfer] {
-        awaiting.removeValue(forKey: name) ?? []
-    }
-}
-
-/// Where a transfer connects to, by its address.
-struct CurlDestination {
-    let address: String
-    let isSecure: Bool
-    /// The host in lower case, where that is a name that has to be looked up.
-    let name: String?
-    /// Where the host is in the bytes of the address, and the digits of its port.
-    private let place: Range<Int>
-    private let digits: Range<Int>
-
-    /// - Parameter address: An address that is whole: with its scheme, and without a user.
-    init(_ address: String) {
-        self.address = address
-        var address = address
-        (isSecure, place, digits, name) = address.withUTF8 { bytes in
-            let scheme = bytes.firstIndex(of: UInt8(ascii: ":")) ?? 0
-            let start = min(scheme + 3, bytes.count)
-            let authority = bytes[start...].prefix { $0 != 0x2F && $0 != 0x3F && $0 != 0x23 }
-            // An address of IPv6 has colons of its own, within brackets.
-            let bracket = authority.lastIndex(of: UInt8(ascii: "]")) ?? start
-            let colon = authority[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? authority.endIndex
-            let host = bytes[start..<colon]
-            let name = Self.isName(host) ? Self.text(host) : nil
-            return (scheme == 5, start..<colon, min(colon + 1, authority.endIndex)..<authority.endIndex, name)
-        }
-    }
-
-    /// The host in lower case; empty in an address without one.
-    var host: String { name ?? text(place) }
-
-    var port: Int { Int(text(digits)) ?? (isSecure ? 443 : 80) }
-
-    /// Scheme, host and port, in the same form for the same place.
-    var origin: String { "\(isSecure ? "https" : "http")://\(host):\(port)" }
-
-    private func text(_ range: Range<Int>) -> String {
-        var address = address
-        return address.withUTF8 { Self.text($0[range]) }
-    }
-
-    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
-        String(decoding: bytes.lazy.map(ASCII.lowercased), as: UTF8.self)
-    }
-
-    /// Whether a host is a name that has to be looked up.
-    ///
-    /// An address isn't, whose last label is a number, nor is the machine itself, which libcurl knows. What has other
-    /// characters than names have is left to libcurl as well.
-    private static func isName(_ host: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
-        let label = host.lastIndex(of: UInt8(ascii: ".")).map { host[($0 + 1)...] } ?? host
-        guard let first = label.first, !ASCII.isDigit(first) else { return false }
-        guard !label.elementsEqual("localhost".utf8, by: { ASCII.lowercased($0) == $1 }) else { return false }
-        return host.allSatisfy { ASCII.isDigit($0) || ASCII.isLetter($0) || $0 == 0x2D || $0 == 0x2E || $0 == 0x5F }
+        // It mustn't keep the loop, which may be gone by then: a look-up can't be stopped.
+        let question = HostQuestion(name) { [weak loop] question, found in loop?.submit(.found(question, found)) }
+        if case .fresh(let addresses) = names.addresses(of: name, for: question) { return addresses }
+        waits[name] = Wait(for: question)
+        return nil
     }
 }
 #endif

@@ -29,6 +29,8 @@ struct CurlEvents: Sendable {
     mutating func append(_ event: TransferEvent) {
         guard !hasEnded else { return }
         if case .end = event { hasEnded = true }
+        // The head, content, metrics and the end of a small answer come together.
+        if events.isEmpty { events.reserveCapacity(4) }
         events.append(event)
     }
 

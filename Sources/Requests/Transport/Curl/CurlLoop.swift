@@ -7,92 +7,41 @@ import Foundation
 
 /// The thread that owns libcurl's handles: the only one that calls libcurl about a transfer under way.
 ///
-/// Other threads hand over commands through one locked inbox, and wake the loop only if it sleeps. A turn of the loop
-/// takes the commands, waits for sockets or a timer, lets libcurl act, and then has all that happened delivered in one
-/// go. No receiver is ever called on this thread, and libcurl is never called from any other.
+/// A turn of the loop takes the commands of other threads from its ``CurlInbox``, hands to libcurl what the
+/// ``CurlEntrance`` lets in, waits for sockets or a timer, lets libcurl act, looks after its ``CurlConnections``, and then
+/// has all that happened delivered in one go. No receiver is ever called on this thread, and libcurl is never called from
+/// any other.
 // Sendable: the libcurl loop. What isn't constant is touched by its own thread alone; the inbox and the pool have
 // locks.
 final class CurlLoop: @unchecked Sendable {
-    enum Command: Sendable {
-        case start(CurlTransfer)
-        case stop(CurlTransfer, CurlTransferState.Stop)
-        case hold(CurlTransfer)
-        case resumeSending(CurlTransfer)
-        case mailboxEmptied(CurlTransfer)
-        case found(String, HostNames.Found)
+    /// libcurl's codes: for a host that isn't known, for a transfer that was stopped, for one that it doesn't take, and for
+    /// a handle without a connection, which can't be paused and needn't be resumed.
+    private enum Code {
+        static let failedToBegin: Int32 = 2
+        static let unknownHost: Int32 = 6
+        static let stopped: Int32 = 42
+        static let noConnection: Int32 = 43
     }
 
-    private struct Inbox: Sendable {
-        enum Phase: Sendable {
-            /// No thread yet.
-            case idle
-            /// The thread runs.
-            case running
-            /// It ends when nothing runs any more.
-            case finishing
-            /// It cancels what runs, and ends.
-            case closing
-            /// It has ended.
-            case ended
-        }
-
-        var phase = Phase.idle
-        var commands: [Command] = []
-        var sleeps = false
-    }
-
-    /// What the loop sleeps on, and what ends its sleep.
-    private struct Descriptors: Sendable {
-        let poll = ccurl_poll_new()
-        let wakeUp = ccurl_wake_new()
-
-        var isWhole: Bool { poll >= 0 && wakeUp >= 0 }
-
-        func close() {
-            ccurl_close(poll)
-            ccurl_close(wakeUp)
-        }
-    }
-
-    /// libcurl's code for a handle without a connection, which can't be paused and needn't be resumed.
-    private static let badArgument: Int32 = 43
-    private static let unknownHost: Int32 = 6
-    private static let cannotConnect: Int32 = 7
-    /// A quarter of the descriptors that there are to be had, at most.
-    private static let mostIdleConnections = min(256, max(1, ccurl_most_descriptors() / 4))
     /// How many handles of transfers that were stopped are taken from libcurl in one turn.
     private static let mostReleases = 64
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
-    private let configuration: CurlTransport.Configuration
-    private let inbox = Locked(Inbox())
+    let configuration: CurlTransport.Configuration
+    private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
-    private let delivery = CurlDelivery()
-    /// Tells the ends that come from this side, also where receivers hold up all workers of the other.
-    private let endings = CurlDelivery()
-    private let ended = DispatchGroup()
-    private let descriptors = Locked<Descriptors?>(nil)
     /// What the thread holds while it calls libcurl, so that the process doesn't end meanwhile.
     private let gate = ccurl_gate_new()
 
     // The loop's own.
     private var multi: OpaquePointer?
-    private var sockets = CurlSockets()
     private var entrance: CurlEntrance
-    private var sweep = CurlSweep()
-    /// Those whose turn it is.
-    private var turns = FIFO<CurlTransfer>()
-    private var isProceeding = false
-    /// Those whose connections may have several share them.
-    private var sharing: [CurlTransfer] = []
-    /// Whether a socket couldn't be opened.
-    private var lacksDescriptor = false
+    private let connections: CurlConnections
+    private let outbox = CurlOutbox()
     private var active: [OpaquePointer: CurlTransfer] = [:]
     /// Those that were stopped and have been told so, whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
-    private var touched: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
-    private var idleCheck: UInt64?
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
     /// Whether the process ends, and libcurl isn't called any more.
@@ -101,16 +50,12 @@ final class CurlLoop: @unchecked Sendable {
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
         entrance = CurlEntrance(configuration)
-        sockets.lifetime = configuration.lifetime
+        connections = CurlConnections(configuration)
         callbacks = .allocate(capacity: 1)
         callbacks.initialize(to: CCurlCallbacks(loop: self))
-        // Entered here, so that who closes has something to wait for also while the thread is only about to start.
-        // Left by the thread, or by the end without one: a transport that goes sees to that.
-        ended.enter()
     }
 
     deinit {
-        descriptors.withLock { $0 }?.close()
         callbacks.deallocate()
         ccurl_gate_free(gate)
     }
@@ -119,18 +64,14 @@ final class CurlLoop: @unchecked Sendable {
 
     func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         do {
-            try open()
-            guard let easy = CurlOptions.needsLargeBuffer(request) ? ccurl_easy_new() : pool.take() else {
+            try inbox.open()
+            let destination = CurlDestination(request.url.absoluteString)
+            let needsNew = CurlOptions.needsLargeBuffer(request, to: destination)
+            guard let easy = needsNew ? ccurl_easy_new() : pool.take() else {
                 throw RequestError(.other, phase: .sending, reason: "out of memory")
             }
             do {
-                let transfer = try CurlTransfer(
-                    request,
-                    easy: easy,
-                    loop: self,
-                    configuration: configuration,
-                    receive: receive
-                )
+                let transfer = try CurlTransfer(request, to: destination, easy, loop: self, receive: receive)
                 guard submit(.start(transfer)) else {
                     throw RequestError(.closed, phase: .sending, reason: "the transport was closed")
                 }
@@ -145,75 +86,33 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Makes the descriptors with the first request: where none is left then, there may be later.
-    private func open() throws {
-        guard descriptors.withLock({ $0 == nil }) else { return }
-        let made = Descriptors()
-        let isKept =
-            made.isWhole
-            && descriptors.withLock { kept in
-                guard kept == nil else { return false }
-                kept = made
-                return true
-            }
-        guard !isKept else { return }
-        made.close()
-        guard made.isWhole else { throw RequestError(.other, phase: .sending, reason: "no file descriptor is left") }
-    }
-
-    private func wake() {
-        if let wakeUp = descriptors.withLock({ $0?.wakeUp }) { ccurl_wake(wakeUp) }
-    }
-
     /// Hands a command to the loop; false where that has ended, and will never take it.
     @discardableResult
-    func submit(_ command: Command) -> Bool {
-        let (accepted, startsThread, wakes) = inbox.withLock { inbox -> (Bool, Bool, Bool) in
-            switch inbox.phase {
-            case .closing where command.isStart, .ended: return (false, false, false)
-            default: break
-            }
-            inbox.commands.append(command)
-            defer { inbox.sleeps = false }
-            guard inbox.phase == .idle else { return (true, false, inbox.sleeps) }
-            inbox.phase = .running
-            return (true, true, false)
+    func submit(_ command: CurlInbox.Command) -> Bool {
+        switch inbox.put(command) {
+        case .taken: return true
+        case .refused: return false
+        case .takenFirst:
+            startThread()
+            return true
         }
-        if startsThread { startThread() }
-        if wakes { wake() }
-        return accepted
     }
 
     /// Ends the thread when nothing runs any more.
     func finish() {
-        end(as: .finishing)
+        inbox.end(as: .finishing)
     }
 
     /// Cancels what runs, ends the thread, and waits for that.
     func close() {
-        end(as: .closing)
-        ended.wait()
-    }
-
-    private func end(as phase: Inbox.Phase) {
-        let (wakes, hadNoThread) = inbox.withLock { inbox in
-            let hadNoThread = inbox.phase == .idle
-            switch inbox.phase {
-            case .idle: inbox.phase = .ended
-            case .running, .finishing: inbox.phase = phase
-            case .closing, .ended: break
-            }
-            defer { inbox.sleeps = false }
-            return (inbox.sleeps, hadNoThread)
-        }
-        if hadNoThread { ended.leave() }
-        if wakes { wake() }
+        inbox.end(as: .closing)
+        inbox.awaitEnd()
     }
 
     private func startThread() {
         let thread = Thread { [self] in
             run()
-            ended.leave()
+            inbox.threadEnded()
         }
         thread.name = "Requests.CurlLoop"
         thread.start()
@@ -225,39 +124,21 @@ final class CurlLoop: @unchecked Sendable {
         ccurl_block_broken_pipe()
         guard let gate, ccurl_gate_enter(gate) else { return abandon() }
         defer { if !isAbandoned { ccurl_gate_leave(gate) } }
-        let context = Unmanaged.passUnretained(self).toOpaque()
-        multi = ccurl_multi_new(
-            { easy, socket, what, context, _ in
-                CurlLoop.at(context)?.watch(socket, what, for: easy)
-                return 0
-            },
-            { _, milliseconds, context in
-                CurlLoop.at(context)?.setTimer(milliseconds)
-                return 0
-            },
-            context
-        )
-        if let descriptors = descriptors.withLock({ $0 }) { sockets.open(descriptors.poll, wakeUp: descriptors.wakeUp) }
-        if let limit = configuration.maximumConnectionsPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, limit) }
-        if let limit = configuration.maximumConnections { set(CCURLM_MAX_TOTAL_CONNECTIONS, limit) }
-
+        multi = makeMulti()
+        connections.open(multi, inbox.descriptors)
         while turn(gate) {}
         guard !isAbandoned else { return }
 
         pool.close()
-        sweep.close()
         if let multi { ccurl_multi_free(multi) }
         multi = nil
-    }
-
-    private func set(_ option: CCurlMultiOption, _ value: Int) {
-        if let multi { _ = ccurl_multi_set_long(multi, option, value) }
+        connections.close()
     }
 
     /// Leaves everything as it is, since the process ends.
     private func abandon() {
         isAbandoned = true
-        inbox.withLock { $0.phase = .ended }
+        inbox.abandon()
     }
 
     /// One turn; false when it was the last.
@@ -265,51 +146,41 @@ final class CurlLoop: @unchecked Sendable {
         now = DispatchTime.now().uptimeNanoseconds
         let phase = takeCommands()
         if phase == .closing { for transfer in active.values { stop(transfer, .transportClosed) } }
-        publish()
+        outbox.publish(now: now)
         releaseStopped()
+        admit()
+        outbox.publish(now: now)
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
-        if isEnding, !delivery.needsAttention, !endings.needsAttention, endIfIdle() { return false }
+        if isEnding, !outbox.needsAttention, inbox.endIfEmpty() { return false }
 
-        let mayWait = inbox.withLock { inbox in
-            inbox.sleeps = inbox.commands.isEmpty && inbox.phase == phase && leaving.isEmpty && sharing.isEmpty
-            return inbox.sleeps
-        }
+        let sleeps = leaving.isEmpty && inbox.sleep(in: phase)
         ccurl_gate_leave(gate)
-        let ready = sockets.wait(milliseconds: mayWait ? pause(isEnding) : 0) { isFree($0) }
+        let ready = connections.wait(milliseconds: sleeps ? pause(isEnding) : 0) { isFree($0) }
         guard ccurl_gate_enter(gate) else {
             abandon()
             return false
         }
-        if mayWait { inbox.withLock { $0.sleeps = false } }
+        if sleeps { inbox.awake() }
         now = DispatchTime.now().uptimeNanoseconds
         for socket in ready { act(socket.socket, socket.bits) }
         if let due = curlTimer, due <= now {
             curlTimer = nil
             act(-1, 0)
         }
-        checkIdle()
-        closeConnections()
+        stopSilent()
+        connections.closeSome(now: now) { isFree($0) }
         takeEnded()
-        for transfer in sharing { proceed(entrance.share(transfer)) }
-        sharing.removeAll()
-        publish()
-        for delivery in [delivery, endings] where delivery.hasBacklog { delivery.attend(now: now) }
+        admit()
+        outbox.publish(now: now)
+        outbox.attend(now: now)
         return true
-    }
-
-    private func endIfIdle() -> Bool {
-        inbox.withLock { inbox in
-            guard inbox.commands.isEmpty else { return false }
-            inbox.phase = .ended
-            return true
-        }
     }
 
     /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after, whose end may
     /// also be what this waits for.
     private func pause(_ isEnding: Bool) -> Int32 {
-        var due = min(curlTimer ?? .max, idleCheck ?? .max, sweep.due ?? .max)
-        if isEnding || delivery.hasBacklog || endings.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
+        var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
+        if isEnding || outbox.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
@@ -318,110 +189,50 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { _ = ccurl_multi_act(multi, socket, bits) }
     }
 
-    /// libcurl's limit is for all connections, and where those in use exceed it, it keeps none for the next request.
-    private func limitIdleConnections() {
-        set(CCURLM_MAXCONNECTS, active.count + leaving.count + Self.mostIdleConnections)
-    }
-
     // MARK: Commands
 
-    private func obey(_ command: Command) {
+    // A method of its own, so that the commands are let go of before the loop sleeps: each holds its transfer, and that
+    // the operation that it is for.
+    private func takeCommands() -> CurlInbox.Phase {
+        let (commands, phase) = inbox.take()
+        for command in commands { obey(command) }
+        return phase
+    }
+
+    private func obey(_ command: CurlInbox.Command) {
         switch command {
         case .start(let transfer):
-            start(transfer)
+            active[transfer.easy] = transfer
+            transfer.begin()
+            entrance.enter(transfer)
         case .stop(let transfer, let reason):
             stop(transfer, reason)
         case .hold(let transfer):
             resume(transfer) { $0.hold() }
         case .resumeSending(let transfer):
             resume(transfer) { $0.resumeSending() }
+            if isActive(transfer), transfer.stage.place == .awaitingContent { entrance.enter(transfer) }
         case .mailboxEmptied(let transfer):
             resume(transfer) { $0.mailboxEmptied() }
-        case .found(let name, let found):
-            for transfer in entrance.takeAwaiting(name) { connect(transfer, found) }
+        case .found(let question, let found):
+            entrance.take(found, to: question)
         }
-    }
-
-    // A method of its own, so that the commands are let go of before the loop sleeps: each holds its transfer, and that
-    // the operation that it is for.
-    private func takeCommands() -> Inbox.Phase {
-        let (commands, phase) = inbox.withLock { inbox in
-            defer { inbox.commands = [] }
-            return (inbox.commands, inbox.phase)
-        }
-        for command in commands { obey(command) }
-        return phase
     }
 
     private func isActive(_ transfer: CurlTransfer) -> Bool {
         active[transfer.easy] === transfer
     }
 
-    private func start(_ transfer: CurlTransfer) {
-        active[transfer.easy] = transfer
-        transfer.begin()
-        if entrance.enter(transfer) { connect(transfer) }
-    }
-
-    /// Goes ahead with a transfer whose turn it is.
-    private func connect(_ transfer: CurlTransfer) {
-        transfer.dispatch()
-        let isConnected = transfer.destination.name.map { sockets.hasConnection(to: $0) } ?? false
-        switch entrance.addresses(for: transfer, isConnected: isConnected, tell: self) {
-        case .notNeeded: add(transfer)
-        case .known(let addresses): connect(transfer, .success(addresses))
-        case .fixed(let addresses):
-            transfer.connect(to: addresses, areFixed: true)
-            add(transfer)
-        case .awaited: watchIdle(transfer, for: transfer.patience)
-        }
-    }
-
-    private func connect(_ transfer: CurlTransfer, _ found: HostNames.Found) {
-        guard isActive(transfer) else { return }
-        switch found {
-        case .success(let addresses):
-            transfer.connect(to: addresses, areFixed: false)
-            add(transfer)
-        case .failure(let failure):
-            transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
-            end(transfer, code: Self.unknownHost)
-        }
-    }
-
-    private func add(_ transfer: CurlTransfer) {
-        transfer.take()
-        limitIdleConnections()
-        watchIdle(transfer)
-        guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else { return end(transfer, code: 2) }
-    }
-
-    /// Goes ahead with those whose turn it is, and those whose turn that makes it; one after the other, since thousands may
-    /// have been stopped while they were in line.
-    private func proceed(_ transfers: [CurlTransfer]) {
-        guard !transfers.isEmpty else { return }
-        turns.append(contentsOf: transfers)
-        guard !isProceeding else { return }
-        isProceeding = true
-        defer { isProceeding = false }
-        while let transfer = turns.popFirst() {
-            if isActive(transfer) { connect(transfer) } else { turns.append(contentsOf: entrance.leave(transfer)) }
-        }
-    }
-
-    /// Notes that the connection of a transfer may have several share it; libcurl tells in the middle of what it does.
-    func isShared(_ transfer: CurlTransfer) {
-        if entrance.isLimited { sharing.append(transfer) }
-    }
-
     private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Int32) {
         guard isActive(transfer) else { return }
+        let wasHeld = transfer.holdsPeer
         // What libcurl had kept comes while it resumes. It tells here what that has failed of, and not again.
         let code = change(transfer)
-        guard code == 0 || code == Self.badArgument else { return end(transfer, code: code) }
-        touched.append(transfer)
-        guard !transfer.holdsPeer, transfer.stage != .inLine else { return }
-        watchIdle(transfer, for: transfer.stage == .awaitingName ? transfer.patience : nil)
+        guard code == 0 || code == Code.noConnection else { return end(transfer, code: code) }
+        outbox.put(transfer)
+        guard wasHeld, !transfer.holdsPeer else { return }
+        transfer.stage.waitAnew(at: now)
+        watchSilence(of: transfer)
     }
 
     /// Ends a transfer, whose connection is closed when that has been told: closing takes the system longer, and where
@@ -430,61 +241,71 @@ final class CurlLoop: @unchecked Sendable {
         guard isActive(transfer) else { return }
         // Where the transfer is to end for another reason, that one stays.
         _ = transfer.stop(reason)
-        conclude(transfer, code: 42)
+        conclude(transfer, code: Code.stopped)
+        // What libcurl has keeps its place until its connection is closed.
+        if transfer.stage.place != .taken { entrance.leave(transfer) }
         leaving.append(transfer)
     }
+
+    // MARK: Beginnings
+
+    /// Goes ahead with all that may.
+    private func admit() {
+        while let step = entrance.next(self, isConnected: { connections.hasConnection(to: $0) }) {
+            switch step {
+            case .take(let transfer):
+                take(transfer)
+            case .watch(let transfer):
+                watchSilence(of: transfer)
+            case .refuse(let transfer, let failure):
+                transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
+                end(transfer, code: Code.unknownHost)
+            case .stop(let transfer, let reason):
+                stop(transfer, reason)
+            }
+        }
+    }
+
+    /// Hands a transfer to libcurl.
+    private func take(_ transfer: CurlTransfer) {
+        transfer.take()
+        connections.prepare(transfer)
+        connections.limitIdle(beside: active.count + leaving.count)
+        watchSilence(of: transfer)
+        guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {
+            return end(transfer, code: Code.failedToBegin)
+        }
+    }
+
+    /// Notes that the connection of a transfer may have several share it; libcurl tells in the middle of what it does.
+    func isShared(_ transfer: CurlTransfer) { entrance.share(transfer) }
 
     // MARK: Ends
 
     private func takeEnded() {
         guard let multi else { return }
-        var isTight = false
         repeat {
-            isTight = false
             var code: Int32 = 0
             while let easy = ccurl_multi_take_ended(multi, &code) {
                 guard let transfer = active[easy] else { continue }
-                let lacksDescriptor = lacksDescriptor && code == Self.cannotConnect
-                if code != 0, lacksDescriptor ? transfer.startAgain() : transfer.beginAgain() {
-                    if lacksDescriptor {
-                        makeRoom(transfer.restarts)
-                        isTight = true
-                    }
-                    _ = ccurl_multi_remove(multi, easy)
-                    if ccurl_multi_add(multi, easy) == 0 { continue }
-                }
-                if lacksDescriptor { transfer.note("No file descriptor is left for a connection") }
-                end(transfer, code: code)
+                if code == 0 || !sendAgain(transfer, after: code, in: multi) { end(transfer, code: code) }
             }
-            lacksDescriptor = false
-            if isTight {
-                act(-1, 0)
-                set(CCURLM_MAX_TOTAL_CONNECTIONS, configuration.maximumConnections ?? 0)
+        } while connections.tryAgain()
+    }
+
+    /// Has libcurl send a request once more, which has failed and which no server has processed; false if it won't.
+    private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: OpaquePointer) -> Bool {
+        if connections.lacksDescriptor(as: code) {
+            guard transfer.startAgain() else {
+                transfer.note("No file descriptor is left for a connection")
+                return false
             }
-        } while isTight
-    }
-
-    /// Has libcurl close the connection that has been idle for longest before it makes another.
-    ///
-    /// It may count fewer connections than there are sockets, as one that is being made may have two.
-    private func makeRoom(_ attempt: Int) {
-        set(CCURLM_MAX_TOTAL_CONNECTIONS, max(1, sockets.count - attempt + 1))
-    }
-
-    /// Closes connections that have ended, or have been idle for too long.
-    private func closeConnections() {
-        if sockets.hasRetired { sweep.hurry(now: now) }
-        guard let multi, let due = sweep.due, due <= now else { return }
-        sweep.wait(until: sockets.retireIdle(now: now) { isFree($0) })
-        guard sockets.hasRetired else { return }
-        sweep.run(in: multi, now: now)
-        sockets.countRetired()
-        if sockets.hasRetired { sweep.hurry(now: now) }
-    }
-
-    /// Whether no transfer can have a socket without having asked for it, as one that is paused may.
-    private func isFree(_ socket: Int32) -> Bool {
-        leaving.isEmpty && !active.values.contains { $0.isPaused && ($0.socket < 0 || $0.socket == socket) }
+            connections.makeRoom(attempt: transfer.restarts)
+        } else {
+            guard transfer.beginAgain() else { return false }
+        }
+        _ = ccurl_multi_remove(multi, transfer.easy)
+        return ccurl_multi_add(multi, transfer.easy) == 0
     }
 
     /// Notes what a server has said of a connection (RFC 9113, 6.8), to whichever transfer on it.
@@ -502,19 +323,16 @@ final class CurlLoop: @unchecked Sendable {
         active[transfer.easy] = nil
         timeouts.remove(ObjectIdentifier(transfer))
         transfer.end(code)
-        touched.append(transfer)
+        outbox.put(transfer)
     }
 
     /// Takes the handle of a transfer from libcurl, which closes the connection of one that isn't complete.
     private func release(_ transfer: CurlTransfer) {
-        // libcurl doesn't tell the socket of a transfer that never had to wait.
-        let isCounted = transfer.socket < 0 && transfer.wasSent && sockets.lifetime.isLimited
-        let socket = isCounted ? ccurl_easy_socket(transfer.easy) : transfer.socket
+        let socket = connections.socket(of: transfer)
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
-        sockets.transferEnded(on: socket, for: transfer.easy, host: transfer.destination.name, now: now) { isFree($0) }
-        sweep.expect(in: sockets.lifetime.idle, now: now)
-        limitIdleConnections()
-        proceed(entrance.leave(transfer))
+        connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
+        connections.limitIdle(beside: active.count + leaving.count)
+        entrance.leave(transfer)
         // One that was taken from libcurl before its end may keep a buffer, and then refuses the options of the next.
         let isUsable = transfer.isComplete && !transfer.hasLargeBuffer
         if isUsable { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
@@ -528,70 +346,54 @@ final class CurlLoop: @unchecked Sendable {
         for transfer in some { release(transfer) }
     }
 
-    /// Has delivered what has happened since the last time.
-    private func publish() {
-        guard !touched.isEmpty else { return }
-        let ready = touched.filter { $0.publish() }
-        touched.removeAll(keepingCapacity: true)
-        guard !ready.isEmpty else { return }
-        let stopped = ready.filter(\.isStopped)
-        guard !stopped.isEmpty else { return delivery.schedule(ready, now: now) }
-        endings.schedule(stopped, now: now)
-        delivery.schedule(ready.filter { !$0.isStopped }, now: now)
-    }
-
     // MARK: Timers
 
-    private func setTimer(_ milliseconds: Int) {
+    func setTimer(_ milliseconds: Int) {
         curlTimer = milliseconds < 0 ? nil : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    private func watchIdle(_ transfer: CurlTransfer, for patience: Duration? = nil) {
-        let nanoseconds = UInt64(max(0, min((patience ?? transfer.timeout) / .nanoseconds(1), 1e18)))
-        if let check = timeouts.add(ObjectIdentifier(transfer), timeout: nanoseconds, now: now) { idleCheck = check }
+    /// Begins to watch that a transfer isn't silent for longer than it may be where it is by now.
+    private func watchSilence(of transfer: CurlTransfer) {
+        guard let patience = transfer.stage.patience else { return }
+        let nanoseconds = UInt64(max(0, min(patience / .nanoseconds(1), 1e18)))
+        _ = timeouts.add(ObjectIdentifier(transfer), timeout: nanoseconds, now: now)
     }
 
     /// A sign of life, and the reason to publish: called by a transfer whenever libcurl calls it.
     ///
-    /// That is for each line of a head, one after the other, and all at the same time as far as the loop knows: the
-    /// first of them has said it all.
+    /// All that comes in a row comes at the same time as far as the loop knows: the first of it has said it all.
     func noteActivity(_ transfer: CurlTransfer) {
-        guard touched.last !== transfer else { return }
-        timeouts.touch(ObjectIdentifier(transfer), now: now)
-        touched.append(transfer)
+        if outbox.put(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
     }
 
-    private func checkIdle() {
-        guard let due = idleCheck, due <= now else { return }
-        let (expired, next) = timeouts.check(now: now)
-        idleCheck = next
+    private func stopSilent() {
+        let (expired, _) = timeouts.check(now: now)
         guard !expired.isEmpty else { return }
         let silent = Set(expired)
-        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) && !transfer.holdsPeer {
-            stop(transfer, .timedOut)
+        for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
+            // What is paused, or in line, is watched anew when it goes on.
+            if !transfer.holdsPeer, transfer.stage.patience != nil { stop(transfer, .timedOut) }
         }
     }
 
     // MARK: Sockets
 
-    private func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
-        sockets.watch(socket, what, for: easy, now: now)
-        if let easy { active[easy]?.socket = socket }
+    func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?) {
+        let socket = connections.watch(socket, what, for: easy, now: now)
+        if let easy, let socket { active[easy]?.socket = socket }
     }
 
-    func opened(_ socket: Int32) { sockets.opened(socket, now: now) }
-    func closes(_ socket: Int32) { sockets.closes(socket) }
-    func noDescriptorIsLeft() { lacksDescriptor = true }
+    func opened(_ socket: Int32) { connections.opened(socket, now: now) }
 
-    // The thread holds the loop for as long as it runs, and libcurl calls back on that thread only.
-    static func at(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
-        context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+    func closes(_ socket: Int32) {
+        if let easy = connections.closes(socket) { active[easy]?.closes(socket) }
     }
-}
 
-extension CurlLoop.Command {
-    fileprivate var isStart: Bool {
-        if case .start = self { true } else { false }
+    func noDescriptorIsLeft() { connections.noDescriptorIsLeft() }
+
+    /// Whether no transfer can have a socket without having asked for it, as one that is paused may.
+    private func isFree(_ socket: CurlSocket) -> Bool {
+        leaving.isEmpty && !active.values.contains { $0.mayHave(socket) }
     }
 }
 #endif

@@ -104,7 +104,7 @@ final class CurlOptions {
 
         set(CCURL_URL, destination.address)
         set(CCURL_CONNECTTIMEOUT_MS, patience.milliseconds)
-        if Self.needsLargeBuffer(request) { set(CCURL_BUFFERSIZE, 128 * 1024) }
+        if Self.needsLargeBuffer(request, to: destination) { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
             if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
@@ -183,7 +183,9 @@ final class CurlOptions {
     ///
     /// For what goes elsewhere than to memory, and may be large; and for the heads of HTTP/2. libcurl takes one of up to
     /// that size, but forgets the rest of one that is larger than its buffer.
-    static func needsLargeBuffer(_ request: TransportRequest) -> Bool { request.isStreamed || request.isSecure }
+    static func needsLargeBuffer(_ request: TransportRequest, to destination: CurlDestination) -> Bool {
+        request.isStreamed || destination.isSecure
+    }
 
     /// The largest head that goes over HTTP/2.
     private static let largestHeadOfHTTP2 = 48 * 1024
@@ -199,7 +201,7 @@ final class CurlOptions {
     /// It has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one with TLS. Of any
     /// other head that is too large, it says that there is no memory.
     private func checkHeadSize() throws(RequestError) {
-        let limit = request.isSecure ? Self.largestHeadOfTLS : Self.largestHead - contentInHead
+        let limit = destination.isSecure ? Self.largestHeadOfTLS : Self.largestHead - contentInHead
         guard headSize > limit else { return }
         let reason = "the head of the request has more than \(limit) bytes"
         throw RequestError(.invalidRequest, phase: .sending, reason: reason)
@@ -292,11 +294,6 @@ final class CurlOptions {
             hasReason: !own.isEmpty
         )
     }
-}
-
-extension TransportRequest {
-    /// Whether the connection is encrypted.
-    fileprivate var isSecure: Bool { url.scheme?.lowercased() == "https" }
 }
 
 extension Duration {

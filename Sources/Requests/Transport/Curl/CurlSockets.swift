@@ -4,6 +4,12 @@
 #if os(Linux)
 import CCurl
 
+/// A socket, told from any other that has had the same number, or will have it.
+struct CurlSocket: Hashable, Sendable {
+    let descriptor: Int32
+    fileprivate let serial: UInt64
+}
+
 /// The sockets that the loop waits for, in an epoll; belongs to the loop's thread.
 ///
 /// libcurl forgets a socket at the end of every transfer, and asks for it again with the next one on the same
@@ -29,6 +35,7 @@ struct CurlSockets {
     }
 
     private struct Interest {
+        let serial: UInt64
         var registered: Int32 = 0
         var wanted: Int32 = 0
         /// Whether no transfer has it: what isn't wanted may also be paused.
@@ -49,6 +56,7 @@ struct CurlSockets {
     private var poll: Int32 = -1
     private var wakeUp: Int32 = -1
     private var known: [Int32: Interest] = [:]
+    private var lastSerial: UInt64 = 0
     private var hosts: [String: Int] = [:]
     /// Whether connections wait to be closed.
     private(set) var hasRetired = false
@@ -62,12 +70,22 @@ struct CurlSockets {
     }
 
     mutating func opened(_ socket: Int32, now: UInt64 = 0) {
-        known[socket] = Interest(opened: now, unwantedSince: now)
+        lastSerial += 1
+        known[socket] = Interest(serial: lastSerial, opened: now, unwantedSince: now)
     }
 
-    mutating func closes(_ socket: Int32) {
+    /// Forgets a socket; gives the handle that asked for it last.
+    @discardableResult
+    mutating func closes(_ socket: Int32) -> OpaquePointer? {
         // The system forgets a closed socket's registration by itself.
-        setHost(nil, of: known.removeValue(forKey: socket))
+        let interest = known.removeValue(forKey: socket)
+        setHost(nil, of: interest)
+        return interest?.owner
+    }
+
+    /// An open socket by its number; nil if libcurl hasn't opened it for a connection.
+    func socket(_ descriptor: Int32) -> CurlSocket? {
+        known[descriptor].map { CurlSocket(descriptor: descriptor, serial: $0.serial) }
     }
 
     /// How many connections libcurl has, at least.
@@ -92,8 +110,7 @@ struct CurlSockets {
     /// Notes that a transfer on the socket has ended.
     ///
     /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes
-    /// it for the answer to the next request. Another transfer may have the socket already, or another socket its
-    /// number.
+    /// it for the answer to the next request. Another transfer may have the socket already, or it may be closed.
     /// - Parameters:
     ///   - socket: The socket that the transfer had last.
     ///   - easy: The handle of the transfer.
@@ -101,21 +118,21 @@ struct CurlSockets {
     ///   - now: The present.
     ///   - isFree: Whether no other transfer can have the socket, as one that is paused may.
     mutating func transferEnded(
-        on socket: Int32,
+        on socket: CurlSocket,
         for easy: OpaquePointer,
         host: String? = nil,
         now: UInt64 = 0,
-        isFree: (Int32) -> Bool = { _ in true }
+        isFree: (CurlSocket) -> Bool = { _ in true }
     ) {
-        guard var interest = known[socket] else { return }
+        guard var interest = known[socket.descriptor], interest.serial == socket.serial else { return }
         interest.uses += 1
         if interest.host != host, host != nil {
             setHost(host, of: interest)
             interest.host = host
         }
         interest.isIdle = interest.isIdle || interest.wanted == 0 && interest.owner == easy
-        known[socket] = interest
-        if interest.isIdle, isWornOut(interest, now: now), isFree(socket) { retire(socket) }
+        known[socket.descriptor] = interest
+        if interest.isIdle, isWornOut(interest, now: now), isFree(socket) { retire(socket.descriptor) }
     }
 
     private func isWornOut(_ interest: Interest, now: UInt64) -> Bool {
@@ -136,7 +153,7 @@ struct CurlSockets {
     ///   - milliseconds: How long to wait at most; -1 for as long as it takes.
     ///   - isFree: Whether no transfer can have a socket without having asked for it, as one that is paused may.
     /// - Returns: The sockets, with what happened to each.
-    mutating func wait(milliseconds: Int32, isFree: (Int32) -> Bool) -> [CCurlReady] {
+    mutating func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) -> [CCurlReady] {
         let count = ready.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
         }
@@ -146,7 +163,8 @@ struct CurlSockets {
                 ccurl_wake_clear(wakeUp)
             } else if let interest = known[event.socket], interest.wanted == 0 {
                 known[event.socket]?.registered = 0
-                take(event, isIdle: interest.isIdle && isFree(event.socket))
+                let socket = CurlSocket(descriptor: event.socket, serial: interest.serial)
+                take(event, isIdle: interest.isIdle && isFree(socket))
             } else {
                 wanted.append(event)
             }
@@ -181,11 +199,11 @@ extension CurlSockets {
     ///   - now: The present.
     ///   - isFree: Whether no transfer can have a socket without having asked for it.
     /// - Returns: When the next may have been; `nil` without any other.
-    mutating func retireIdle(now: UInt64, isFree: (Int32) -> Bool) -> UInt64? {
+    mutating func retireIdle(now: UInt64, isFree: (CurlSocket) -> Bool) -> UInt64? {
         var next: UInt64?
         for (socket, interest) in known where interest.wanted == 0 && !interest.isRetired {
             let due = isWornOut(interest, now: now) ? now : interest.unwantedSince &+ lifetime.idle
-            if due <= now, isFree(socket) {
+            if due <= now, isFree(CurlSocket(descriptor: socket, serial: interest.serial)) {
                 retire(socket)
             } else {
                 // One that a paused transfer may have is looked at again in a second.

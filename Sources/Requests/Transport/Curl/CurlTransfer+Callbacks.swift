@@ -35,17 +35,29 @@ extension CCurlCallbacks {
     }
 }
 
-extension CurlTransfer {
-    /// How far it has come.
-    enum Stage {
-        /// It waits for its turn, however long that takes.
-        case inLine
-        /// It waits for the addresses of its host.
-        case awaitingName
-        /// libcurl has it.
-        case taken
+extension CurlLoop {
+    /// A multi handle that tells this loop of sockets and of its timer; nil if memory is short.
+    func makeMulti() -> OpaquePointer? {
+        ccurl_multi_new(
+            { easy, socket, what, context, _ in
+                CurlLoop.at(context)?.watch(socket, what, for: easy)
+                return 0
+            },
+            { _, milliseconds, context in
+                CurlLoop.at(context)?.setTimer(milliseconds)
+                return 0
+            },
+            Unmanaged.passUnretained(self).toOpaque()
+        )
     }
 
+    // The thread holds the loop for as long as it runs, and libcurl calls back on that thread only.
+    static func at(_ context: UnsafeMutableRawPointer?) -> CurlLoop? {
+        context.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
+
+extension CurlTransfer {
     /// A connection, told from all others by its two ends.
     struct Connection: Hashable {
         private let remote: String

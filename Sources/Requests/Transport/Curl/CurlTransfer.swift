@@ -9,10 +9,9 @@ import Foundation
 // Sendable: a part of the libcurl loop. What isn't constant is touched only by the thread that makes the transfer until
 // it is handed to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
 final class CurlTransfer: WishedTransfer, @unchecked Sendable {
-    let timeout: Duration
     let easy: OpaquePointer
     /// The socket that libcurl had last for it; the loop's.
-    var socket: Int32 = -1
+    var socket: CurlSocket?
     /// Its connection, which others may have too; nil before there is one.
     private var connection: Connection?
     let destination: CurlDestination
@@ -34,43 +33,34 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// The number of its stream, over HTTP/2.
     private var stream: UInt32?
     private(set) var restarts = 0
-    /// Since when it waits for a connection.
-    private var waitsSince: UInt64 = 0
-    private(set) var stage = Stage.inLine
+    /// How far it has come; the loop's.
+    var stage: CurlStage
     /// How much content goes out in one piece, until that is told.
     private var unsaid: Int?
-    private var paused: Pauses = []
+    private var paused: CurlPauses = []
     /// Whether libcurl has ended the transfer, and well.
     private(set) var isComplete = false
-
-    /// Why a transfer doesn't go on.
-    private struct Pauses: OptionSet {
-        let rawValue: Int
-        static let caller = Pauses(rawValue: 1)
-        static let mailbox = Pauses(rawValue: 2)
-        static let body = Pauses(rawValue: 4)
-        static let receiving: Pauses = [.caller, .mailbox]
-        static let sending: Pauses = [.caller, .body]
-    }
 
     /// Makes a transfer with a handle, which is ready for the loop when this returns.
     ///
     /// - Throws: What keeps the request from being sent.
     init(
         _ request: TransportRequest,
-        easy: OpaquePointer,
+        to destination: CurlDestination,
+        _ easy: OpaquePointer,
         loop: CurlLoop,
-        configuration: CurlTransport.Configuration,
         receive: @escaping @Sendable (TransferEvent) -> Void
     ) throws {
+        let configuration = loop.configuration
         self.easy = easy
         self.loop = loop
         self.receive = receive
         isIdempotent = request.method.isIdempotent
         events = CurlEvents(isStreamed: request.isStreamed)
-        hasLargeBuffer = CurlOptions.needsLargeBuffer(request)
+        hasLargeBuffer = CurlOptions.needsLargeBuffer(request, to: destination)
         flow = request.flow
-        timeout = request.timeout ?? .seconds(60)
+        let timeout = request.timeout ?? .seconds(60)
+        stage = CurlStage(timeout: timeout, connectTimeout: min(timeout, configuration.connectTimeout))
         var limits = configuration.limits
         limits.body = request.maximumBodySize
         limits.head = min(limits.head, request.maximumHeadSize)
@@ -84,7 +74,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             isHead: request.method == .head,
             decodesContent: configuration.decodesContent && request.decodesContent
         )
-        destination = CurlDestination(request.url.absoluteString)
+        self.destination = destination
         let trust = try CurlTrustCache.shared.trust(for: request)
         options = CurlOptions(request, to: destination, configuration, trust: trust)
         unsaid = options.contentCount
@@ -149,14 +139,13 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Notes that it is its turn to be sent.
     func dispatch() {
-        stage = .awaitingName
-        waitsSince = loop.now
+        stage.awaitName(at: loop.now)
         stopwatch.dispatch(at: loop.now)
     }
 
     /// Notes that libcurl is to have it now.
     func take() {
-        stage = .taken
+        stage.take()
         stopwatch.take(at: loop.now)
     }
 
@@ -166,15 +155,28 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     ///   - addresses: The addresses.
     ///   - areFixed: Whether they are the caller's, and good for ever.
     func connect(to addresses: [String], areFixed: Bool) {
-        let wait = Duration.nanoseconds(Int64(clamping: loop.now &- waitsSince))
+        let wait = holdsPeer ? .zero : stage.waited(until: loop.now)
         options.connect(to: addresses, areFixed: areFixed, easy, after: wait)
     }
 
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 
-    /// How long a connection may take to be made, its look-up included.
-    var patience: Duration { options.patience }
+    /// Looks whether content that is announced to have no bytes has none.
+    func checkContent() -> CurlBody.Chunk {
+        guard let body else { return .bytes(0) }
+        let chunk = body.check()
+        if case .later = chunk {
+            stage.awaitContent()
+            paused.insert(.body)
+        }
+        return chunk
+    }
+
+    /// Notes that a socket is closed, which it may have had.
+    func closes(_ socket: Int32) {
+        if self.socket?.descriptor == socket { self.socket = nil }
+    }
 
     /// Says why it failed, in the place of libcurl, which didn't have it.
     func note(_ failure: String) {
@@ -190,6 +192,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         let stop = state.stopped == nil ? nil : loop.now
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
+        if let trailers = state.trailers { events.append(.trailers(trailers)) }
         events.append(.metrics(stopwatch.metrics(measured, stoppedAt: stop)))
         events.append(event)
     }
@@ -221,22 +224,19 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func resumeSending() -> Int32 { setPaused(.body, false) }
 
     @discardableResult
-    private func setPaused(_ pause: Pauses, _ isPaused: Bool) -> Int32 {
+    private func setPaused(_ pause: CurlPauses, _ isPaused: Bool) -> Int32 {
         let before = paused
         if isPaused { paused.insert(pause) } else { paused.remove(pause) }
-        guard paused != before else { return 0 }
-        var bits: Int32 = 0
-        if !paused.isDisjoint(with: .receiving) { bits |= Int32(CCURL_PAUSE_RECEIVING) }
-        if !paused.isDisjoint(with: .sending) { bits |= Int32(CCURL_PAUSE_SENDING) }
-        return ccurl_easy_pause(easy, bits)
+        return paused == before ? 0 : ccurl_easy_pause(easy, paused.bits)
     }
 
-    /// Whether libcurl keeps the connection without asking for its socket.
-    var isPaused: Bool { !paused.isEmpty }
     /// Whether the peer may be silent because this side asked it to be.
-    ///
-    /// That the content of the request stalls is no reason.
-    var holdsPeer: Bool { !paused.isDisjoint(with: .receiving) }
+    var holdsPeer: Bool { paused.holdPeer }
+
+    /// Whether libcurl may have a socket for it without asking for what happens to that.
+    func mayHave(_ socket: CurlSocket) -> Bool {
+        stage.place == .taken && !paused.isEmpty && (self.socket == nil || self.socket == socket)
+    }
 
     // MARK: What libcurl calls
 
@@ -294,7 +294,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// which is told behind the turn, would be told too late. What is refused comes again when that is emptied.
     private var isFull: Bool {
         if events.isFull { paused.insert(.mailbox) }
-        return !paused.isDisjoint(with: .receiving)
+        return holdsPeer
     }
 
     private func take(_ content: UnsafeRawBufferPointer) -> Bool {
@@ -357,7 +357,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     private func restart() {
         restarts += 1
-        socket = -1
+        socket = nil
         options.restart(easy)
     }
 

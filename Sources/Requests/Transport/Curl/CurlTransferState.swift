@@ -7,7 +7,7 @@ import Foundation
 /// What one transfer has received so far: turns libcurl's callbacks into the events that a transport owes.
 ///
 /// It does nothing itself, and knows no handle. Three things it sees to that libcurl leaves to its users: a head
-/// without its empty line is no response, though libcurl counts it as success; lines after the head are trailers; and
+/// without its empty line is no response, though libcurl counts it as success; lines behind the head are trailers; and
 /// there is a limit to everything.
 struct CurlTransferState: Sendable {
     /// How large the parts of a response may be.
@@ -72,8 +72,9 @@ struct CurlTransferState: Sendable {
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
-    private var trailerBytes = 0
-    private var trailerLines = 0
+    /// The lines behind the content, as they came.
+    private var trailerLines: [UInt8] = []
+    private var trailerCount = 0
     private var wasSent = false
     /// How often it was sent.
     private(set) var sends = 0
@@ -86,6 +87,9 @@ struct CurlTransferState: Sendable {
     private var framing = ResponseFraming()
     /// How many bytes of content have come, before they are decoded.
     private var arrived: Int64 = 0
+
+    /// Whether the response has come to its own end.
+    private var isComplete = false
 
     /// Whether as much content has come as was announced.
     private var isWhole: Bool { framing.length == nil || framing.length == arrived }
@@ -121,17 +125,28 @@ struct CurlTransferState: Sendable {
         headLines += 1
         isRefused = false
         guard head.count + line.count <= limits.head, headLines <= limits.headLines else { return abort(.headTooLarge) }
+        // Most heads grow to this, line by line.
+        if head.isEmpty { head.reserveCapacity(512) }
         head.append(contentsOf: line)
         guard line.isEmptyLine else { return .more }
         return endHead()
     }
 
-    /// Nobody wants the trailers, but libcurl keeps them, and so they are counted.
     private mutating func receiveTrailer(_ line: UnsafeRawBufferPointer) -> Reception {
-        trailerBytes += line.count
-        trailerLines += 1
-        guard trailerBytes <= limits.head, trailerLines <= limits.headLines else { return abort(.headTooLarge) }
+        trailerCount += 1
+        guard trailerLines.count + line.count <= limits.head, trailerCount <= limits.headLines else {
+            return abort(.headTooLarge)
+        }
+        trailerLines.append(contentsOf: line)
         return .more
+    }
+
+    /// The fields behind the content; nil without any, and until the response is complete.
+    var trailers: HTTPHeaders? {
+        guard isComplete, !trailerLines.isEmpty else { return nil }
+        // An empty line in the place of the status.
+        let fields = HTTPHeaders(rawHead: [UInt8](" \n".utf8) + trailerLines)
+        return fields.isEmpty ? nil : fields
     }
 
     private mutating func endHead() -> Reception {
@@ -251,6 +266,7 @@ struct CurlTransferState: Sendable {
             let underlying = URLError(.networkConnectionLost)
             return .end(RequestError(.connectionLost, phase: .receiving, reason: reason, underlying: underlying))
         }
+        isComplete = !isCut
         return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil)
     }
 

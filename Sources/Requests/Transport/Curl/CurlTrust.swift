@@ -78,8 +78,8 @@ struct CurlTrust: Sendable {
         if !includesSystem { set(CCURL_CAPATH, nil) }
         if let pins { set(CCURL_PINNEDPUBLICKEY, pins) }
         if requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYSTATUS, 1) }
-        // A session that is resumed has no chain: the server doesn't show its certificates again.
-        if rulesOfChain != nil { failure |= ccurl_easy_set_long(easy, CCURL_SSL_SESSIONID_CACHE, 0) }
+        // A session that is resumed has no chain and no status: the server doesn't show its certificates again.
+        if rulesOfChain != nil || requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_SESSIONID_CACHE, 0) }
         if let identity {
             set(CCURL_SSLCERT_BLOB, identity.certificate)
             set(CCURL_SSLCERTTYPE, identity.type)

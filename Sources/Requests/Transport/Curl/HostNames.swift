@@ -7,8 +7,10 @@ import Foundation
 /// The addresses of hosts by name, for all transports of the process.
 ///
 /// The system's look-up blocks a thread, can't be stopped, and takes half a minute where no server answers. libcurl makes
-/// a thread and two descriptors for each transfer that waits for one. Here a name is looked up once for all who want it,
-/// at most sixteen names at a time, and what was found is kept for a minute.
+/// a thread and two descriptors for each transfer that waits for one. Here a name is looked up once for all who want it, and
+/// what was found is kept for a minute. At most sixteen names that a request waits for are looked up at a time. One that
+/// no request waits for any more gives up its place, so that names that aren't answered don't hold up others for longer than
+/// requests are ready to wait for them; there are at most sixty-four look-ups in all.
 package final class HostNames: Sendable {
     /// Why a name has no address.
     package struct Failure: Error, Hashable {
@@ -28,15 +30,17 @@ package final class HostNames: Sendable {
     private let clock: @Sendable () -> UInt64
 
     /// - Parameters:
+    ///   - mostAwaited: How many names are looked up at a time that are waited for.
     ///   - mostWorkers: How many names are looked up at a time.
     ///   - clock: The present, in nanoseconds.
     ///   - lookUp: Gives the addresses of a name; may block.
     package init(
-        mostWorkers: Int = 16,
+        mostAwaited: Int = 16,
+        mostWorkers: Int = 64,
         clock: @escaping @Sendable () -> UInt64 = { DispatchTime.now().uptimeNanoseconds },
         lookUp: @escaping @Sendable (String) -> Found
     ) {
-        table = Locked(NameTable(mostWorkers: mostWorkers))
+        table = Locked(NameTable(mostAwaited: mostAwaited, mostWorkers: mostWorkers))
         self.clock = clock
         self.lookUp = lookUp
     }
@@ -45,28 +49,28 @@ package final class HostNames: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name, in lower case.
-    ///   - waiter: The one to tell what is found, if nothing is known or only what is outdated; `nil` to take what is
-    ///     known.
+    ///   - question: What is told the answer, if nothing is known or only what is outdated; nil, the default, to take what
+    ///     is known.
     /// - Returns: What is known by now.
-    func addresses(of name: String, for waiter: NameTable.Waiter?) -> NameTable.Answer {
-        let (answer, startsWorker) = table.withLock { $0.ask(name, waiter, now: clock()) }
+    func addresses(of name: String, for question: HostQuestion? = nil) -> NameTable.Answer {
+        let (answer, startsWorker) = table.withLock { $0.ask(name, question, now: clock()) }
         if startsWorker { startWorker() }
         return answer
     }
 
-    /// Takes one out of those that wait for a name.
+    /// Takes back a question, which isn't answered unless that is being done.
     ///
     /// If it was the last, and nothing is under way, the name isn't looked up.
-    func leave(_ name: String, _ id: ObjectIdentifier) {
-        table.withLock { $0.leave(name, id) }
+    func leave(_ question: HostQuestion) {
+        if table.withLock({ $0.leave(question) }) { startWorker() }
     }
 
     private func startWorker() {
         let thread = Thread { [self] in
             while let name = table.withLock({ $0.next() }) {
                 let found = lookUp(name)
-                let waiters = table.withLock { $0.finish(name, found, now: clock()) }
-                for waiter in waiters { waiter.tell(found) }
+                let questions = table.withLock { $0.finish(name, found, now: clock()) }
+                for question in questions { question.answer(found) }
             }
         }
         thread.name = "Requests.HostNames"
@@ -74,109 +78,22 @@ package final class HostNames: Sendable {
     }
 }
 
-/// The names that are looked up, those that wait for them, and what was found; without the looking up.
-struct NameTable: Sendable {
-    /// One that is told what was found.
-    struct Waiter: Sendable {
-        let id: ObjectIdentifier
-        /// Called once, on a thread of the table's owner.
-        let tell: @Sendable (HostNames.Found) -> Void
+/// A question for the addresses of a name, told from any other for the same: an answer may come when it has been taken back.
+final class HostQuestion: Sendable, Equatable {
+    let name: String
+    private let receive: @Sendable (HostQuestion, HostNames.Found) -> Void
+
+    /// - Parameters:
+    ///   - name: The name, in lower case.
+    ///   - receive: Called with the answer, once, on a thread of its own.
+    init(_ name: String, receive: @escaping @Sendable (HostQuestion, HostNames.Found) -> Void) {
+        self.name = name
+        self.receive = receive
     }
 
-    /// What is known of a name.
-    enum Answer: Hashable, Sendable {
-        /// Addresses that may be used.
-        case fresh([String])
-        /// Addresses that were good a while ago; they are looked up anew.
-        case outdated([String])
-        /// Nothing: it is being looked up.
-        case nothing
-    }
+    fileprivate func answer(_ found: HostNames.Found) { receive(self, found) }
 
-    private struct LookUp {
-        var waiters: [Waiter] = []
-        var isUnderWay = false
-        /// Whether what is known already is to be renewed, also if no request waits.
-        var isRenewal = false
-    }
-
-    private struct Entry {
-        let addresses: [String]
-        let time: UInt64
-    }
-
-    /// How long addresses are good, in nanoseconds: as long as libcurl keeps them.
-    ///
-    /// The system doesn't say how long they
-    /// are meant to be.
-    static let lifetime: UInt64 = 60 * 1_000_000_000
-    /// How many names are remembered.
-    private static let mostNames = 1_024
-
-    private let mostWorkers: Int
-    private var workers = 0
-    private var known: [String: Entry] = [:]
-    private var lookUps: [String: LookUp] = [:]
-    /// The names that are to be looked up, in their order; one that isn't in the dictionary any more, or is under way, is
-    /// passed over.
-    private var line = FIFO<String>()
-
-    init(mostWorkers: Int) {
-        self.mostWorkers = mostWorkers
-    }
-
-    /// Tells what is known of a name, and has it looked up where that isn't enough.
-    ///
-    /// - Returns: What is known, and whether one more worker is needed.
-    mutating func ask(_ name: String, _ waiter: Waiter?, now: UInt64) -> (Answer, startsWorker: Bool) {
-        let entry = known[name]
-        if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
-        let answer = entry.map { Answer.outdated($0.addresses) } ?? .nothing
-        let isNew = lookUps[name] == nil
-        var lookUp = lookUps[name] ?? LookUp()
-        if let waiter { lookUp.waiters.append(waiter) } else { lookUp.isRenewal = true }
-        lookUps[name] = lookUp
-        guard isNew else { return (answer, false) }
-        line.append(name)
-        guard workers < mostWorkers else { return (answer, false) }
-        workers += 1
-        return (answer, true)
-    }
-
-    /// Takes one out of those that wait.
-    mutating func leave(_ name: String, _ id: ObjectIdentifier) {
-        guard var lookUp = lookUps[name] else { return }
-        lookUp.waiters.removeAll { $0.id == id }
-        let isNeeded = lookUp.isUnderWay || lookUp.isRenewal || !lookUp.waiters.isEmpty
-        lookUps[name] = isNeeded ? lookUp : nil
-    }
-
-    /// What a worker looks up next; nil if it isn't needed any more, and gone from here.
-    mutating func next() -> String? {
-        while let name = line.popFirst() {
-            guard lookUps[name]?.isUnderWay == false else { continue }
-            lookUps[name]?.isUnderWay = true
-            return name
-        }
-        workers -= 1
-        return nil
-    }
-
-    /// Notes what was found; gives those that wait for it.
-    mutating func finish(_ name: String, _ found: HostNames.Found, now: UInt64) -> [Waiter] {
-        if case .success(let addresses) = found {
-            known[name] = Entry(addresses: addresses, time: now)
-            if known.count > Self.mostNames { forgetOldest(now: now) }
-        }
-        return lookUps.removeValue(forKey: name)?.waiters ?? []
-    }
-
-    private mutating func forgetOldest(now: UInt64) {
-        known = known.filter { now &- $0.value.time < Self.lifetime }
-        while known.count > Self.mostNames, let oldest = known.min(by: { $0.value.time < $1.value.time }) {
-            known[oldest.key] = nil
-        }
-    }
+    static func == (one: HostQuestion, other: HostQuestion) -> Bool { one === other }
 }
 
 extension HostNames {

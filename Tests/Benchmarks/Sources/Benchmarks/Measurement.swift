@@ -195,7 +195,7 @@ struct Measurement: Sendable {
             case .data(let data): content.withLock { $0.append(data) }
             case .end(nil): done(content.withLock { $0 })
             case .end: done(Data())
-            case .informational, .sent, .head, .metrics: break
+            case .informational, .sent, .head, .trailers, .metrics: break
             }
         }
     }

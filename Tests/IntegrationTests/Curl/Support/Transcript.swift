@@ -50,7 +50,7 @@ final class Transcript: Sendable {
         onEvent(event)
         state.withLock { $0.isInside = false }
         switch event {
-        case .informational, .metrics: break
+        case .informational, .trailers, .metrics: break
         case .sent: upload.open()
         case .head: head.open()
         case .data: content.open()
@@ -90,6 +90,10 @@ final class Transcript: Sendable {
         events.compactMap { if case .informational(let head) = $0 { head } else { nil } }
     }
 
+    var trailers: [HTTPHeaders] {
+        events.compactMap { if case .trailers(let fields) = $0 { fields } else { nil } }
+    }
+
     var body: Data {
         events.reduce(into: Data()) { if case .data(let data) = $1 { $0 += data } }
     }
@@ -102,8 +106,8 @@ final class Transcript: Sendable {
         let (events, overlaps) = state.withLock { ($0.events, $0.overlaps) }
         if overlaps > 0 { found.append("\(overlaps) events came while another was received") }
         let names = events.map(\.letter).joined()
-        // Informational and sent, a head, data and sent, metrics, the end.
-        if names.wholeMatch(of: /[is]*(h[ds]*)?m?[eE]/) == nil { found.append("the order is \(names)") }
+        // Informational and sent, a head, data and sent, trailers, metrics, the end.
+        if names.wholeMatch(of: /[is]*(h[ds]*t?)?m?[eE]/) == nil { found.append("the order is \(names)") }
         if names.hasSuffix("E"), !names.contains("h") { found.append("a success without a head: \(names)") }
         return found
     }
@@ -116,6 +120,7 @@ extension TransferEvent {
         case .sent: "s"
         case .head: "h"
         case .data: "d"
+        case .trailers: "t"
         case .metrics: "m"
         case .end(nil): "E"
         case .end: "e"

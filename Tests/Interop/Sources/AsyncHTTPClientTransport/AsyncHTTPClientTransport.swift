@@ -232,7 +232,7 @@ extension Exchange.State {
             metrics.firstByte = ContinuousClock.now - began
         case .data(let data): metrics.responseBodySize = (metrics.responseBodySize ?? 0) + Int64(data.count)
         case .sent(let count, _): metrics.requestBodySize = count
-        case .informational, .metrics, .end: break
+        case .informational, .trailers, .metrics, .end: break
         }
     }
 

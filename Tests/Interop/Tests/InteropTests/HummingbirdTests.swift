@@ -154,7 +154,7 @@ private struct Answer: Sendable {
         case .data(let data): content += data
         case .metrics(let metrics): networkProtocol = metrics.networkProtocol
         case .end(let error): self.error = error
-        case .informational, .sent, .head: break
+        case .informational, .sent, .head, .trailers: break
         }
     }
 }

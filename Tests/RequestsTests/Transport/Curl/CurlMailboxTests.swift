@@ -3,6 +3,7 @@
 
 #if os(Linux)
 import Foundation
+import RequestsTesting
 import TestSupport
 import Testing
 
@@ -87,6 +88,46 @@ private final class Mailbox {
         while count < 100_000, !mailbox.put([Self.data(1)]).pause { count += 1 }
 
         #expect(count < CurlMailbox.highWater / CurlMailbox.overhead)
+    }
+
+    /// One worker reports what comes, and another an end that comes from this side.
+    @Test(.tags(.race)) func eventsAreTakenOnceAndByOneWorkerAtATime() async {
+        for _ in 0..<Scale.races {
+            let mailbox = Locked(CurlMailbox())
+            let (sizes, inside, overlaps, done) = (Locked<[Int]>([]), Locked(0), Locked(0), Gate())
+            let deliver: @Sendable () -> Void = {
+                guard mailbox.withLock({ $0.enter() }) else { return }
+                while let events = mailbox.withLock({ $0.take() }) {
+                    let count = inside.withLock { inside in
+                        inside += 1
+                        return inside
+                    }
+                    if count > 1 { overlaps.withLock { $0 += 1 } }
+                    for event in events {
+                        switch event {
+                        case .data(let data): sizes.withLock { $0.append(data.count) }
+                        case .end: done.open()
+                        default: break
+                        }
+                    }
+                    inside.withLock { $0 -= 1 }
+                }
+            }
+            DispatchQueue.concurrentPerform(iterations: 2) { worker in
+                for size in 1...20 {
+                    guard worker == 0 else {
+                        deliver()
+                        continue
+                    }
+                    let events = size == 20 ? [Self.data(size), .end(nil)] : [Self.data(size)]
+                    if mailbox.withLock({ $0.put(events).schedule }) { DispatchQueue.global().async(execute: deliver) }
+                }
+            }
+            await done.wait()
+
+            #expect(sizes.withLock { $0 } == Array(1...20))
+            #expect(overlaps.withLock { $0 } == 0)
+        }
     }
 
     /// Its handle is in use again by the time that anybody could be paused.

@@ -20,6 +20,8 @@ import Testing
     private final class Pair {
         var sockets = CurlSockets()
         let own: Int32
+        /// The first, with its identity.
+        let socket: CurlSocket
         let peer: Int32
         private let poll = ccurl_poll_new()
         private let wakeUp: [Int32]
@@ -33,6 +35,7 @@ import Testing
             wakeUp = ends
             sockets.open(poll, wakeUp: ends[0])
             sockets.opened(own)
+            socket = sockets.socket(own)!
         }
 
         deinit {
@@ -96,7 +99,7 @@ import Testing
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         pair.send("HTTP/1.1 200 OK\r\n\r\n")
 
         #expect(pair.events == [])
@@ -107,7 +110,7 @@ import Testing
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         pair.send("\u{17}\u{03}\u{03}")
 
         #expect(pair.events == [])
@@ -117,7 +120,7 @@ import Testing
     @Test func socketThatAnotherTransferHasIsNotIdle() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         pair.send("a")
 
         #expect(pair.events == [pair.own])
@@ -131,7 +134,7 @@ import Testing
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         pair.mayDiscard = false
         pair.send("a")
 
@@ -144,7 +147,7 @@ import Testing
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 1, for: other)
         pair.sockets.watch(pair.own, 4, for: other)
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         pair.send("a")
 
         #expect(pair.events == [])
@@ -159,8 +162,26 @@ import Testing
         pair.send("a")
 
         #expect(pair.events == [])
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         #expect(pair.pending == 1)
+    }
+
+    /// The system gives the number of a closed socket to the next.
+    @Test func socketWithTheNumberOfAClosedOneIsAnother() {
+        let pair = Pair()
+        pair.sockets.watch(pair.own, 1, for: one)
+        let owner = pair.sockets.closes(pair.own)
+        #expect(owner == one && pair.sockets.socket(pair.own) == nil)
+
+        pair.sockets.lifetime.uses = 1
+        pair.sockets.opened(pair.own)
+        pair.sockets.watch(pair.own, 1, for: one)
+        pair.sockets.watch(pair.own, 4, for: one)
+        #expect(pair.sockets.socket(pair.own) != pair.socket)
+        pair.sockets.transferEnded(on: pair.socket, for: one, host: "a.test")
+
+        #expect(!pair.sockets.hasRetired, "the transfer had the other one")
+        #expect(!pair.sockets.hasConnection(to: "a.test"))
     }
 
     /// A connection whose transfer has ended.
@@ -168,7 +189,7 @@ import Testing
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
-        pair.sockets.transferEnded(on: pair.own, for: one)
+        pair.sockets.transferEnded(on: pair.socket, for: one)
         return pair
     }
 
@@ -228,7 +249,7 @@ import Testing
         pair.sockets.watch(pair.own, 4, for: one)
         #expect(!pair.sockets.hasConnection(to: "a.test"))
 
-        for _ in 0..<2 { pair.sockets.transferEnded(on: pair.own, for: one, host: "a.test") }
+        for _ in 0..<2 { pair.sockets.transferEnded(on: pair.socket, for: one, host: "a.test") }
         #expect(pair.sockets.hasConnection(to: "a.test"))
         pair.sockets.closes(pair.own)
         #expect(!pair.sockets.hasConnection(to: "a.test"))
@@ -241,7 +262,7 @@ import Testing
         pair.sockets.watch(pair.own, 4, for: one)
         pair.send("the rest")
 
-        pair.sockets.transferEnded(on: pair.own, for: one) { _ in false }
+        pair.sockets.transferEnded(on: pair.socket, for: one) { _ in false }
         #expect(!pair.sockets.hasRetired)
         #expect(pair.pending == 8)
         _ = pair.sockets.retireIdle(now: 0) { _ in true }

@@ -151,7 +151,7 @@ import Testing
             "end cancelled sending"
         ),
         Row(
-            "trailers are passed over",
+            "trailers are no head",
             head + [.body(1), .line("T: 1\r\n"), .line("HTTP/1.1 500 X\r\n"), .line("\r\n"), .end(0)],
             "head 200 A=b",
             "data",
@@ -266,6 +266,18 @@ import Testing
         #expect(Self.transcript(Self.head + [.end(23)], on: Self.state { $0.headLines = 2 }).first == "abort")
     }
 
+    @Test(arguments: [(Int32(0), false, true), (0, true, false), (18, false, false)])
+    func trailersAreThoseOfACompleteResponse(_ code: Int32, _ isCut: Bool, _ isTold: Bool) {
+        var state = Self.state()
+        let inputs: [Input] = Self.head + [.body(1), .line("X-Sum: 1\r\n"), .line("B:  c \r\n"), .line("\r\n")]
+        for input in inputs { _ = state.answer(to: input) }
+        #expect(state.trailers == nil)
+
+        _ = state.end(CurlResult(code: code, text: ""), isCut: isCut)
+
+        #expect(state.trailers == (isTold ? ["X-Sum": "1", "B": "c"] : nil))
+    }
+
     @Test func trailersAreAbortedBeyondTheLimitsOfAHead() {
         let trailers: [Input] = [.line("T: 1\r\n"), .line("T: 2\r\n"), .line("\r\n")]
         let whole = Self.head + trailers + [.end(0)]
@@ -373,6 +385,7 @@ extension TransferEvent {
         case .sent: "sent"
         case .head(let head): "head \(head.summary)"
         case .data: "data"
+        case .trailers: "trailers"
         case .metrics: "metrics"
         case .end(nil): "end"
         case .end(let error?): "end \(error.code) \(error.phase)"

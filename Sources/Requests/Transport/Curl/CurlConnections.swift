@@ -1,0 +1,154 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+
+/// The connections that libcurl keeps: how many there may be, which of them are over, and which make room for others.
+///
+/// libcurl looks after those that aren't used only when it makes another. What is done here has it do so in time. It belongs
+/// to the loop's thread, and is a class because libcurl calls back while it is told what to do.
+final class CurlConnections {
+    /// A quarter of the descriptors that there are to be had, at most.
+    private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
+    private static let cannotConnect: Int32 = 7
+
+    private var multi: OpaquePointer?
+    /// The sessions of TLS, so that the next connection to a host is made in fewer steps.
+    private var sessions: OpaquePointer?
+    private var sockets = CurlSockets()
+    private var sweep = CurlSweep()
+    private let mostPerHost: Int?
+    private let most: Int?
+    /// Whether a socket couldn't be opened.
+    private var lacksDescriptor = false
+    /// Whether libcurl is to close connections before it makes another.
+    private var isTight = false
+
+    init(_ configuration: CurlTransport.Configuration) {
+        sockets.lifetime = configuration.lifetime
+        mostPerHost = configuration.maximumConnectionsPerHost
+        most = configuration.maximumConnections
+    }
+
+    /// Begins to look after the connections of a multi handle.
+    func open(_ multi: OpaquePointer?, _ descriptors: CurlInbox.Descriptors?) {
+        self.multi = multi
+        sessions = ccurl_sessions_new()
+        if let descriptors { sockets.open(descriptors.poll, wakeUp: descriptors.wakeUp) }
+        if let mostPerHost { set(CCURLM_MAX_HOST_CONNECTIONS, mostPerHost) }
+        if let most { set(CCURLM_MAX_TOTAL_CONNECTIONS, most) }
+    }
+
+    /// Frees what was kept of connections, when the handles of all transfers are freed.
+    func close() {
+        sweep.close()
+        if let sessions { ccurl_sessions_free(sessions) }
+        (multi, sessions) = (nil, nil)
+    }
+
+    private func set(_ option: CCurlMultiOption, _ value: Int) {
+        if let multi { _ = ccurl_multi_set_long(multi, option, value) }
+    }
+
+    // MARK: Sockets
+
+    /// Waits for what happens to sockets, as ``CurlSockets/wait(milliseconds:isFree:)`` does.
+    func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) -> [CCurlReady] {
+        sockets.wait(milliseconds: milliseconds, isFree: isFree)
+    }
+
+    /// Watches a socket as libcurl wants it; gives it with its identity, unless libcurl didn't open it for a connection.
+    func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64) -> CurlSocket? {
+        sockets.watch(socket, what, for: easy, now: now)
+        return sockets.socket(socket)
+    }
+
+    func opened(_ socket: Int32, now: UInt64) {
+        sockets.opened(socket, now: now)
+    }
+
+    /// Notes that a socket is closed; gives the handle that asked for it last.
+    func closes(_ socket: Int32) -> OpaquePointer? {
+        sockets.closes(socket)
+    }
+
+    /// Whether a connection to a host is open, whose name was looked up.
+    func hasConnection(to host: String) -> Bool { sockets.hasConnection(to: host) }
+
+    // MARK: How many
+
+    /// Prepares the handle of a transfer, which is new if that is over TLS.
+    ///
+    /// libcurl compares what is asked of a session with what it was made for, as it does with connections.
+    func prepare(_ transfer: CurlTransfer) {
+        if let sessions, transfer.destination.isSecure { ccurl_easy_set_sessions(transfer.easy, sessions) }
+    }
+
+    /// Limits those that aren't used.
+    ///
+    /// libcurl's limit is for all connections, and where those in use exceed it, it keeps none for the next request.
+    func limitIdle(beside transfers: Int) {
+        set(CCURLM_MAXCONNECTS, transfers + Self.mostIdle)
+    }
+
+    func noDescriptorIsLeft() {
+        lacksDescriptor = true
+    }
+
+    /// Whether a transfer has failed because there was no descriptor for its connection.
+    func lacksDescriptor(as code: Int32) -> Bool { lacksDescriptor && code == Self.cannotConnect }
+
+    /// Has libcurl close the connection that has been idle for longest before it makes another.
+    ///
+    /// It may count fewer connections than there are sockets, as one that is being made may have two.
+    ///
+    /// - Parameter attempt: How often the transfer that needs the room has been tried.
+    func makeRoom(attempt: Int) {
+        isTight = true
+        set(CCURLM_MAX_TOTAL_CONNECTIONS, max(1, sockets.count - attempt + 1))
+    }
+
+    /// Has libcurl try those again that room was made for; false if there is no such transfer.
+    func tryAgain() -> Bool {
+        lacksDescriptor = false
+        guard isTight else { return false }
+        isTight = false
+        if let multi { _ = ccurl_multi_act(multi, -1, 0) }
+        set(CCURLM_MAX_TOTAL_CONNECTIONS, most ?? 0)
+        return true
+    }
+
+    // MARK: Which are over
+
+    /// The socket of a transfer that has ended, while its multi handle has it.
+    ///
+    /// libcurl doesn't tell that of a transfer that never had to wait, and it takes long to find out; so that is done where
+    /// connections wear out.
+    func socket(of transfer: CurlTransfer) -> CurlSocket? {
+        guard transfer.socket == nil, transfer.wasSent, sockets.lifetime.isLimited else { return transfer.socket }
+        return sockets.socket(ccurl_easy_socket(transfer.easy))
+    }
+
+    /// Notes that a transfer has ended, as ``CurlSockets/transferEnded(on:for:host:now:isFree:)`` does.
+    func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
+        let host = transfer.destination.name
+        if let socket { sockets.transferEnded(on: socket, for: transfer.easy, host: host, now: now, isFree: isFree) }
+        sweep.expect(in: sockets.lifetime.idle, now: now)
+    }
+
+    /// When one may be over; nil if none is expected to be.
+    var due: UInt64? { sweep.due }
+
+    /// Closes those that have ended, or have been idle for too long.
+    func closeSome(now: UInt64, isFree: (CurlSocket) -> Bool) {
+        if sockets.hasRetired { sweep.hurry(now: now) }
+        guard let multi, let due = sweep.due, due <= now else { return }
+        sweep.wait(until: sockets.retireIdle(now: now, isFree: isFree))
+        guard sockets.hasRetired else { return }
+        sweep.run(in: multi, now: now)
+        sockets.countRetired()
+        if sockets.hasRetired { sweep.hurry(now: now) }
+    }
+}
+#endif

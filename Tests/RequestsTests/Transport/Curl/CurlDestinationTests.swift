@@ -1,0 +1,32 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import TestSupport
+import Testing
+
+@testable import Requests
+
+@Suite(.bounded) struct CurlDestinationTests {
+    @Test(
+        arguments: [
+            ("http://example.com", "http://example.com:80", "example.com"),
+            ("http://Example.COM:8080/a:b", "http://example.com:8080", "example.com"),
+            ("https://example.com?q", "https://example.com:443", "example.com"),
+            ("https://a_b-c.test:1/", "https://a_b-c.test:1", "a_b-c.test"),
+            ("http://xn--bcher-kva.example/", "http://xn--bcher-kva.example:80", "xn--bcher-kva.example"),
+            ("http://127.0.0.1:9/", "http://127.0.0.1:9", nil), ("http://[::1]:9/", "http://[::1]:9", nil),
+            ("http://[::1]/", "http://[::1]:80", nil), ("http://127.1/", "http://127.1:80", nil),
+            ("http://localhost/", "http://localhost:80", nil), ("http://a.LocalHost:1/", "http://a.localhost:1", nil),
+            ("http://example.com./", "http://example.com.:80", nil), ("http://a%62.test/", "http://a%62.test:80", nil),
+            ("", "http://:80", nil), ("http:", "http://:80", nil),
+        ] as [(String, String, String?)]
+    )
+    func addressLeadsSomewhere(_ address: String, _ origin: String, _ name: String?) {
+        let destination = CurlDestination(address)
+
+        #expect(destination.origin == origin)
+        #expect(destination.name == name)
+    }
+}
+#endif

@@ -1,0 +1,171 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import TestSupport
+import Testing
+
+@testable import Requests
+
+@Suite(.bounded) struct NameTableTests {
+    /// A table that can be asked within an expectation.
+    private final class Table {
+        private var table: NameTable
+        private(set) var workers = 0
+
+        init(mostAwaited: Int = 16, mostWorkers: Int) {
+            table = NameTable(mostAwaited: mostAwaited, mostWorkers: mostWorkers)
+        }
+
+        /// Asks at a second.
+        func ask(_ question: HostQuestion, at second: UInt64 = 0) -> NameTable.Answer {
+            ask(question.name, question, second)
+        }
+
+        /// Has what is known renewed, at a second.
+        func renew(_ name: String, at second: UInt64) -> NameTable.Answer {
+            ask(name, nil, second)
+        }
+
+        private func ask(_ name: String, _ question: HostQuestion?, _ second: UInt64) -> NameTable.Answer {
+            let (answer, startsWorker) = table.ask(name, question, now: second * 1_000_000_000)
+            if startsWorker { workers += 1 }
+            return answer
+        }
+
+        func leave(_ question: HostQuestion) {
+            if table.leave(question) { workers += 1 }
+        }
+
+        /// What a worker does next; without anything, it goes.
+        func next() -> String? {
+            let name = table.next()
+            if name == nil { workers -= 1 }
+            return name
+        }
+
+        /// Ends a look-up at a second; gives how many questions that answers.
+        @discardableResult
+        func finish(_ name: String, _ addresses: [String]?, at second: UInt64 = 0) -> Int {
+            let found = addresses.map(HostNames.Found.success) ?? .failure(.init(reason: "unknown"))
+            return table.finish(name, found, now: second * 1_000_000_000).count
+        }
+    }
+
+    private func question(_ name: String) -> HostQuestion { HostQuestion(name) { _, _ in } }
+
+    @Test func nameIsLookedUpOnceForAllWhoAsk() {
+        let table = Table(mostWorkers: 4)
+
+        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.workers == 1)
+        #expect(table.next() == "a")
+        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.finish("a", ["::1"]) == 3)
+        #expect(table.next() == nil && table.workers == 0)
+        #expect(table.ask(question("a")) == .fresh(["::1"]))
+    }
+
+    @Test func addressesAreKeptForAMinute() {
+        let table = Table(mostWorkers: 4)
+        _ = table.ask(question("a"))
+        _ = table.next()
+        table.finish("a", ["::1"])
+
+        #expect(table.renew("a", at: 59) == .fresh(["::1"]))
+        #expect(table.renew("a", at: 60) == .outdated(["::1"]))
+        #expect(table.next() == "a", "it is looked up anew, though no request waits")
+        #expect(table.finish("a", nil, at: 61) == 0)
+        #expect(table.renew("a", at: 62) == .outdated(["::1"]), "a failure takes nothing away")
+    }
+
+    @Test func nameThatNoRequestWaitsForIsNotLookedUp() {
+        let table = Table(mostWorkers: 1)
+        let questions = ["a", "b", "c"].map(question)
+        for question in questions { _ = table.ask(question) }
+        table.leave(questions[1])
+
+        #expect(table.workers == 1)
+        #expect(table.next() == "a")
+        table.finish("a", nil)
+        #expect(table.next() == "c")
+        table.finish("c", nil)
+        #expect(table.next() == nil)
+        _ = table.ask(questions[1])
+        #expect(table.workers == 1)
+    }
+
+    @Test func nameThatIsAskedForAgainIsLookedUpOnce() {
+        let table = Table(mostWorkers: 1)
+        let first = question("a")
+        _ = table.ask(first)
+        table.leave(first)
+        _ = table.ask(question("a"))
+
+        #expect(table.next() == "a")
+        #expect(table.finish("a", nil) == 1)
+        #expect(table.next() == nil)
+    }
+
+    @Test func failureIsNotRemembered() {
+        let table = Table(mostWorkers: 1)
+        _ = table.ask(question("a"))
+        _ = table.next()
+        table.finish("a", nil)
+
+        #expect(table.ask(question("a")) == .nothing)
+        #expect(table.next() == "a")
+    }
+
+    /// A look-up can't be stopped, and takes long where no server answers.
+    @Test func namesThatAreNotAnsweredHoldUpNoOtherOnceTheirRequestsHaveGone() {
+        let table = Table(mostAwaited: 2, mostWorkers: 5)
+        let silent = (1...3).map { question("silent-\($0)") }
+        for question in silent { _ = table.ask(question) }
+        #expect(table.workers == 2)
+        #expect(table.next() == "silent-1")
+        #expect(table.next() == "silent-2")
+        _ = table.ask(question("good"))
+        #expect(table.workers == 2, "there are as many as requests wait for")
+
+        table.leave(silent[0])
+        #expect(table.workers == 3)
+        #expect(table.next() == "silent-3")
+        table.leave(silent[2])
+        #expect(table.workers == 4)
+        #expect(table.next() == "good")
+    }
+
+    @Test func threadsAreLimitedWhateverIsGivenUp() {
+        let table = Table(mostAwaited: 2, mostWorkers: 5)
+
+        for number in 0..<100 {
+            let question = question("silent-\(number)")
+            _ = table.ask(question)
+            if table.workers <= 5, number < 5 { _ = table.next() }
+            table.leave(question)
+        }
+
+        #expect(table.workers == 5)
+    }
+
+    @Test func lookUpThatIsWaitedForAgainTakesItsPlaceBack() {
+        let table = Table(mostAwaited: 1, mostWorkers: 5)
+        let first = question("a")
+        _ = table.ask(first)
+        _ = table.next()
+        table.leave(first)
+        _ = table.ask(question("b"))
+        _ = table.next()
+        _ = table.ask(question("a"))
+        _ = table.ask(question("c"))
+        #expect(table.workers == 2)
+
+        table.finish("b", nil)
+        #expect(table.next() == nil, "the other one has its place")
+        #expect(table.finish("a", nil) == 1)
+        #expect(table.next() == "c")
+    }
+}
+#endif
