@@ -92,7 +92,9 @@ extension Interceptor where Self == ClosureInterceptor {
         ClosureInterceptor(intercept: { request, _, next in try await intercept(request, next) })
     }
 
-    /// Changes every response in a closure, before it is judged. What the closure throws is the failure of the request.
+    /// Changes every response in a closure, before it is judged.
+    ///
+    /// What the closure throws is the failure of the request.
     public static func transforming(
         _ change: @escaping @Sendable (inout HTTPResponse<Data>) throws -> Void
     ) -> ClosureInterceptor {

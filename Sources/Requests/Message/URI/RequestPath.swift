@@ -47,11 +47,9 @@ public struct RequestPath: Sendable, Hashable {
             return RequestPath("", failure: InvalidRequest(.url, reason, excerpt: text))
         }
         do throws(InvalidRequest) {
-            var path = text
-            for segment in segments {
-                if path.utf8.last != UInt8(ascii: "/") { path += "/" }
-                path += try segment.queryValue.percentEncodedPathSegment()
-            }
+            // One slash between the path and the first segment, whether the path ends in one or not.
+            var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
+            for segment in segments { path += "/" + (try segment.queryValue.percentEncodedPathSegment()) }
             return RequestPath(path)
         } catch {
             return RequestPath("", failure: error)
@@ -181,15 +179,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
             let bytes = Array(text.utf8)
             let root = AddressParts(text)?.root.utf8.count ?? 0
             let end = bytes[root...].firstIndex(where: "?#".utf8.contains) ?? bytes.count
-            for value in values where value.lowerBound < root && !bytes.isLabel(value) {
+            for value in values where root > 0 && value.lowerBound <= root && !bytes.isLabel(value) {
                 let fix = "make the host the base URL, or write `\\(raw:)` for a whole one"
                 throw InvalidRequest(.url, "has a value in its host that isn't one label: \(fix)", excerpt: text)
             }
             for segment in bytes[root..<end].split(separator: UInt8(ascii: "/"))
             where values.contains(where: { $0.overlaps(segment.indices) }) {
-                let decoded = String(decoding: segment.percentDecoded(), as: UTF8.self)
-                guard decoded != ".", decoded != ".." else {
-                    let reason = "has the value “\(decoded)”, which can't be a segment: it means another place"
+                let decoded = segment.percentDecoded()
+                // Some servers take what is escaped for a slash, and some a backslash.
+                let pieces = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+                guard !decoded.elementsEqual(".".utf8), !pieces.contains(where: { $0.elementsEqual("..".utf8) }) else {
+                    let value = String(decoding: decoded, as: UTF8.self).shortened()
+                    let reason = "has the value “\(value)”, which can't be a segment: it means another place"
                     throw InvalidRequest(.url, reason, excerpt: text)
                 }
             }

@@ -48,8 +48,9 @@ extension URITemplate.Expression {
     /// The bytes that may stand in an expansion of the expression.
     var alphabet: PercentEncoding {
         guard !kind.keepsReserved else { return .address }
-        let isComposed = kind.isNamed || variables.contains { $0.modifier == .explode }
-        return PercentEncoding(keeping: "-._~," + kind.separator + (isComposed ? "=" : ""))
+        let isExploded = variables.contains { $0.modifier == .explode }
+        let hasSeparators = isExploded || variables.count > 1
+        return PercentEncoding(keeping: "-._~," + (hasSeparators ? kind.separator : "") + (isExploded ? "=" : ""))
     }
 
     /// The value of a variable in its items, which bear names.
