@@ -19,7 +19,7 @@ import Testing
 
     struct GetUser: RequestSpec {
         let id: Int
-        var request: Get<User> { Get("users", "\(id)").timeout(10) }
+        var request: Get<User> { Get("users/\(id)").timeout(10) }
     }
 
     private final class Queue: RequestQueue {
@@ -46,7 +46,7 @@ import Testing
         let queue = Queue(transport)
         let id = 7
 
-        let user = try await queue.fetch(Get<User>("users", "\(id)"))
+        let user = try await queue.fetch(Get<User>("users/\(id)"))
 
         #expect(try await queue.fetch(GetUser(id: 7)) == user)
         #expect(transport.requests.map(\.url.path) == ["/v1/users/7", "/v1/users/7"])
@@ -55,7 +55,7 @@ import Testing
     /// Compiled, and not run: it would talk to a live host.
     private func fetchUser(_ id: Int) async throws -> User {
         let client = try HTTPClient(baseURL: "https://api.example.com/v1")
-        let user = try await client.fetch(Get<User>("users", "\(id)"))
+        let user = try await client.fetch(Get<User>("users/\(id)"))
         return user
     }
 

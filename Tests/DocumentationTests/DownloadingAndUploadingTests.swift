@@ -32,7 +32,8 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
     @Test func contentGoesToAFile() async throws {
         let movies = folder
 
-        let film = Get<Data>("films", "7").download(to: .directory(movies))
+        let id = 7
+        let film = Download("films/\(id)", to: .directory(movies))
         let file = try await client.fetch(film)
 
         #expect(file.lastPathComponent == "7")

@@ -132,7 +132,7 @@ extension OverLoopback {
         @Test func responseTellsTheCommandThatBroughtIt() async throws {
             let server = try MockServer { _ in .text("hi") }
 
-            let response = try await OperationQueue().send(HTTPRequest(server.url.absoluteString + "/a"))
+            let response = try await OperationQueue().send(HTTPRequest("\(server.url)/a"))
 
             #expect(try response.cURL()?.hasPrefix("curl") == true)
         }

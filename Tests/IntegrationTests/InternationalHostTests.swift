@@ -47,7 +47,9 @@ extension OverLoopback {
         func escapedHostIsRefused(_ address: String) async throws {
             let client = HTTPClient()
 
-            let error = await #expect(throws: RequestError.self) { try await client.send(HTTPRequest(address)) }
+            let error = await #expect(throws: RequestError.self) {
+                try await client.send(HTTPRequest("\(raw: address)"))
+            }
 
             #expect([.invalidRequest, .cannotConnect].contains(error?.code))
         }

@@ -218,7 +218,8 @@ final class CallAttempt: Sendable {
         ValidationContext(
             request: asked,
             attempt: number,
-            validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil
+            validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil,
+            userInfo: options.userInfo
         ) { self.identifier }
     }
 }
@@ -229,6 +230,7 @@ extension CallAttempt: ContextSource {
     var identifier: String { operation.requestIdentifier }
     var attempt: Int { number }
     var baseURL: URL? { environment.baseURL }
+    var userInfo: UserInfo { options.userInfo }
     var scope: CallScope? { call.scope }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
     var notes: InterceptorNotes { call.notes }

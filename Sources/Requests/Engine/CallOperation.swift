@@ -79,13 +79,14 @@ final class CallPlan: Sendable {
     /// Reads what there is to know; no interceptor is applied to work on its own behalf, which the scope names.
     init(_ options: RequestOptions, _ validStatusCodes: [Int], of call: Call, isOnBehalf: Bool) {
         self.options = options
-        self.validStatusCodes = validStatusCodes
+        self.validStatusCodes = options.validStatusCodes ?? validStatusCodes
         conditions = call.environment.conditions.followed(by: options.conditions)
         validators = call.environment.validators.followed(by: options.validators)
         let interceptors = call.environment.interceptors.followed(by: options.interceptors)
-        if let scope = call.scope, !interceptors.isEmpty {
+        if !interceptors.isEmpty, call.scope != nil || options.bypassesInterceptors {
             let applied = interceptors.indices.filter {
-                !scope.serves(interceptors[$0], at: $0, inOneEnvironment: isOnBehalf)
+                call.scope?.serves(interceptors[$0], at: $0, inOneEnvironment: isOnBehalf) != true
+                    && !options.bypasses(interceptors[$0])
             }
             (self.interceptors, positions) = (applied.map { interceptors[$0] }, applied)
         } else {
@@ -104,9 +105,22 @@ final class CallPlan: Sendable {
     }
 }
 
+extension RequestOptions {
+    fileprivate var bypassesInterceptors: Bool { isUnauthenticated || !bypassedInterceptors.isEmpty }
+
+    /// Whether the request is sent past an interceptor, be it limited to some requests or not.
+    fileprivate func bypasses(_ interceptor: any Interceptor) -> Bool {
+        if let scoped = interceptor as? any InterceptorWrapper { return bypasses(scoped.wrapped) }
+        if isUnauthenticated, interceptor is any ChallengeAnswering || interceptor is any HopAuthenticating {
+            return true
+        }
+        return bypassedInterceptors.contains { $0 == type(of: interceptor) }
+    }
+}
+
 extension Array {
     // Most requests bring none of their own: then nothing is copied.
-    fileprivate func followed(by others: [Element]) -> [Element] {
+    func followed(by others: [Element]) -> [Element] {
         others.isEmpty ? self : isEmpty ? others : self + others
     }
 }

@@ -9,6 +9,7 @@
 final class MonitorFeed: Sendable {
     private struct State: Sendable {
         var ledger = MonitorLedger()
+        var monitors: [any EventMonitor]
         var operation: MonitoredOperation
         var pending: [(event: MonitoredEvent, operation: MonitoredOperation)] = []
         var isReporting = false
@@ -18,19 +19,31 @@ final class MonitorFeed: Sendable {
         }
     }
 
-    private let monitors: [any EventMonitor]
     private let state: Locked<State>
 
     init(_ monitors: [any EventMonitor], operation: MonitoredOperation) {
-        self.monitors = monitors
-        state = Locked(State(operation: operation))
+        state = Locked(State(monitors: monitors, operation: operation))
     }
 
     /// Says what is known of the request, once there is one.
-    func identify(by identifier: @escaping @Sendable () -> String, tag: String?) {
+    func identify(by identifier: @escaping @Sendable () -> String, _ options: RequestOptions) {
+        let (tag, userInfo) = (options.tag, options.userInfo)
         state.withLock { state in
             state.operation.identify(by: identifier)
-            state.operation.tag = tag
+            (state.operation.tag, state.operation.userInfo) = (tag, userInfo)
+        }
+    }
+
+    /// Adds the monitors of a request that was made when its operation started, and tells them of that.
+    func add(_ monitors: [any EventMonitor]) {
+        guard !monitors.isEmpty else { return }
+        let operation = state.withLock { state in
+            state.monitors += monitors
+            return state.operation
+        }
+        for monitor in monitors {
+            MonitoredEvent.operationMade.report(to: monitor, of: operation)
+            MonitoredEvent.operationStarted.report(to: monitor, of: operation)
         }
     }
 
@@ -78,18 +91,19 @@ final class MonitorFeed: Sendable {
             return !state.isReporting
         }
         guard reports else { return }
-        while let (event, operation) = next() {
+        while let (event, operation, monitors) = next() {
             for monitor in monitors { event.report(to: monitor, of: operation) }
         }
     }
 
-    private func next() -> (MonitoredEvent, MonitoredOperation)? {
+    private func next() -> (MonitoredEvent, MonitoredOperation, [any EventMonitor])? {
         state.withLock { state in
             guard !state.pending.isEmpty else {
                 state.isReporting = false
                 return nil
             }
-            return state.pending.removeFirst()
+            let (event, operation) = state.pending.removeFirst()
+            return (event, operation, state.monitors)
         }
     }
 }

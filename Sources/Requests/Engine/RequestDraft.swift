@@ -17,12 +17,15 @@ struct RequestDraft {
 
     /// Gives a request what it inherits.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address.
+    /// - Throws: ``InvalidRequest`` for an invalid address; what the encoding of the query throws.
     @inline(never)
-    init(_ request: HTTPRequest, for attempt: CallAttempt) throws(InvalidRequest) {
+    init(_ request: HTTPRequest, for attempt: CallAttempt) throws {
         var request = request
+        attempt.options.change(&request)
+        // They have been read, and are those of the operation: what interceptors send on isn't to have them again.
+        if request.attachment != nil { request.attachment = nil }
         own = OwnFields(described: request.headers, inherited: attempt.environment.headers)
-        implied = try request.inherit(attempt.environment)
+        implied = try request.inherit(attempt.environment, isUnauthenticated: attempt.options.isUnauthenticated)
         attempt.markSecrets(of: &request)
         self.request = request
         self.attempt = attempt
@@ -76,8 +79,12 @@ extension HTTPRequest {
     ///
     /// Gives the fields that came from the body, for ``resolveBody(implied:)``.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address, and for a base URL that was to be one.
-    mutating func inherit(_ environment: RequestEnvironment) throws(InvalidRequest) -> HTTPHeaders {
+    /// - Throws: ``InvalidRequest`` for an invalid address, and for a base URL that was to be one; what the encoding of the
+    ///   query throws.
+    mutating func inherit(
+        _ environment: RequestEnvironment,
+        isUnauthenticated: Bool = false
+    ) throws -> HTTPHeaders {
         guard !environment.lacksBaseURL else {
             let reason = "isn't sent, since the base URL of the client was given as nil"
             throw InvalidRequest(.url, reason, excerpt: url.redactedDescription)
@@ -89,10 +96,14 @@ extension HTTPRequest {
             inherited.markSecrets(environment.secretHeaders)
             inherited.removeSecrets()
         }
+        if isUnauthenticated { inherited[.authorization] = nil }
+        do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         // Before the base URL is known, whose credentials aren't the request's own.
         if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
-        try resolve(baseURL: environment.baseURL, inheriting: environment.query)
+        var inheritedQuery = environment.query
+        inheritedQuery.adopt(environment.queryEncoder.encoding)
+        try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
         return applyHeaders(of: inherited)
     }
 }

@@ -48,6 +48,12 @@ public struct RequestEnvironment: Sendable {
     public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
     /// Makes the encoder of JSON for bodies that bring none, for each one; nil, the default, is one that sorts keys.
     public var makeEncoder: (@Sendable () -> JSONEncoder)?
+    /// How values are written as query parameters, where a request doesn't say; see ``ModifiableRequest/query(_:)``.
+    public var queryEncoder = QueryEncoder()
+    /// Where values are made of responses; nil, the default, is the thread that the response arrives on.
+    ///
+    /// A queue with a bound of its own keeps many large answers from being decoded at once.
+    public var decodingQueue: DispatchQueue?
     /// How far transports and caches may answer from what they keep, where the request doesn't say.
     public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     /// What has to hold before an operation does anything, besides the request's own conditions.

@@ -29,6 +29,8 @@ public struct RequestOptions: Sendable, Hashable {
     ///
     /// Without it the request sees every response in `process`.
     public var validatesStatus = true
+    /// The statuses that are answers, in the place of the request's own; nil takes those.
+    public var validStatusCodes: [Int]?
     /// Whether the request joins the unfinished transfer of an equal one; false by default.
     ///
     /// `addRequest` tells what equal means, and when it joins.
@@ -38,6 +40,14 @@ public struct RequestOptions: Sendable, Hashable {
     public var priority: Operation.QueuePriority?
     /// A name for people, which monitors and pictures of a queue show.
     public var tag: String?
+
+    /// How urgent the transfer is among those of one connection, from 0 to 1; nil leaves it to the transport.
+    ///
+    /// A `URLSession` takes it as the priority of its task, libcurl as the weight of a stream of HTTP/2. It is a hint.
+    public var httpPriority: Double?
+    /// Whether the interceptors that add credentials are passed by, and an `Authorization` field of the environment is left
+    /// out; false by default.
+    public var isUnauthenticated = false
 
     /// Header fields whose values are secrets, besides those that everybody knows for such and those of the
     /// environment: no description shows them, and no other origin receives them.
@@ -55,6 +65,11 @@ extension RequestOptions {
         var conditions: Identified<[any RequestCondition]>?
         var interceptors: Identified<[any Interceptor]>?
         var validators: Identified<[any ResponseValidator]>?
+        var monitors: Identified<[any EventMonitor]>?
+        var bypassed: Identified<[any Interceptor.Type]>?
+        var userInfo: Identified<UserInfo>?
+        var configureTask: Identified<@Sendable (URLSessionTask) -> Void>?
+        var changes: Identified<[@Sendable (inout HTTPRequest) -> Void]>?
     }
 
     /// What has to hold before the operation does anything, after the conditions of the environment.
@@ -73,5 +88,93 @@ extension RequestOptions {
     public var validators: [any ResponseValidator] {
         get { policies.validators?.value ?? [] }
         set { policies.validators = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+
+    /// What watches the operation, besides the monitors of the environment.
+    public var monitors: [any EventMonitor] {
+        get { policies.monitors?.value ?? [] }
+        set { policies.monitors = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+
+    /// The kinds of interceptors that the request is sent past.
+    public var bypassedInterceptors: [any Interceptor.Type] {
+        get { policies.bypassed?.value ?? [] }
+        set { policies.bypassed = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+
+    /// What your own interceptors, validators and monitors are told about the request.
+    public var userInfo: UserInfo {
+        get { policies.userInfo?.value ?? UserInfo() }
+        set { policies.userInfo = Identified(newValue) }
+    }
+
+    /// Changes the task of a `URLSession` before it is resumed.
+    ///
+    /// For what only Foundation has, such as the number of bytes that are expected. Other transports don't call it.
+    /// Called once for each transfer, on no thread in particular.
+    public var configureTask: (@Sendable (URLSessionTask) -> Void)? {
+        get { policies.configureTask?.value }
+        set { policies.configureTask = newValue.map(Identified.init) }
+    }
+
+    /// The changes that modifiers have made to what is sent, in their order, for requests that don't store that.
+    var changes: [@Sendable (inout HTTPRequest) -> Void] {
+        get { policies.changes?.value ?? [] }
+        set { policies.changes = newValue.isEmpty ? nil : Identified(newValue) }
+    }
+}
+
+// MARK: - In a request
+
+extension HTTPRequest {
+    /// What to override of the environment where this request is the operation's own.
+    public var options: RequestOptions {
+        get { (attachment as? Box<RequestOptions>)?.value ?? RequestOptions() }
+        set { attachment = Box(newValue) }
+    }
+
+    /// Takes the options out of the request.
+    mutating func detachOptions() -> RequestOptions {
+        guard attachment != nil else { return RequestOptions() }
+        defer { attachment = nil }
+        return options
+    }
+}
+
+extension RequestOptions {
+    /// These options, and those of what the request is made of where these say nothing.
+    func over(_ base: RequestOptions) -> RequestOptions {
+        var options = self
+        options.timeout = timeout ?? base.timeout
+        options.deadline = deadline ?? base.deadline
+        options.redirect = redirect ?? base.redirect
+        options.trust = trust ?? base.trust
+        options.retry = retry ?? base.retry
+        options.maximumBodySize = maximumBodySize ?? base.maximumBodySize
+        options.maximumHeaderSize = maximumHeaderSize ?? base.maximumHeaderSize
+        options.validStatusCodes = validStatusCodes ?? base.validStatusCodes
+        options.priority = priority ?? base.priority
+        options.httpPriority = httpPriority ?? base.httpPriority
+        options.tag = tag ?? base.tag
+        options.configureTask = configureTask ?? base.configureTask
+        options.usesCookies = usesCookies && base.usesCookies
+        options.validatesStatus = validatesStatus && base.validatesStatus
+        options.coalesce = coalesce || base.coalesce
+        options.isUnauthenticated = isUnauthenticated || base.isUnauthenticated
+        options.secretHeaders.formUnion(base.secretHeaders)
+        options.conditions = base.conditions + conditions
+        options.interceptors = base.interceptors + interceptors
+        options.validators = base.validators + validators
+        options.monitors = base.monitors + monitors
+        options.bypassedInterceptors = base.bypassedInterceptors + bypassedInterceptors
+        options.changes = base.changes + changes
+        if base.policies.userInfo != nil { options.userInfo = userInfo.over(base.userInfo) }
+        return options
+    }
+
+    /// Makes the changes that modifiers have recorded.
+    func change(_ request: inout HTTPRequest) {
+        guard policies.changes != nil else { return }
+        for change in changes { change(&request) }
     }
 }

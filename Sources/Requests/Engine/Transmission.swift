@@ -173,6 +173,8 @@ final class Transmission: Sendable {
             trust: owner.options.trust ?? owner.environment.trust
         )
         outgoing.usesCookies = owner.options.usesCookies && request.usesCookies
+        outgoing.priority = owner.options.httpPriority.flatMap { $0.isNaN ? nil : min(max($0, 0), 1) }
+        outgoing.configureTask = owner.options.configureTask
         outgoing.flow = flow
         if !keepsContent {
             outgoing.isStreamed = true

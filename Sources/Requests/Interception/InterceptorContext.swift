@@ -20,8 +20,16 @@ public struct InterceptorContext: Sendable {
     ///   - attempt: The number of the attempt; 1 is the first.
     ///   - baseURL: What relative addresses are appended to; nil by default.
     ///   - request: The request, for ``Interceptor/retry(_:context:)`` and ``Interceptor/transform(_:context:)``.
-    public init(identifier: String, attempt: Int, baseURL: URL? = nil, request: HTTPRequest? = nil) {
-        self.init(TestContext(identifier: identifier, attempt: attempt, baseURL: baseURL), request: request)
+    ///   - userInfo: What the application says about the request.
+    public init(
+        identifier: String,
+        attempt: Int,
+        baseURL: URL? = nil,
+        request: HTTPRequest? = nil,
+        userInfo: UserInfo = UserInfo()
+    ) {
+        let source = TestContext(identifier: identifier, attempt: attempt, baseURL: baseURL, userInfo: userInfo)
+        self.init(source, request: request)
     }
 
     /// The identifier of the request.
@@ -42,6 +50,9 @@ public struct InterceptorContext: Sendable {
     /// For a retry it is what would be sent again, whatever redirects have led to: what is decided, is decided about
     /// this request. For a response to be transformed, it is the one that the redirects have led to.
     public var request: HTTPRequest? { asked?.value }
+
+    /// What the application says about the request, typed by key.
+    public var userInfo: UserInfo { source.userInfo }
 
     /// The refreshes that wait for the operation, which must not wait for them.
     var refreshing: Set<ObjectIdentifier> { source.scope?.refreshes ?? [] }
@@ -104,6 +115,7 @@ protocol ContextSource: AnyObject, Sendable {
     var identifier: String { get }
     var attempt: Int { get }
     var baseURL: URL? { get }
+    var userInfo: UserInfo { get }
     /// What the operation is made on behalf of; nil if it isn't.
     var scope: CallScope? { get }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { get }
@@ -151,12 +163,14 @@ private final class TestContext: ContextSource {
     let identifier: String
     let attempt: Int
     let baseURL: URL?
+    let userInfo: UserInfo
     let notes = InterceptorNotes()
 
-    init(identifier: String, attempt: Int, baseURL: URL?) {
+    init(identifier: String, attempt: Int, baseURL: URL?, userInfo: UserInfo) {
         self.identifier = identifier
         self.attempt = attempt
         self.baseURL = baseURL
+        self.userInfo = userInfo
     }
 
     var scope: CallScope? { nil }

@@ -53,6 +53,15 @@ public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
     }
 }
 
+/// An interceptor that is another one, with a difference.
+protocol InterceptorWrapper {
+    var wrapped: any Interceptor { get }
+}
+
+extension ScopedInterceptor: InterceptorWrapper {
+    var wrapped: any Interceptor { base }
+}
+
 extension ScopedInterceptor: ChallengeAnswering {
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request

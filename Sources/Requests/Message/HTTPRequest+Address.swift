@@ -12,21 +12,42 @@ extension HTTPRequest {
         set { address = .url(newValue) }
     }
 
-    /// Makes a request for an address as it is written.
+    /// Makes a request for a path, or for an absolute address.
+    ///
+    /// ```swift
+    /// HTTPRequest("https://api.example.com/todos/1")
+    /// HTTPRequest("users/\(id)/posts?page=2")
+    /// HTTPRequest("users", id, "posts")
+    /// ```
     ///
     /// - Parameters:
     ///   - method: What is asked of the resource.
-    ///   - address: An absolute address, or a path with a query if it has one, which is appended to the base URL of
-    ///     wherever the request runs. What is escaped in it stays so, and what has to be escaped is.
-    ///   - query: Query parameters, appended to those of the address.
+    ///   - path: The path, which is appended to the base URL of wherever the request runs, or an absolute address.
+    ///     ``RequestPath`` tells what becomes of values in it.
+    ///   - segments: Segments behind the path, each of which is one segment, whatever it holds.
+    ///   - query: Query parameters, appended to those of the path.
     ///   - body: The content.
     public init(
         method: HTTPMethod = .get,
-        _ address: String,
+        _ path: RequestPath,
+        _ segments: any Query.ValueConvertible...,
         query: Query = [],
         body: HTTPBody = .none
     ) {
-        self.init(Address(address), method: method, body: body)
+        self.init(Address(path.appending(segments)), method: method, body: body)
+        self.query = query
+    }
+
+    /// Makes a request for the resource at a `URL`, at a list of segments, or wherever a type of yours says.
+    @_disfavoredOverload
+    public init(
+        method: HTTPMethod = .get,
+        _ path: some RequestPathConvertible,
+        _ segments: any Query.ValueConvertible...,
+        query: Query = [],
+        body: HTTPBody = .none
+    ) {
+        self.init(Address(path.requestPath.appending(segments)), method: method, body: body)
         self.query = query
     }
 
@@ -70,29 +91,11 @@ extension HTTPRequest {
         try configure(&self)
     }
 
-    /// Makes a request for the resource at some path components, each of which is one segment, whatever it holds.
-    init(components: [String], method: HTTPMethod) {
-        self.init(Address(components: components), method: method)
-    }
-
-    /// Makes a request for the resource at path components that stand in the source one by one.
-    ///
-    /// The first of them is hardly ever what a user has typed. With a slash it is a path by mistake: to take it for one
-    /// would open the way to others where it isn't, and to escape it would ask for something that nobody meant.
-    init(listed components: [String], method: HTTPMethod) {
-        guard let first = components.first, first.utf8.contains(UInt8(ascii: "/")) else {
-            self.init(components: components, method: method)
-            return
-        }
-        let fix = "give its segments one by one, or take HTTPRequest(_:) for a path"
-        let error = InvalidRequest(.url, "is a path in the place of one segment: \(fix)", excerpt: first)
-        self.init(.invalid(error), method: method)
-    }
-
     /// Makes a request for a path below a base URL.
     ///
     /// - Parameters:
-    ///   - path: The path, with its slashes, and a query if it has one. It can't lead to another host.
+    ///   - path: The path as it is written, escaped where it has to be: with its slashes, and a query if it has one. It
+    ///     can't lead to another host. Values belong into a ``RequestPath``.
     ///   - baseURL: What it is appended to; its own path and query are kept.
     ///   - method: What is asked of the resource.
     public init(path: String, relativeTo baseURL: URL, method: HTTPMethod = .get) {
@@ -105,19 +108,20 @@ extension HTTPRequest {
 
     /// The path of the address, escaped where it has to be.
     ///
-    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays. A path that climbs
-    /// out of the base URL with `..` is an error when the request is built.
-    public var path: String {
-        get { url.path(percentEncoded: true) }
+    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays. Each value that is
+    /// interpolated is one segment. A path that climbs out of the base URL with `..` is an error when the request is built.
+    public var path: RequestPath {
+        get { RequestPath(url.path(percentEncoded: true)) }
         set { setPath(newValue) }
     }
 
-    private mutating func setPath(_ path: String) {
-        guard case .url(let url) = address, url.scheme != nil else {
-            return address = .reference(path)
+    private mutating func setPath(_ path: RequestPath) {
+        guard path.failure == nil, case .url(let url) = address, url.scheme != nil, AddressParts(path.text) == nil
+        else {
+            return address = Address(path)
         }
         do throws(InvalidRequest) {
-            let encoded = try path.percentEncodedPath()
+            let encoded = try path.text.percentEncodedPath()
             changeComponents { $0.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded }
         } catch {
             address = .invalid(error)
@@ -205,7 +209,10 @@ extension HTTPRequest {
         inheriting inherited: Query
     ) throws(InvalidRequest) {
         guard var baseURL else {
-            throw InvalidRequest(.url, "is relative, and there is no base URL", excerpt: reference)
+            let start = reference.drop { $0 == "/" }.prefix(8).lowercased()
+            let isSegment = start.hasPrefix("http%3a") || start.hasPrefix("https%3a")
+            let fix = isSegment ? ": a text is one segment; interpolate a URL, or `\\(raw:)`, for an address" : ""
+            throw InvalidRequest(.url, "is relative, and there is no base URL\(fix)", excerpt: reference)
         }
         if !inherited.isEmpty { baseURL = try URL.joined(base: baseURL, query: inherited) }
         address = .url(try URL.joined(base: baseURL, reference: reference, query: query))
@@ -220,13 +227,6 @@ extension HTTPRequest {
     func inherits(from baseURL: URL?) -> Bool {
         guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }
         return Origin(url) == Origin(baseURL)
-    }
-}
-
-extension String {
-    /// Whether the text is a scheme, as those of addresses are written (RFC 3986, 3.1).
-    fileprivate var isScheme: Bool {
-        (utf8.first.map(ASCII.isLetter) ?? false) && utf8.allSatisfy(PercentEncoding(keeping: "+-.").keeps)
     }
 }
 

@@ -14,6 +14,9 @@ import Foundation
 /// HTTPRequest { $0.path = "login"; $0.method = .post; $0.body = .json(credentials) }
 /// ```
 ///
+/// What the request overrides of its environment, such as retries, is among its ``options``, and can be set with all else:
+/// `$0.options.retry = .default`. An interceptor that sends it on doesn't take that along.
+///
 /// Its pieces aren't checked when they are set, since neither a setter nor a chain of modifiers can throw well; they
 /// are checked when the request is built, and a bad one is a typed error then. Nothing bad is sent.
 public struct HTTPRequest: Sendable {
@@ -36,6 +39,8 @@ public struct HTTPRequest: Sendable {
         var template: URLRequest?
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
         var hasLeftOrigin = false
+        var encodableQueries: [EncodableQuery] = []
+        var attachment: (any Sendable)?
     }
 
     private var fields: Fields {
@@ -168,6 +173,43 @@ extension HTTPRequest {
     }
 }
 
+extension HTTPRequest {
+    /// The values that become query parameters when it is known how; see ``ModifiableRequest/query(_:)``.
+    var encodableQueries: [EncodableQuery] {
+        _read { yield fields.encodableQueries }
+        _modify { yield &fields.encodableQueries }
+    }
+
+    /// What is kept with the request by code that this one doesn't know.
+    var attachment: (any Sendable)? {
+        _read { yield fields.attachment }
+        _modify { yield &fields.attachment }
+    }
+
+    /// Makes query parameters of the values that are to become some, in their places.
+    ///
+    /// - Throws: What the encoding throws.
+    mutating func encodeQueries(with encoder: QueryEncoder) throws {
+        query.adopt(encoder.encoding)
+        guard !encodableQueries.isEmpty else { return }
+        var items = Array(query)
+        for encodable in encodableQueries.reversed() {
+            items.insert(contentsOf: try encodable.encode(encoder), at: Swift.min(encodable.position, items.count))
+        }
+        if query.isEmpty { query.spaces = encoder.spaces }
+        query.removeAll { _ in true }
+        query.append(contentsOf: items)
+        encodableQueries = []
+    }
+}
+
+/// A value that becomes query parameters when the request is built.
+struct EncodableQuery: Sendable {
+    /// How many parameters stand before it.
+    let position: Int
+    let encode: @Sendable (QueryEncoder) throws -> Query
+}
+
 extension HTTPRequest: CustomStringConvertible {
     /// The method and the address, without credentials and query: nothing in it is a secret.
     public var description: String {
@@ -244,11 +286,23 @@ extension HTTPRequest {
         var digest = Digest()
         digest.add(method.rawValue)
         digest.add(url.absoluteString)
-        digest.add(query.percentEncoded)
+        digest.add(queryIdentity)
         if !decodesContent { digest.add("raw") }
         digest.add(authenticated.headers)
         digest.add(body)
         return "\(self) \(digest.hexadecimal)"
+    }
+
+    // A value that can't be encoded will fail the request when it is built.
+    private var queryIdentity: String {
+        guard !encodableQueries.isEmpty else { return query.percentEncoded }
+        var copy = self
+        do {
+            try copy.encodeQueries(with: QueryEncoder())
+            return copy.query.percentEncoded
+        } catch {
+            return "\(error)"
+        }
     }
 
     // Credentials that can't be had now will fail the request when it is built.

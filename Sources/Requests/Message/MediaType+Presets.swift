@@ -42,6 +42,8 @@ extension MediaType {
     public static let graphQLResponse = MediaType("application", "graphql-response+json")
     /// The manifest of a web application.
     public static let manifestJSON = MediaType("application", "manifest+json")
+    /// A property list, in XML or in its binary form.
+    public static let propertyList = MediaType("application", "x-plist")
     /// XML (RFC 7303).
     public static let xml = MediaType("application", "xml")
     /// A feed in Atom (RFC 4287).

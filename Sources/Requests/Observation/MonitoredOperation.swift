@@ -22,6 +22,8 @@ public struct MonitoredOperation: Sendable, Identifiable {
     public var tag: String?
     /// The name of the request's type.
     public var requestType: String
+    /// What the application says about the request.
+    public var userInfo = UserInfo()
 
     /// Describes an operation, under the next free number.
     ///
@@ -54,7 +56,7 @@ public struct MonitoredOperation: Sendable, Identifiable {
     /// Another operation, of the same request.
     func another() -> MonitoredOperation {
         var other = MonitoredOperation(tag: tag, requestType: requestType)
-        other.lazyIdentifier = lazyIdentifier
+        (other.lazyIdentifier, other.userInfo) = (lazyIdentifier, userInfo)
         return other
     }
 

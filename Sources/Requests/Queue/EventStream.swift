@@ -67,7 +67,7 @@ extension RequestQueue {
                     now: self.environment.now
                 ),
                 clock: self.environment.clock,
-                deadline: request.options.deadline ?? self.environment.deadline
+                deadline: request.resolvedOptions.deadline ?? self.environment.deadline
             ) { (fields, deadline) async throws(RequestError) -> ResponseStream in
                 let connection = EventConnection(request: request, fields: fields, deadline: deadline)
                 return try await self.stream(connection, session: session)
@@ -222,7 +222,7 @@ struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, E
     var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     var options: RequestOptions {
-        var options = request.options
+        var options = request.resolvedOptions
         options.deadline = deadline
         // It is for the stream to decide when to connect again.
         options.retry = .never

@@ -120,7 +120,7 @@ public protocol RequestProviding: Sendable {
     /// Makes the request that all others are made from; by default one that has only the address and the method.
     ///
     /// - Parameters:
-    ///   - path: The path of the resource, with its slashes, and a query if it has one.
+    ///   - path: The path of the resource as it is written, with its slashes, a query if it has one, and values escaped.
     ///   - method: The method.
     /// - Returns: A request that ignores the content of the answer; another decoder replaces that.
     func request(to path: String, using method: HTTPMethod) -> APIRequest<Self, Void>
@@ -138,46 +138,53 @@ extension RequestProviding {
 
 extension RequestProviding {
     /// Makes a request that gets a resource.
-    public func get<Value>(_ decoder: ResponseDecoder<Value>, from path: String) -> APIRequest<Self, Value> {
-        request(to: path, using: .get).decoding(decoder)
+    public func get<Value>(_ decoder: ResponseDecoder<Value>, from path: RequestPath) -> APIRequest<Self, Value> {
+        request(at: path, using: .get).decoding(decoder)
     }
 
     /// Makes a request that gets a resource for its effect, or to be decoded later.
-    public func get(_ path: String) -> APIRequest<Self, Void> {
-        request(to: path, using: .get)
+    public func get(_ path: RequestPath) -> APIRequest<Self, Void> {
+        request(at: path, using: .get)
     }
 
     /// Makes a request that posts content, and ignores the content of the answer unless it is given a decoder:
     /// ``TypedRequest/decoding(_:)``.
-    public func post(_ body: HTTPBody, to path: String) -> APIRequest<Self, Void> {
-        request(to: path, using: .post).body(body)
+    public func post(_ body: HTTPBody, to path: RequestPath) -> APIRequest<Self, Void> {
+        request(at: path, using: .post).body(body)
     }
 
     /// Makes a request that replaces a resource, and ignores the content of the answer unless it is given a decoder:
     /// ``TypedRequest/decoding(_:)``.
-    public func put(_ body: HTTPBody, to path: String) -> APIRequest<Self, Void> {
-        request(to: path, using: .put).body(body)
+    public func put(_ body: HTTPBody, to path: RequestPath) -> APIRequest<Self, Void> {
+        request(at: path, using: .put).body(body)
     }
 
     /// Makes a request that changes a part of a resource, and ignores the content of the answer unless it is given a
     /// decoder: ``TypedRequest/decoding(_:)``.
-    public func patch(_ path: String, with body: HTTPBody) -> APIRequest<Self, Void> {
-        request(to: path, using: .patch).body(body)
+    public func patch(_ path: RequestPath, with body: HTTPBody) -> APIRequest<Self, Void> {
+        request(at: path, using: .patch).body(body)
     }
 
     /// Makes a request that removes a resource.
-    public func delete(_ path: String) -> APIRequest<Self, Void> {
-        request(to: path, using: .delete)
+    public func delete(_ path: RequestPath) -> APIRequest<Self, Void> {
+        request(at: path, using: .delete)
     }
 
     /// Makes a request for what a get would bring, without the content.
-    public func head(_ path: String) -> APIRequest<Self, Void> {
-        request(to: path, using: .head)
+    public func head(_ path: RequestPath) -> APIRequest<Self, Void> {
+        request(at: path, using: .head)
     }
 
     /// Makes a request for the options that a resource offers.
-    public func options(_ path: String) -> APIRequest<Self, Void> {
-        request(to: path, using: .options)
+    public func options(_ path: RequestPath) -> APIRequest<Self, Void> {
+        request(at: path, using: .options)
+    }
+
+    /// Makes a request for a path in which no value is more than one piece.
+    private func request(at path: RequestPath, using method: HTTPMethod) -> APIRequest<Self, Void> {
+        var request = request(to: path.text, using: method)
+        if let failure = path.failure { request.http.address = .invalid(failure) }
+        return request
     }
 }
 

@@ -226,7 +226,7 @@ private protocol DrawnOperation: Operation {
 extension RequestOperation: DrawnOperation {
     fileprivate var requestType: String { R.shownTypeName }
     fileprivate var requestIdentifier: String? { request?.identifier }
-    fileprivate var requestTag: String? { (request as? any NetworkRequest)?.options.tag }
+    fileprivate var requestTag: String? { (request as? any NetworkRequest)?.resolvedOptions.tag }
 
     fileprivate var stateOfResult: QueueGraph.State? {
         switch result {

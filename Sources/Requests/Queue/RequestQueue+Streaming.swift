@@ -56,7 +56,7 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequ
     let handover: StreamHandover
 
     var identifier: String { request.identifier }
-    var options: RequestOptions { request.options }
+    var options: RequestOptions { request.resolvedOptions }
     var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {

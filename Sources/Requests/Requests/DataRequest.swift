@@ -91,12 +91,18 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     associatedtype FloatStrategy: OptionalConvertible<JSONDecoder.NonConformingFloatDecodingStrategy> = JSONDecoder
         .NonConformingFloatDecodingStrategy?
 
-    /// The type of the decoder. With another one than `JSONDecoder`, the request implements `processData(_:)` itself.
+    /// The type of the decoder. With one that isn't a ``BodyDecoder``, the request implements `processData(_:)` itself.
     associatedtype ContentDecoder = JSONDecoder
+    /// The type of the key path: `String` or `String?`.
+    associatedtype ContentKeyPath: OptionalConvertible<String> = String?
 
     /// What decodes the content. By default the decoder that ``RequestEnvironment/makeDecoder`` makes, with the strategies
-    /// below; a request that brings its own need not state those.
+    /// below; a request that brings its own, such as a `PropertyListDecoder`, need not state those.
     var decoder: ContentDecoder { get }
+
+    /// The keys from the outside in, separated by dots, of the part of the content that is decoded, such as `data.user`; a
+    /// number is an index into an array. Nil, the default, decodes the whole.
+    var keyPath: ContentKeyPath { get }
 
     /// How keys become property names; nil, the default, is the decoder's own way.
     var keyDecodingStrategy: KeyStrategy { get }
@@ -106,6 +112,11 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     var dataDecodingStrategy: DataStrategy { get }
     /// How infinities and not-a-number are read; nil, the default, is the decoder's own way.
     var nonConformingFloatDecodingStrategy: FloatStrategy { get }
+}
+
+extension DecodableRequest where ContentKeyPath == String? {
+    /// The whole.
+    public var keyPath: String? { nil }
 }
 
 extension DecodableRequest where KeyStrategy == JSONDecoder.KeyDecodingStrategy? {
@@ -128,8 +139,6 @@ extension DecodableRequest where FloatStrategy == JSONDecoder.NonConformingFloat
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
 }
 
-// What processes the content is here too: a decoder of another type, such as one of property lists, doesn't silently
-// lose to that of JSON.
 extension DecodableRequest where ContentDecoder == JSONDecoder {
     /// The decoder of the environment, with the strategies of the request.
     ///
@@ -144,7 +153,10 @@ extension DecodableRequest where ContentDecoder == JSONDecoder {
         }
         return decoder
     }
+}
 
+// A decoder of a type that can't decode content doesn't silently lose to that of JSON.
+extension DecodableRequest where ContentDecoder: BodyDecoder {
     /// Decodes the content; a response that says "not modified" to a conditional request has none.
     ///
     /// - Throws: What ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
@@ -157,18 +169,24 @@ extension DecodableRequest where ContentDecoder == JSONDecoder {
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
     public func processData(_ data: Data) throws -> Success {
-        try decoder.decode(Success.self, fromContent: data)
+        try decoder.decode(Success.self, fromContent: data, atKeyPath: keyPath.asOptional)
     }
 }
 
-/// The operation of a ``DecodableRequest``: asks for JSON, where the request doesn't say what it accepts.
+/// The operation of a ``DecodableRequest``: asks for what its decoder reads, where the request doesn't say what it
+/// accepts.
 // Sendable: Operation demands that it be restated; nothing is added here.
 open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked Sendable {
-    /// Asks for JSON.
+    /// Asks for what the decoder reads.
     ///
     /// - Throws: What a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
-        if !request.headers.contains(.accept) { request.headers[.accept] = "application/json" }
+        if !request.headers.contains(.accept) {
+            // To make a decoder only to ask it isn't worth it, and most are of JSON.
+            let isJSON = R.ContentDecoder.self == JSONDecoder.self
+            let decoder = isJSON ? nil : self.request?.decoder as? any BodyDecoder
+            request.headers.set(.accept(decoder?.accepted ?? [.json]))
+        }
         try super.prepare(&request)
     }
 }

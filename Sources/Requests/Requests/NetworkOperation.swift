@@ -19,8 +19,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///
     /// Its deadline, if it has one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {
-        let monitors = configuration.environment.monitors
-        let feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(of: R.self))
+        let request = configuration.source.value
+        let options = request?.resolvedOptions
+        let monitors = configuration.environment.monitors.followed(by: options?.monitors ?? [])
+        // A request that is yet to be made may bring a monitor.
+        let isWatched = !monitors.isEmpty || request == nil
+        let feed = isWatched ? MonitorFeed(monitors, operation: MonitoredOperation(of: R.self)) : nil
         let call = Call(
             transport: configuration.transport,
             environment: configuration.environment,
@@ -28,11 +32,15 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             feed: feed
         )
         self.call = call
-        let request = configuration.source.value
-        givenPlan = request.map { CallPlan($0, of: call, isOnBehalf: configuration.isOnBehalf) }
+        if let request, let options {
+            let statuses = request.validStatusCodes
+            givenPlan = CallPlan(options, statuses, of: call, isOnBehalf: configuration.isOnBehalf)
+        } else {
+            givenPlan = nil
+        }
         super.init(source: configuration.source)
         if let feed {
-            if let request, let givenPlan { feed.identify(by: { request.identifier }, tag: givenPlan.options.tag) }
+            if let request, let options { feed.identify(by: { request.identifier }, options) }
             feed.report(.operationMade)
         }
         if let deadline = plan?.options.deadline ?? call.environment.deadline { setDeadline(deadline) }
@@ -184,12 +192,17 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         of request: HTTPRequest,
         in attempt: CallAttempt
     ) async throws(CallFailure) {
-        try conclude(response.map { $0.data ?? Data() })
+        let response = response.map { $0.data ?? Data() }
+        guard let queue = environment.decodingQueue else { return try conclude(response) { try process(response) } }
+        let value = await withUnsafeContinuation { decoded in
+            queue.async { decoded.resume(returning: Result { try self.process(response) }) }
+        }
+        try conclude(response) { try value.get() }
     }
 
-    private func conclude(_ response: HTTPResponse<Data>) throws(CallFailure) {
+    private func conclude(_ response: HTTPResponse<Data>, _ process: () throws -> R.Success) throws(CallFailure) {
         do {
-            finish(with: .success(try process(response)))
+            finish(with: .success(try process()))
         } catch let error as DecodingError {
             let reason = "the value is of type \(R.Success.self)"
             let error = RequestError(.decoding, phase: .decoding, reason: reason, underlying: error)
@@ -222,9 +235,11 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     // MARK: The request
 
     override func noteRequest(_ request: R) {
-        let plan = CallPlan(request, of: call, isOnBehalf: false)
+        let options = request.resolvedOptions
+        let plan = CallPlan(options, request.validStatusCodes, of: call, isOnBehalf: false)
         core.withLock { $0.role.plan = plan }
-        call.feed?.identify(by: { request.identifier }, tag: plan.options.tag)
+        call.feed?.identify(by: { request.identifier }, options)
+        call.feed?.add(options.monitors)
         // The deadline of the environment counts from the making of the operation, and is running.
         if let deadline = plan.options.deadline { setDeadline(deadline) }
     }
@@ -337,13 +352,6 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 }
 
 extension NetworkOperation: TaskOperation {}
-
-extension CallPlan {
-    /// Reads what a request says about its call.
-    fileprivate convenience init(_ request: some NetworkRequest, of call: Call, isOnBehalf: Bool) {
-        self.init(request.options, request.validStatusCodes, of: call, isOnBehalf: isOnBehalf)
-    }
-}
 
 extension NetworkOperation: CallOperation {
     final var requestIdentifier: String { request?.identifier ?? "" }

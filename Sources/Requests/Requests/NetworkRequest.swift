@@ -26,6 +26,9 @@ public protocol NetworkRequest: Request {
     /// What the request overrides of the environment that it runs in; nothing by default.
     var options: RequestOptions { get }
 
+    /// The options, with those of the requests that this one is made of. Not for you to implement: declare ``options``.
+    var resolvedOptions: RequestOptions { get }
+
     /// Makes the request to send, and hands it to `completion`, now or later, from any thread.
     ///
     /// Called once for every attempt. Only the first call of the completion counts. An operation whose completion is
@@ -66,6 +69,9 @@ extension NetworkRequest where ValidHTTPStatusCodes: Sequence<HTTPStatus> {
 extension NetworkRequest {
     /// Overrides nothing.
     public var options: RequestOptions { RequestOptions() }
+
+    /// The options.
+    public var resolvedOptions: RequestOptions { options }
 
     /// Takes over what ``makeURLRequest(completion:)`` makes.
     public func makeHTTPRequest(

@@ -11,12 +11,12 @@ import Foundation
 /// ```swift
 /// protocol GitHubRequest: RequestConvertible {}
 /// extension GitHubRequest {
-///     func resource(_ path: String) -> HTTPRequest { HTTPRequest("https://api.github.com" + path) }
+///     func resource(_ path: String) -> HTTPRequest { HTTPRequest("https://api.github.com/\(raw: path)") }
 /// }
 ///
 /// struct RateLimitRequest: GitHubRequest {
 ///     typealias Success = RateLimit
-///     var http: HTTPRequest { resource("/rate_limit") }
+///     var http: HTTPRequest { resource("rate_limit") }
 /// }
 /// ```
 ///
@@ -33,7 +33,20 @@ extension RequestConvertible {
     ///
     /// That is by all that changes it: the method, the address, the fields that a server
     /// goes by, the credentials and the content. Secrets are in it as a digest only.
-    public var identifier: String { http.identity }
+    public var identifier: String { changedHTTP.identity }
+
+    /// The options, and those of http where they say nothing.
+    public var resolvedOptions: RequestOptions {
+        let base = http
+        return base.attachment == nil ? options : options.over(base.options)
+    }
+
+    /// What to send, with what modifiers have changed of it.
+    var changedHTTP: HTTPRequest {
+        var request = http
+        options.change(&request)
+        return request
+    }
 
     /// Hands over http, with an `Accept` for what the decoder reads unless there is one.
     public func makeHTTPRequest(
@@ -71,9 +84,7 @@ extension RequestConvertible {
     /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a file that can't be read; what the body or the
     ///   authentication throws.
     public func toURLRequest(baseURL: URL? = nil) throws -> URLRequest {
-        var request = http
-        request.accept(responseDecoder.accepted, unless: [])
-        return try URLRequest(request.prepared(baseURL: baseURL))
+        try URLRequest(prepared(baseURL: baseURL))
     }
 }
 
@@ -121,6 +132,14 @@ extension HTTPRequest: RequestConvertible, ModifiableRequest {
         set { self = newValue }
     }
 
+    /// The options of the request.
+    public var resolvedOptions: RequestOptions { options }
+
+    /// Changes the request.
+    public mutating func change(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) {
+        change(&self)
+    }
+
     /// The same request, with a way to make a value of the answer.
     public func decoding<Value>(_ decoder: ResponseDecoder<Value>) -> TypedRequest<HTTPRequest, Value> {
         TypedRequest(self, decoding: decoder)
@@ -134,7 +153,7 @@ extension RequestConvertible {
     func prepared(baseURL: URL?) throws -> HTTPRequest {
         var environment = RequestEnvironment()
         environment.baseURL = baseURL
-        var request = http
+        var request = changedHTTP
         request.accept(responseDecoder.accepted, unless: [])
         let implied = try request.inherit(environment)
         try request.authentication.authenticate(&request)

@@ -73,70 +73,115 @@ public protocol RequestMethod {
 }
 
 extension TypedRequest where Tag: RequestMethod {
-    /// Makes a request for the resource at some path components, appended to the base URL of wherever it runs.
+    /// Makes a request for the resource at a path, appended to the base URL of wherever it runs, or at an absolute
+    /// address.
     ///
-    /// Each component is one segment of the path, whatever characters it has: user input can't change the structure of
-    /// the path. One that is `.`, or climbs with `..`, is refused when the request is built.
+    /// ```swift
+    /// Get<[Post]>("users/\(id)/posts")
+    /// Get<[Post]>("users", id, "posts")
+    /// ```
+    ///
+    /// No value can change the structure of the path; ``RequestPath`` tells what becomes of those in it.
     ///
     /// - Parameters:
-    ///   - components: The components of the path; none for the base URL itself.
+    ///   - path: The path; by default that of the base URL itself.
+    ///   - segments: Segments behind the path, each of which is one segment, whatever it holds.
     ///   - decoder: What to make of the answer.
-    public init(_ components: some Sequence<String>, decoding decoder: ResponseDecoder<Success>) {
-        self.init(HTTPRequest(components: Array(components), method: Tag.method), decoding: decoder)
+    public init(
+        _ path: RequestPath = "",
+        _ segments: any Query.ValueConvertible...,
+        decoding decoder: ResponseDecoder<Success>
+    ) {
+        self.init(path, segments, decoder)
     }
 
-    /// Makes a request for the resource at some path components; the same as with an array, but for a first one with a
-    /// slash, which is refused when the request is built.
-    ///
-    /// `Get("users/7")` is meant for a path, and would be one segment, `users%2F7`. Write `Get("users", "7")`, or
-    /// `HTTPRequest("users/7")`, which takes a path as it is.
-    public init(_ components: String..., decoding decoder: ResponseDecoder<Success>) {
-        self.init(listed: components, decoding: decoder)
+    /// Makes a request for the resource at a `URL`, at a list of segments, or wherever a type of yours says.
+    @_disfavoredOverload
+    public init(
+        _ path: some RequestPathConvertible,
+        _ segments: any Query.ValueConvertible...,
+        decoding decoder: ResponseDecoder<Success>
+    ) {
+        self.init(path.requestPath, segments, decoder)
     }
 
-    fileprivate init(listed components: [String], decoding decoder: ResponseDecoder<Success>) {
-        self.init(HTTPRequest(listed: components, method: Tag.method), decoding: decoder)
+    fileprivate init(
+        _ path: RequestPath,
+        _ segments: [any Query.ValueConvertible],
+        _ decoder: ResponseDecoder<Success>
+    ) {
+        self.init(HTTPRequest(Address(path.appending(segments)), method: Tag.method), decoding: decoder)
     }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: Decodable {
-    /// Makes a request whose answer is JSON; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(listed: components, decoding: .json) }
-    /// Makes a request whose answer is JSON; `init(_:decoding:)` tells about the components.
-    public init(_ components: some Sequence<String>) { self.init(components, decoding: .json) }
+    /// Makes a request whose answer is JSON; `init(_:_:decoding:)` tells about the path.
+    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+        self.init(path, segments, .json)
+    }
+    /// Makes a request whose answer is JSON; `init(_:_:decoding:)` tells about the path.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+        self.init(path.requestPath, segments, .json)
+    }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == String {
-    /// Makes a request whose answer is text; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(listed: components, decoding: .text) }
-    /// Makes a request whose answer is text; `init(_:decoding:)` tells about the components.
-    public init(_ components: some Sequence<String>) { self.init(components, decoding: .text) }
+    /// Makes a request whose answer is text; `init(_:_:decoding:)` tells about the path.
+    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+        self.init(path, segments, .text)
+    }
+    /// Makes a request whose answer is text; `init(_:_:decoding:)` tells about the path.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+        self.init(path.requestPath, segments, .text)
+    }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == Data {
-    /// Makes a request whose answer is left as it is; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(listed: components, decoding: .data) }
-    /// Makes a request whose answer is left as it is; `init(_:decoding:)` tells about the components.
-    public init(_ components: some Sequence<String>) { self.init(components, decoding: .data) }
+    /// Makes a request whose answer is left as it is; `init(_:_:decoding:)` tells about the path.
+    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+        self.init(path, segments, .data)
+    }
+    /// Makes a request whose answer is left as it is; `init(_:_:decoding:)` tells about the path.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+        self.init(path.requestPath, segments, .data)
+    }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success == Void {
-    /// Makes a request whose answer has no content that matters; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(listed: components, decoding: .none) }
-    /// Makes a request whose answer has no content that matters; `init(_:decoding:)` tells about the components.
-    public init(_ components: some Sequence<String>) { self.init(components, decoding: .none) }
+    /// Makes a request whose answer has no content that matters; `init(_:_:decoding:)` tells about the path.
+    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+        self.init(path, segments, .none)
+    }
+    /// Makes a request whose answer has no content that matters; `init(_:_:decoding:)` tells about the path.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+        self.init(path.requestPath, segments, .none)
+    }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: HTTPDecodableResponse {
-    /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(listed: components, decoding: .custom) }
-    /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
-    public init(_ components: some Sequence<String>) { self.init(components, decoding: .custom) }
+    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+        self.init(path, segments, .custom)
+    }
+    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+        self.init(path.requestPath, segments, .custom)
+    }
 }
 
 extension TypedRequest where Tag: RequestMethod, Success: Decodable & HTTPDecodableResponse {
-    /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
-    public init(_ components: String...) { self.init(listed: components, decoding: .custom) }
-    /// Makes a request whose answer decodes itself; `init(_:decoding:)` tells about the components.
-    public init(_ components: some Sequence<String>) { self.init(components, decoding: .custom) }
+    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    public init(_ path: RequestPath = "", _ segments: any Query.ValueConvertible...) {
+        self.init(path, segments, .custom)
+    }
+    /// Makes a request whose answer decodes itself; `init(_:_:decoding:)` tells about the path.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, _ segments: any Query.ValueConvertible...) {
+        self.init(path.requestPath, segments, .custom)
+    }
 }

@@ -8,7 +8,7 @@ import Foundation
 /// ```swift
 /// struct GetUser: RequestSpec {
 ///     let id: Int
-///     var request: Get<User> { Get("users", "\(id)").timeout(.seconds(10)) }
+///     var request: Get<User> { Get("users/\(id)").timeout(.seconds(10)) }
 /// }
 ///
 /// let user = try await queue.fetch(GetUser(id: 1))
@@ -30,8 +30,8 @@ extension RequestSpec {
     public var http: HTTPRequest { request.http }
     /// That of request.
     public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
-    /// Those of request.
-    public var options: RequestOptions { request.options }
+    /// The options of the type, if it has some of its own, and those of request where they say nothing.
+    public var resolvedOptions: RequestOptions { options.over(request.resolvedOptions) }
 }
 
 extension RequestSpec where ValidHTTPStatusCodes == [Int] {

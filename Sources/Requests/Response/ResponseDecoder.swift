@@ -157,12 +157,26 @@ extension ResponseDecoder where Value: Decodable {
         at keyPath: String,
         _ makeDecoder: @escaping @Sendable (HTTPResponse<Data>) -> JSONDecoder
     ) -> ResponseDecoder {
-        ResponseDecoder(accepting: [.json]) { response in
-            let decoder = makeDecoder(response)
-            NestedPath.set(keyPath.split(separator: ".").map(String.init), of: decoder)
-            return try decoder.decode(NestedValue<Value>.self, from: response).value
-        }
+        ResponseDecoder(accepting: [.json]) { try makeDecoder($0).decode(Value.self, from: $0, atKeyPath: keyPath) }
     }
+
+    /// What a decoder of your choice reads: a property list, or a format of your own.
+    ///
+    /// - Parameters:
+    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - decoder: Makes the decoder, for each response one.
+    ///   - keyPath: The keys from the outside in, separated by dots, of the part to decode; nil, the default, is the whole.
+    /// - Returns: The decoder.
+    public static func decoded(
+        _ type: Value.Type = Value.self,
+        by decoder: @autoclosure @escaping @Sendable () -> any BodyDecoder,
+        atKeyPath keyPath: String? = nil
+    ) -> ResponseDecoder {
+        ResponseDecoder(accepting: decoder().accepted) { try decoder().decode(type, from: $0, atKeyPath: keyPath) }
+    }
+
+    /// A property list, in XML or in its binary form.
+    public static var propertyList: ResponseDecoder { decoded(by: PropertyListDecoder()) }
 }
 
 extension ResponseDecoder where Value: HTTPDecodableResponse {
@@ -176,7 +190,7 @@ struct NestedValue<Value: Decodable>: Decodable {
     let value: Value
 
     init(from decoder: any Decoder) throws {
-        value = try Self.value(at: NestedPath.of(decoder)[...], in: decoder)
+        value = try Self.value(at: NestedPath.current[...], in: decoder)
     }
 
     private static func value(at path: ArraySlice<String>, in decoder: any Decoder) throws -> Value {
@@ -195,24 +209,16 @@ struct NestedValue<Value: Decodable>: Decodable {
     }
 }
 
-/// The path of a ``NestedValue``, on its way through the decoder's user info.
+/// The path of a ``NestedValue``, on its way past a decoder of whatever kind.
 enum NestedPath {
+    @TaskLocal static var current: [String] = []
+
     struct Key: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
 
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
-    }
-
-    private static let key = CodingUserInfoKey(rawValue: "Requests.NestedPath")
-
-    static func set(_ path: [String], of decoder: JSONDecoder) {
-        if let key { decoder.userInfo[key] = path }
-    }
-
-    static func of(_ decoder: any Decoder) -> [String] {
-        key.flatMap { decoder.userInfo[$0] as? [String] } ?? []
     }
 }
 
@@ -230,7 +236,7 @@ enum NestedPath {
 ///     }
 /// }
 ///
-/// let page = try await queue.fetch(Get<Page>("pages", "1"))
+/// let page = try await queue.fetch(Get<Page>("pages/1"))
 /// ```
 public protocol HTTPDecodableResponse: Sendable {
     /// Makes the value of a response.
@@ -241,26 +247,40 @@ public protocol HTTPDecodableResponse: Sendable {
 
 // MARK: - Content
 
-extension JSONDecoder {
-    /// Decodes the content of a response; an optional takes empty content for nil.
+extension BodyDecoder {
+    /// Decodes the content of a response, or the part of it that stands at a path of keys; an optional takes empty content
+    /// for nil.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse` or `notModified`.
-    func decode<Value: Decodable>(_ type: Value.Type, from response: HTTPResponse<Data>) throws -> Value {
+    func decode<Value: Decodable>(
+        _ type: Value.Type,
+        from response: HTTPResponse<Data>,
+        atKeyPath keyPath: String? = nil
+    ) throws -> Value {
         guard response.isWithoutRepresentation, !type.hasEmptyValue else {
-            return try decode(type, fromContent: response.body)
+            return try decode(type, fromContent: response.body, atKeyPath: keyPath)
         }
         throw RequestError(.notModified, phase: .decoding)
     }
 
-    /// Decodes content; an optional takes empty content for nil.
+    /// Decodes content, or a part of it; an optional takes empty content for nil.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
-    func decode<Value: Decodable>(_ type: Value.Type, fromContent content: Data) throws -> Value {
-        guard content.isEmpty else { return try decode(type, from: content) }
-        guard let empty = (type as? any EmptyRepresentable.Type)?.empty as? Value else {
-            throw RequestError(.emptyResponse, phase: .decoding)
+    func decode<Value: Decodable>(
+        _ type: Value.Type,
+        fromContent content: Data,
+        atKeyPath keyPath: String? = nil
+    ) throws -> Value {
+        guard !content.isEmpty else {
+            guard let empty = (type as? any EmptyRepresentable.Type)?.empty as? Value else {
+                throw RequestError(.emptyResponse, phase: .decoding)
+            }
+            return empty
         }
-        return empty
+        guard let keyPath, !keyPath.isEmpty else { return try decode(type, from: content) }
+        return try NestedPath.$current.withValue(keyPath.split(separator: ".").map(String.init)) {
+            try decode(NestedValue<Value>.self, from: content).value
+        }
     }
 }
 

@@ -47,6 +47,12 @@ public struct TransportRequest: Sendable {
     public var hasLeftOrigin: Bool
     /// Whether a transport with cookies of its own adds them, and keeps those of the answer; true by default.
     public var usesCookies: Bool
+    /// How urgent the transfer is among those of one connection, from 0 to 1; nil, the default, is as urgent as any.
+    ///
+    /// It is a hint: HTTP/1.1 has no such thing.
+    public var priority: Double?
+    /// Changes the task of a `URLSession` before it is resumed; other transports don't call it.
+    public var configureTask: (@Sendable (URLSessionTask) -> Void)?
     /// Whether the content goes to a file or a stream rather than to memory, so that there may be much of it; false by
     /// default.
     ///

@@ -20,6 +20,7 @@ enum Kitchen {
         server.route(.get, "/envelopes/1", .json(#"{"data": {"name": "Pancakes", "authorID": 7}}"#))
         server.route(.get, "/envelopes/2", .json(#"{"error": "out of eggs"}"#))
         server.route(.post, "/tokens", .json(#"{"access": "new", "refresh": "more"}"#))
+        server.route(.post, "/login", .json(#"{"access": "new", "refresh": "more"}"#))
         server.route(.post, "/sessions", .json(#"{"access": "new"}"#))
         server.route(.get, "/favourites") { request in
             guard request.headers[.authorization] == "Bearer new" else { return .status(.unauthorized) }

@@ -47,10 +47,13 @@ struct Injection: Sendable, CustomTestStringConvertible {
     static let addresses: [Injection] =
         [
             Injection("method") { HTTPRequest(method: HTTPMethod($0), "/a") },
-            Injection("address, behind a slash") { HTTPRequest("/a/" + $0) },
-            Injection("path, set") { text in HTTPRequest { $0.path = text } },
-            Injection("path, set behind a slash") { text in HTTPRequest { $0.path = "/" + text } },
-            Injection("path component") { Get<Data>($0).http },
+            Injection("address, behind a slash") { HTTPRequest("/a/\(raw: $0)") },
+            Injection("path, set") { text in HTTPRequest { $0.path = "\(raw: text)" } },
+            Injection("path, set behind a slash") { text in HTTPRequest { $0.path = "/\(raw: text)" } },
+            Injection("value of a path") { Get<Data>("\($0)").http },
+            Injection("value behind text") { Get<Data>("/a-\($0)").http },
+            Injection("value of a path, set") { text in HTTPRequest { $0.path = "/a/\(text)" } },
+            Injection("value of a path's query") { HTTPRequest("/a?q=\($0)&r=1") },
             Injection("path component in the middle") { Get<Data>("a", $0, "b").http },
         ]
         + ["/{x}", "{/x}", "/a{.x}", "/a{;x}", "/a{?x}", "/a?b{&x}", "/{+x}", "/a{#x}", "{+x}", "{x}", "/{x:3}"].map {
@@ -85,7 +88,7 @@ struct Injection: Sendable, CustomTestStringConvertible {
         Injection("query name") { HTTPRequest("/a", query: [Query.Item($0, value: "v")]) },
         Injection("query value") { HTTPRequest("/a", query: ["q": $0]) },
         Injection("query name without a value") { HTTPRequest("/a", query: [Query.Item($0)]) },
-        Injection("query behind an address") { HTTPRequest("/a?q=" + $0) },
+        Injection("query behind an address") { HTTPRequest("/a?q=\(raw: $0)") },
         Injection("query, read") { HTTPRequest("/a", query: Query(percentEncoded: $0)) },
         Injection("query dictionary value") { HTTPRequest("/a", query: try QueryEncoder().encode(["k": $0])) },
         Injection("query dictionary key") { HTTPRequest("/a", query: try QueryEncoder().encode([$0: ["n": 1]])) },

@@ -94,7 +94,7 @@ import Testing
         _ = try await HTTPRequest("/old").fetch(on: client(recorder))
         for path in ["/cut", "/off"] {
             await #expect(throws: RequestError.self) {
-                try await HTTPRequest { $0.path = path }.fetch(on: client(recorder))
+                try await HTTPRequest { $0.path = "\(raw: path)" }.fetch(on: client(recorder))
             }
         }
 

@@ -239,7 +239,7 @@ import Testing
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
         }
 
-        let result = await Probe(adding: WireRequest(http: HTTPRequest(address)), to: queue).ended().first
+        let result = await Probe(adding: WireRequest(http: HTTPRequest("\(raw: address)")), to: queue).ended().first
 
         #expect(sent.elements.map { $0 == "Bearer old" } == [does])
         #expect(result?.error?.code == (does ? nil : .unacceptableStatus))

@@ -32,7 +32,7 @@ import Testing
     }
 
     private func text(_ client: HTTPClient, _ path: String) async throws -> String {
-        String(decoding: try await client.addRequest(HTTPRequest(path)).value(), as: UTF8.self)
+        String(decoding: try await client.addRequest(HTTPRequest("\(raw: path)")).value(), as: UTF8.self)
     }
 
     @Test func aTaskThatWasBornInARefreshIsAnOrdinaryOneAfterwards() async throws {

@@ -31,7 +31,7 @@ import Testing
         let transport = transport { _ in .status(.ok, headers: [.cacheControl: "no-store"]) }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
-        await runTwice(HTTPRequest(address), on: queue)
+        await runTwice(HTTPRequest("\(raw: address)"), on: queue)
 
         #expect(transport.requests.map(\.url.host) == ["home.example", "abroad.example", "abroad.example"])
         #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true])
@@ -44,7 +44,7 @@ import Testing
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
-        await runTwice(HTTPRequest(address), on: queue)
+        await runTwice(HTTPRequest("\(raw: address)"), on: queue)
 
         #expect(transport.requests.map(\.hasLeftOrigin) == [false, true, true, true, true])
     }
@@ -62,7 +62,7 @@ import Testing
             ]
         }
 
-        await runTwice(HTTPRequest(address), on: queue)
+        await runTwice(HTTPRequest("\(raw: address)"), on: queue)
 
         #expect(asked.count == 0 && transport.requests.count == 3)
     }
@@ -70,7 +70,7 @@ import Testing
     @Test func whoSendsAgainWhatARedirectLedToHasChosenTheAddress() async throws {
         let transport = transport { _ in .status(.ok) }
         let queue = TestQueue(transport)
-        let first = queue.addRequest(HTTPRequest(address))
+        let first = queue.addRequest(HTTPRequest("\(raw: address)"))
         await first.end()
 
         await queue.addRequest(try #require(first.attempts.last).request).end()

@@ -20,7 +20,7 @@ import Testing
     @Test func itKnowsTheContext() async throws {
         let sent = try await TestQueue.sent(WireRequest(identifier: "soup")) {
             $0.interceptors = [
-                RequestAdapter { request, context in
+                ClosureInterceptor { request, context in
                     request.headers["X-Trace"] = "\(context.identifier) \(context.attempt) \(context.baseURL == server)"
                 }
             ]
@@ -31,7 +31,7 @@ import Testing
 
     @Test(arguments: [("users", true), ("https://evil.com/", false)])
     func aSignatureIsForTheOriginOfTheBaseURL(address: String, isSigned: Bool) async throws {
-        let sent = try await TestQueue.sent(WireRequest(http: HTTPRequest(address))) {
+        let sent = try await TestQueue.sent(WireRequest(http: HTTPRequest("\(raw: address)"))) {
             $0.interceptors = [.signing { $0.headers["X-Signature"] = "s of \($0.url.path)" }]
         }
 

@@ -72,7 +72,7 @@ import Testing
         var request = HTTPRequest(url: server, method: .post)
         let context = InterceptorContext(identifier: "", attempt: 1)
 
-        try await URLRequestModifier { property.change(&$0) }.adapt(&request, context: context)
+        try await ClosureInterceptor.modifyingURLRequest { property.change(&$0) }.adapt(&request, context: context)
 
         #expect(try shown(URLRequest(request)) == shown(original(property)))
     }

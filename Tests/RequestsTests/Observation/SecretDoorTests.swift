@@ -52,7 +52,7 @@ import Testing
         var random = Fuzz()
         for _ in 0..<Self.rounds {
             let address = address(&random)
-            let request = HTTPRequest(address)
+            let request = HTTPRequest("\(raw: address)")
             let comment: Comment = "\(address)"
 
             expectNoSecret(in: request, comment)

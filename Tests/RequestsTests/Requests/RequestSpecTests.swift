@@ -35,7 +35,7 @@ import Testing
         let user = try await queue.fetch(GetUser(id: 7))
 
         #expect(user == User(id: 7, name: "Bob"))
-        #expect(GetUser(id: 1).options.tag == "user" && GetUser(id: 1).http.timeout == .seconds(10))
+        #expect(GetUser(id: 1).resolvedOptions.tag == "user" && GetUser(id: 1).http.timeout == .seconds(10))
         #expect(GetUser.ResponseBody.self == User.self)
     }
 

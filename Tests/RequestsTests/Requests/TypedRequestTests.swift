@@ -44,18 +44,6 @@ import Testing
         #expect(sent.url.absoluteString == "https://api.example.com/v1/users/\(segment)/x?key=k")
     }
 
-    @Test(arguments: ["users/7", "/users", "https://example.com/users", "users/"])
-    func firstComponentThatIsAPathIsRefusedWithTheFix(_ path: String) async {
-        let requests = [Get<Data>(path), Get<Data>(path, "posts"), Get<Data>(path, decoding: .data)]
-
-        for request in requests {
-            let error = await #expect(throws: RequestError.self) { try await TestQueue.sent(request) }
-            let invalid = error?.underlying as? InvalidRequest
-            #expect(error?.code == .invalidRequest && invalid?.piece == .url && invalid?.excerpt == path)
-            #expect(invalid?.reason.contains("HTTPRequest(_:)") == true)
-        }
-    }
-
     @Test func componentsOfAnArrayAreSegmentsWhateverTheyHold() async throws {
         let sent = try await TestQueue.sent(Get<Data>(["a/b", "c"]))
 

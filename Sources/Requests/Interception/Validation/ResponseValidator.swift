@@ -10,7 +10,7 @@ import Foundation
 /// ```
 ///
 /// Validators are asked in their order, after redirects and after the interceptors' `transform`, and before the request's
-/// own `validHTTPStatusCodes`, which judge last unless ``StatusValidator`` stands somewhere in the chain. The first that
+/// own `validHTTPStatusCodes`, which judge last unless `.statusCodes` stands somewhere in the chain. The first that
 /// doesn't accept ends the chain. They may be called from several operations at once, on threads where they may take
 /// their time.
 ///
@@ -69,6 +69,8 @@ public struct ValidationContext: Sendable {
     public let attempt: Int
     /// The statuses that are answers for the request; nil where all are.
     public let validStatusCodes: [Int]?
+    /// What the application says about the request, typed by key.
+    public let userInfo: UserInfo
     private let makeIdentifier: @Sendable () -> String
 
     /// Makes a context, for tests of a validator.
@@ -76,20 +78,28 @@ public struct ValidationContext: Sendable {
         request: HTTPRequest,
         identifier: String = "",
         attempt: Int = 1,
-        validStatusCodes: [Int]? = Array(200..<300)
+        validStatusCodes: [Int]? = Array(200..<300),
+        userInfo: UserInfo = UserInfo()
     ) {
-        self.init(request: request, attempt: attempt, validStatusCodes: validStatusCodes) { identifier }
+        self.init(
+            request: request,
+            attempt: attempt,
+            validStatusCodes: validStatusCodes,
+            userInfo: userInfo
+        ) { identifier }
     }
 
     init(
         request: HTTPRequest,
         attempt: Int,
         validStatusCodes: [Int]?,
+        userInfo: UserInfo,
         identifier: @escaping @Sendable () -> String
     ) {
         self.request = request
         self.attempt = attempt
         self.validStatusCodes = validStatusCodes
+        self.userInfo = userInfo
         makeIdentifier = identifier
     }
 
@@ -107,126 +117,87 @@ extension HTTPRequest {
     }
 }
 
-/// Fails responses with a status that the request doesn't accept.
-///
-/// Every chain ends with it. Put it further to the front to keep other validators from seeing such responses.
-public struct StatusValidator: ResponseValidator {
-    /// Makes a validator.
-    public init() {}
-
-    /// Fails a status that isn't an answer, with the code `unacceptableStatus`.
-    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict {
-        context.accepts(response.status)
-            ? .accept : .fail(RequestError(.unacceptableStatus, phase: .validating))
-    }
-
-    /// Refuses a status that isn't an answer.
-    ///
-    /// - Throws: ``RequestError`` of code `unacceptableStatus`.
-    public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
-        guard context.accepts(head.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
-    }
-}
-
-extension ResponseValidator where Self == StatusValidator {
-    /// Fails responses with a status that the request doesn't accept.
-    public static var statusCodes: StatusValidator { StatusValidator() }
-}
-
-/// A validator that looks at the head of a response alone, and so judges downloads and streams like everything else.
+/// A validator that is a closure, of whole responses, of their heads, or of both.
 ///
 /// ```swift
-/// environment.validators.append(.head { head, _ in
-///     guard head.headers["X-Portal"] == nil else { throw BehindPortal() }
-/// })
+/// environment.validators = [
+///     .statusCodes,
+///     .head { head, _ in if head.headers["X-Portal"] != nil { throw BehindPortal() } },
+///     .closure { response, _ in response.status == .accepted ? .retry(.delayed(.seconds(1), limit: 30)) : .accept },
+/// ]
 /// ```
-public struct HeadValidator: ResponseValidator {
-    private let judge: @Sendable (HTTPResponseHead, ValidationContext) throws -> Void
+public struct ClosureValidator: ResponseValidator {
+    /// Judges a response.
+    public typealias Judge = @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
+    /// Throws what the request is to fail with because of a head.
+    public typealias JudgeHead = @Sendable (HTTPResponseHead, ValidationContext) throws -> Void
 
-    /// Makes a validator of a closure, which throws what the request is to fail with.
-    public init(_ judge: @escaping @Sendable (HTTPResponseHead, ValidationContext) throws -> Void) {
-        self.judge = judge
+    private let judge: Judge?
+    private let judgeHead: JudgeHead?
+
+    /// Makes a validator of a closure, which sees responses with their content.
+    public init(_ judge: @escaping Judge) {
+        (self.judge, judgeHead) = (judge, nil)
     }
 
-    /// Asks the closure about the head of the response.
-    ///
-    /// - Throws: What the closure throws.
-    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
-        try judge(response.head, context)
-        return .accept
+    /// Makes a validator of a closure that looks at the head alone, and so judges downloads and streams like everything
+    /// else.
+    public init(head judgeHead: @escaping JudgeHead) {
+        (judge, self.judgeHead) = (nil, judgeHead)
     }
 
     /// Asks the closure.
+    ///
+    /// - Throws: What the closure throws.
+    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
+        try judgeHead?(response.head, context)
+        return try judge?(response, context) ?? .accept
+    }
+
+    /// Asks the closure, if it looks at the head alone.
     ///
     /// - Throws: What the closure throws.
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
-        try judge(head, context)
-    }
-}
-
-extension ResponseValidator where Self == HeadValidator {
-    /// Judges the head of a response as a closure does, before any content goes to a file or to a stream.
-    public static func head(
-        _ judge: @escaping @Sendable (HTTPResponseHead, ValidationContext) throws -> Void
-    ) -> HeadValidator {
-        HeadValidator(judge)
-    }
-}
-
-/// Fails responses without content where there should be some.
-///
-/// No content is right with 204, 205 and 304, as the answer to HEAD (RFC 9110, 6.4.1), and with the statuses that are
-/// named besides. What becomes of empty content otherwise is up to the request: `Void` never decodes, and an optional
-/// is nil.
-public struct ContentValidator: ResponseValidator {
-    private let statuses: Set<HTTPStatus>
-
-    /// Makes a validator; the statuses may come without content, besides those that have none anyway.
-    public init(allowingNoneWith statuses: Set<HTTPStatus> = []) {
-        self.statuses = statuses.union([.noContent, .resetContent, .notModified])
-    }
-
-    /// Fails empty content, with the code `emptyResponse`.
-    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict {
-        guard response.body.isEmpty, context.request.method != .head, !statuses.contains(response.status),
-            context.accepts(response.status)
-        else { return .accept }
-        return .fail(RequestError(.emptyResponse, phase: .validating))
-    }
-}
-
-extension ResponseValidator where Self == ContentValidator {
-    /// Fails responses without content, but for those that have none by their nature.
-    public static var content: ContentValidator { ContentValidator() }
-
-    /// Fails responses without content, but for those that have none by their nature, or with one of these statuses.
-    public static func content(allowingNoneWith statuses: Set<HTTPStatus>) -> ContentValidator {
-        ContentValidator(allowingNoneWith: statuses)
-    }
-}
-
-/// A validator that is a closure.
-public struct ClosureValidator: ResponseValidator {
-    private let judge: @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
-
-    /// Makes a validator of a closure.
-    public init(_ judge: @escaping @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict) {
-        self.judge = judge
-    }
-
-    /// Asks the closure.
-    ///
-    /// - Throws: What the closure throws.
-    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
-        try judge(response, context)
+        try judgeHead?(head, context)
     }
 }
 
 extension ResponseValidator where Self == ClosureValidator {
     /// Judges as a closure does.
-    public static func closure(
-        _ judge: @escaping @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
-    ) -> ClosureValidator {
+    public static func closure(_ judge: @escaping ClosureValidator.Judge) -> ClosureValidator {
         ClosureValidator(judge)
     }
+
+    /// Judges the head of a response as a closure does, before any content goes to a file or to a stream.
+    ///
+    /// The closure throws what the request is to fail with.
+    public static func head(_ judge: @escaping ClosureValidator.JudgeHead) -> ClosureValidator {
+        ClosureValidator(head: judge)
+    }
+
+    /// Fails responses with a status that the request doesn't accept, with the code `unacceptableStatus`.
+    ///
+    /// Every chain ends with it. Put it further to the front to keep other validators from seeing such responses.
+    public static var statusCodes: ClosureValidator {
+        ClosureValidator(head: { head, context in
+            guard context.accepts(head.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
+        })
+    }
+
+    /// Fails responses without content, with the code `emptyResponse`, but for those that have none by their nature (204,
+    /// 205, 304, and what answers a `HEAD`), or with one of these statuses.
+    ///
+    /// A request that decodes JSON does the same by itself; this is for those that take whatever comes.
+    public static func content(allowingNoneWith statuses: Set<HTTPStatus> = []) -> ClosureValidator {
+        let statuses = statuses.union([.noContent, .resetContent, .notModified])
+        return ClosureValidator { response, context in
+            guard response.body.isEmpty, context.request.method != .head, !statuses.contains(response.status),
+                context.accepts(response.status)
+            else { return .accept }
+            return .fail(RequestError(.emptyResponse, phase: .validating))
+        }
+    }
+
+    /// Fails responses without content, but for those that have none by their nature.
+    public static var content: ClosureValidator { content() }
 }

@@ -19,6 +19,13 @@ public struct Query: Sendable, Hashable {
     private var items: [Item]
     /// How a space is printed; `%20` by default, which every server understands.
     public var spaces: Spaces
+    /// Which characters stand for themselves in an address.
+    var encoding = PercentEncoding.queryItem
+
+    /// Takes over which characters stand for themselves, unless the query says so itself.
+    mutating func adopt(_ encoding: PercentEncoding) {
+        if encoding != .queryItem, self.encoding == .queryItem { self.encoding = encoding }
+    }
 
     /// Makes a query without items.
     public init() {
@@ -86,7 +93,7 @@ public struct Query: Sendable, Hashable {
     ///
     /// Spaces go on being printed as they are here, unless there were no items yet.
     public mutating func append(contentsOf query: Query) {
-        if isEmpty, !query.isEmpty { spaces = query.spaces }
+        if isEmpty, !query.isEmpty { (spaces, encoding) = (query.spaces, query.encoding) }
         items.append(contentsOf: query.items)
     }
 
@@ -242,7 +249,7 @@ extension Query {
     ///
     /// - Complexity: O(n) in the length of the query.
     public func percentEncoded(spaces: Spaces) -> String {
-        String(decoding: encoded(with: .queryItem, spaces: spaces, isForm: false), as: UTF8.self)
+        String(decoding: encoded(with: encoding, spaces: spaces, isForm: false), as: UTF8.self)
     }
 
     /// The query as the content of a form: `application/x-www-form-urlencoded` (WHATWG URL, 5.2).

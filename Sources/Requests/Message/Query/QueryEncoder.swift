@@ -37,6 +37,21 @@ public struct QueryEncoder: Sendable {
     public var nonFiniteNumbers = NonFiniteNumbers.refuse
     /// How spaces are printed; as `%20` by default.
     public var spaces = Query.Spaces.percent
+    /// The ASCII characters, besides letters and digits, that aren't escaped in an address; `-._~/?` by default (RFC 3986,
+    /// 3.4).
+    ///
+    /// For servers that want others: `"-._~"` escapes slashes and question marks too, `"-._~:,[]"` leaves lists and times
+    /// readable. Characters that would change the structure of the query, `&`, `=`, `+`, `#` and `%`, are always escaped.
+    /// As the encoder of an environment it says so for every query that is written there.
+    public var unescaped = Self.usuallyUnescaped
+
+    /// The same, for each byte.
+    var encoding: PercentEncoding {
+        guard unescaped != Self.usuallyUnescaped else { return .queryItem }
+        return PercentEncoding(keeping: unescaped.filter { $0.isASCII && !"&=+#% ".contains($0) })
+    }
+
+    private static let usuallyUnescaped = "-._~/?"
 
     /// How deep values may be nested: more than any query, and little enough for the stack of any thread.
     static let maximalDepth = 128
@@ -88,7 +103,9 @@ public struct QueryEncoder: Sendable {
     }
 
     func encode(pairs: some Sequence<(String, Any?)>) throws -> Query {
-        try pairs.reduce(into: Query([], spaces: spaces)) { query, pair in
+        var empty = Query([], spaces: spaces)
+        empty.encoding = encoding
+        return try pairs.reduce(into: empty) { query, pair in
             let field: [String: Any?] = [pair.0: pair.1]
             query.append(contentsOf: Array(try encode(field)))
         }
@@ -107,7 +124,9 @@ public struct QueryEncoder: Sendable {
             guard let child = root.children[name] else { continue }
             append(child, named: keys.spell(name), to: &items)
         }
-        return Query(items, spaces: spaces)
+        var query = Query(items, spaces: spaces)
+        query.encoding = encoding
+        return query
     }
 
     private func append(_ node: Node, named name: String, to items: inout [Query.Item]) {

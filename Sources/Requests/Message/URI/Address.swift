@@ -26,15 +26,9 @@ enum Address: Sendable {
         URL(string: text).map(Address.url) ?? .invalid(InvalidRequest(.url, "isn't an address", excerpt: text))
     }
 
-    /// A path of components, each of which is one segment.
-    init(components: [String]) {
-        do throws(InvalidRequest) {
-            var path = ""
-            for component in components { path += try "/" + component.percentEncodedPathSegment() }
-            self = .reference(path)
-        } catch {
-            self = .invalid(error)
-        }
+    /// What a path says.
+    init(_ path: RequestPath) {
+        self = path.failure.map(Address.invalid) ?? Address(path.text)
     }
 
     /// The address as a URL, for people and for code that has no base: relative where it is.
@@ -76,7 +70,7 @@ struct AddressParts {
     init?(_ address: String) {
         let bytes = address.utf8
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
-            bytes[colon...].dropFirst().starts(with: "//".utf8)
+            bytes[colon...].dropFirst().starts(with: "//".utf8), address[..<colon].isScheme
         else { return nil }
         let authority = bytes.index(colon, offsetBy: 3)
         let pathStart = bytes[authority...].firstIndex(where: "/?#".utf8.contains) ?? bytes.endIndex
@@ -87,6 +81,13 @@ struct AddressParts {
         path = address[pathStart..<(queryStart ?? fragmentStart)]
         query = queryStart.map { address[bytes.index(after: $0)..<fragmentStart] }
         reference = String(address[pathStart...])
+    }
+}
+
+extension StringProtocol {
+    /// Whether the text is a scheme, as those of addresses are written (RFC 3986, 3.1).
+    var isScheme: Bool {
+        (utf8.first.map(ASCII.isLetter) ?? false) && utf8.allSatisfy(PercentEncoding.scheme.keeps)
     }
 }
 

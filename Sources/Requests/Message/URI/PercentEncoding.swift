@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The bytes that stand for themselves in some part of an address; all others are written as `%XX` (RFC 3986, 2.1).
-struct PercentEncoding: Sendable {
+struct PercentEncoding: Sendable, Hashable {
     private let low: UInt64
     private let high: UInt64
 
@@ -21,6 +21,8 @@ struct PercentEncoding: Sendable {
     static let unreserved = PercentEncoding(keeping: "-._~")
     /// Whatever may stand in an address at all: unreserved and reserved characters (RFC 3986, 2.2).
     static let address = PercentEncoding(keeping: "-._~:/?#[]@!$&'()*+,;=")
+    /// The scheme of an address (RFC 3986, 3.1).
+    static let scheme = PercentEncoding(keeping: "+-.")
     /// A path of several segments (RFC 3986, 3.3).
     static let path = PercentEncoding(keeping: "-._~:/@!$&'()*+,;=")
     /// A whole query, whose separators are there already (RFC 3986, 3.4).

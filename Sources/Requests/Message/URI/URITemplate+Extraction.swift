@@ -19,12 +19,18 @@ extension URITemplate {
     /// template.extract(from: "/teams/7")         // nil
     /// ```
     ///
-    /// - Returns: Nil also for a malformed template, for one of level 4 (`{x:3}`, `{x*}`), since nobody can tell what
-    ///   was cut off or joined, and for an address whose `%XX` are no UTF-8.
+    /// Lists, pairs and prefixes are found too. A comma that isn't escaped joins a list, as in `?fields=id,name` for
+    /// `{?fields}`: that of a text would be `%2C`. What `{x*}` has made is a list, or pairs where the names aren't that of
+    /// the variable; of `{x:3}` there is the beginning. Where several kinds of values would expand to the address, it is
+    /// the simplest that does: pairs without `*` look like a list.
+    ///
+    /// - Returns: Nil also for a malformed template, for an address whose `%XX` are no UTF-8, and for one that the values
+    ///   wouldn't expand to again, such as labels that hold dots.
     /// - Complexity: O(n · m) in the lengths of the address and the template, whatever they are.
     public func extract(from address: String) -> [String: Value]? {
-        guard case .success(let parts) = parts, let matcher = Matcher(parts) else { return nil }
-        return matcher.match(address)?.mapValues(Value.string)
+        guard case .success(let parts) = parts else { return nil }
+        if let values = Matcher(parts)?.match(address) { return values.mapValues(Value.string) }
+        return extractComposites(from: address, parts)
     }
 
     /// The values with which the template expands to the address, or to what follows its origin, or nil.
@@ -71,6 +77,8 @@ extension URITemplate {
 
         private var program: [Instruction] = []
         private var captures: [Capture] = []
+        /// What the captures are of, where the template is of any level.
+        private var owners: [PieceOwner] = []
 
         /// Translates a template up to level 3; others have no matcher.
         init?(_ parts: [Part]) {
@@ -80,12 +88,79 @@ extension URITemplate {
                 case .expression(let expression):
                     guard expression.variables.allSatisfy({ $0.modifier == .none }) else { return nil }
                     if expression.kind.isNamed {
-                        addNamed(expression)
+                        addNamed(expression) { $0.addNamedValue(of: $1, behind: $2, in: expression) }
                     } else {
                         add(expression, isBeforeLabel: parts[(index + 1)...].first?.isLabel ?? false)
                     }
                 }
             }
+        }
+
+        /// Translates a template of any level into a program that finds what each of its expressions and variables has made.
+        init(compositesOf parts: [Part]) {
+            for (index, part) in parts.enumerated() {
+                switch part {
+                case .literal(let literal): program.append(.literal(literal.utf8.withUppercaseTriplets))
+                case .expression(let expression) where expression.kind.isNamed:
+                    addNamed(expression) { $0.addItems(of: $1, behind: $2, in: expression) }
+                case .expression(let expression):
+                    let kind = expression.kind
+                    let choice = addChoice()
+                    program.append(.literal(Array(kind.first.utf8)))
+                    let isBeforeLabel = parts[(index + 1)...].first?.isLabel ?? false
+                    let capture = Capture(name: "", kind: kind, isOptional: kind.first.isEmpty, hasFollower: false)
+                    owners.append(.expression(expression))
+                    addValue(capture, in: expression.alphabet, isShort: kind.keepsReserved || isBeforeLabel)
+                    program[choice] = .either(choice + 1, or: program.count)
+                }
+            }
+        }
+
+        /// What has been made, and by what; what has made nothing isn't there.
+        func pieces(of address: String) -> [(PieceOwner, ArraySlice<UInt8>)]? {
+            let input = PercentEncoding.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
+            guard let slots = run(input) else { return nil }
+            return captures.indices.compactMap { index in
+                guard let start = slots[index * 2], let end = slots[index * 2 + 1] else { return nil }
+                return start == end && captures[index].isOptional ? nil : (owners[index], input[start..<end])
+            }
+        }
+
+        /// All items of a variable: one with its name, or, of an exploded one, several with its name or with others.
+        private mutating func addItems(of variable: Specifier, behind prefix: String, in expression: Expression) {
+            let kind = expression.kind
+            let slot = captures.count * 2
+            captures.append(Capture(name: variable.name, kind: kind, isOptional: false, hasFollower: false))
+            owners.append(.variable(variable, expression))
+            program += [.literal(Array(prefix.utf8)), .note(slot)]
+            let isExploded = variable.modifier == .explode
+            let choice = isExploded ? addChoice() : nil
+            let start = program.count
+            program.append(.literal(variable.name.utf8.withUppercaseTriplets))
+            addAssignment(of: kind, in: isExploded ? kind.encoding : PercentEncoding(keeping: "-._~,"))
+            if let choice {
+                let next = addChoice()
+                program += [.literal(Array(kind.separator.utf8)), .jump(start)]
+                program[next] = .either(next + 1, or: program.count)
+                let end = addChoice()
+                program[choice] = .either(start, or: program.count)
+                let other = program.count
+                program.append(.value(kind.encoding, isShort: false))
+                addAssignment(of: kind, in: kind.encoding)
+                // As few as will do: what bears the name of another variable is that one's.
+                let last = addChoice()
+                program += [.literal(Array(kind.separator.utf8)), .jump(other)]
+                program[last] = .either(program.count, or: last + 1)
+                program[end] = .jump(program.count)
+            }
+            program.append(.note(slot + 1))
+        }
+
+        /// "=" and a value; a parameter of a path whose value is empty has neither.
+        private mutating func addAssignment(of kind: Operator, in alphabet: PercentEncoding) {
+            let choice = kind.emptySuffix.isEmpty ? addChoice() : nil
+            program += [.literal([UInt8(ascii: "=")]), .value(alphabet, isShort: false)]
+            if let choice { program[choice] = .either(choice + 1, or: program.count) }
         }
 
         /// Values without names: those of the first variables are there, up to all.
@@ -113,13 +188,16 @@ extension URITemplate {
         ///
         /// The program has all of them twice where the first of those that are
         /// there is written differently: `{?x,y}` begins with `?x=` or with `?y=`.
-        private mutating func addNamed(_ expression: Expression) {
+        private mutating func addNamed(
+            _ expression: Expression,
+            _ add: (inout Matcher, Specifier, String) -> Void
+        ) {
             let kind = expression.kind
             var jumps: [(place: Int, next: Int)] = []
             if kind.first != kind.separator {
                 for (index, variable) in expression.variables.enumerated() {
                     let choice = addChoice()
-                    addNamedValue(of: variable, behind: kind.first, in: expression)
+                    add(&self, variable, kind.first)
                     jumps.append((addChoice(), index + 1))
                     program[choice] = .either(choice + 1, or: program.count)
                 }
@@ -129,7 +207,7 @@ extension URITemplate {
             for variable in expression.variables {
                 starts.append(program.count)
                 let choice = addChoice()
-                addNamedValue(of: variable, behind: kind.separator, in: expression)
+                add(&self, variable, kind.separator)
                 program[choice] = .either(choice + 1, or: program.count)
             }
             starts.append(program.count)
@@ -152,10 +230,11 @@ extension URITemplate {
             program[end] = .jump(program.count)
         }
 
-        private mutating func addValue(_ capture: Capture, isShort: Bool) {
+        private mutating func addValue(_ capture: Capture, in alphabet: PercentEncoding? = nil, isShort: Bool) {
             let slot = captures.count * 2
             captures.append(capture)
-            program += [.note(slot), .value(capture.kind.encoding, isShort: isShort), .note(slot + 1)]
+            let alphabet = alphabet ?? capture.kind.encoding
+            program += [.note(slot), .value(alphabet, isShort: isShort), .note(slot + 1)]
         }
 
         /// Leaves room for an instruction that isn't known yet.
@@ -237,7 +316,7 @@ extension URITemplate.Part {
 
 extension URITemplate.Operator {
     /// The value that is written like this; nil where it isn't UTF-8.
-    fileprivate func decode(_ bytes: ArraySlice<UInt8>) -> String? {
+    func decode(_ bytes: ArraySlice<UInt8>) -> String? {
         guard keepsReserved else { return String(utf8: bytes.percentDecoded()) }
         var output: [UInt8] = []
         var index = bytes.startIndex
@@ -259,7 +338,7 @@ extension URITemplate.Operator {
 
 extension Sequence<UInt8> {
     /// The bytes, with the digits of each `%XX` in upper case (RFC 3986, 6.2.2.1).
-    fileprivate var withUppercaseTriplets: [UInt8] {
+    var withUppercaseTriplets: [UInt8] {
         var bytes = Array(self)
         for index in bytes.indices where bytes.isTriplet(at: index) {
             for digit in [index + 1, index + 2] where bytes[digit] >= UInt8(ascii: "a") { bytes[digit] &= 0xDF }

@@ -6,7 +6,7 @@ import Foundation
 /// A ready-made download: what to send, and where the content goes.
 ///
 /// ```swift
-/// let film = Get<Data>("films", "7").download(to: .directory(movies))
+/// let film = Download("films/\(id)", to: .directory(movies))
 /// let file = try await client.fetch(film)
 /// ```
 ///
@@ -29,9 +29,12 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; nil for any.
     public var expectedSHA256: String?
     /// What to override of the environment.
-    public var options = RequestOptions()
+    public var options: RequestOptions
     /// The statuses that are answers; 200 to 299 by default.
-    public var validHTTPStatusCodes = successfulStatusCodes
+    public var validHTTPStatusCodes: [Int] {
+        get { options.validStatusCodes ?? successfulStatusCodes }
+        set { options.validStatusCodes = newValue }
+    }
 
     /// Makes a download.
     ///
@@ -41,6 +44,32 @@ public struct Download: DownloadRequest, ModifiableRequest {
     public init(_ http: HTTPRequest, to destination: DownloadDestination = .temporary) {
         self.http = http
         self.destination = destination
+        options = self.http.detachOptions()
+    }
+
+    /// Changes what is sent.
+    public mutating func change(_ change: @escaping @Sendable (inout HTTPRequest) -> Void) {
+        change(&http)
+    }
+
+    /// The options, and those of http where they say nothing.
+    public var resolvedOptions: RequestOptions {
+        http.attachment == nil ? options : options.over(http.options)
+    }
+
+    /// Makes a download of the resource at a path, in which each value is one piece, or at an absolute address.
+    ///
+    /// - Parameters:
+    ///   - path: The path; ``RequestPath`` tells what becomes of values in it.
+    ///   - destination: Where the content goes; a temporary file by default.
+    public init(_ path: RequestPath, to destination: DownloadDestination = .temporary) {
+        self.init(HTTPRequest(Address(path)), to: destination)
+    }
+
+    /// Makes a download of the resource at a `URL`, at a list of segments, or wherever a type of yours says.
+    @_disfavoredOverload
+    public init(_ path: some RequestPathConvertible, to destination: DownloadDestination = .temporary) {
+        self.init(path.requestPath, to: destination)
     }
 
     /// Tells the download from others that could have another answer; the same for every destination.
@@ -89,7 +118,6 @@ extension TypedRequest {
     public func download(to destination: DownloadDestination = .temporary) -> Download {
         var download = Download(http, to: destination)
         download.options = options
-        download.validHTTPStatusCodes = validHTTPStatusCodes
         return download
     }
 }

@@ -134,7 +134,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
-        let limit = request.options.maximumBodySize ?? .max
+        let limit = plan?.options.maximumBodySize ?? .max
         do {
             return try download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
         } catch let error as DownloadError {

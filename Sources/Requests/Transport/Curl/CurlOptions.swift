@@ -107,6 +107,8 @@ final class CurlOptions {
         if Self.needsLargeBuffer(request, to: destination) { set(CCURL_BUFFERSIZE, 128 * 1024) }
         if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
+            // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
+            if let priority = request.priority { set(CCURL_STREAM_WEIGHT, 1 + Int(priority * 255)) }
             if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
                 check(ccurl_easy_use_http11(easy), "HTTP/1.1")
             }

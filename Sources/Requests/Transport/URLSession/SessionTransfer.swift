@@ -40,6 +40,8 @@ final class SessionTransfer: Transfer {
             #if !canImport(FoundationNetworking)
             task.delegate = delegate
             #endif
+            if let priority = request.priority { task.priority = Float(priority) }
+            request.configureTask?(task)
             task.resume()
             return transfer
         } catch {

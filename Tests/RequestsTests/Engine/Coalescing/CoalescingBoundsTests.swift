@@ -120,7 +120,7 @@ import Testing
             $0.baseURL = server
         }
         func start(_ path: String, _ priority: Operation.QueuePriority = .normal) -> Operation {
-            let operation = queue.makeOperation(for: HTTPRequest(path), coalescing: true)
+            let operation = queue.makeOperation(for: HTTPRequest("\(raw: path)"), coalescing: true)
             operation.queuePriority = priority
             operation.start()
             return operation

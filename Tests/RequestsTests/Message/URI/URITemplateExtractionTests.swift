@@ -64,8 +64,22 @@ import Testing
         Row("/{+a}", "/x%2Fy/z%20%C3%A9", ["a": "x%2Fy/z é"]),
         Row("/{+a}", "/100%25", ["a": "100%25"]), Row("/{+a}", "/%FF", nil), Row("/{a}b", "/%2Bb", ["a": "+"]),
         Row("/{a}2Fb", "/x%2Fb", nil),
-        // Nobody can tell what was cut off or joined.
-        Row("/{a:3}", "/abc", nil), Row("/{a*}", "/abc", nil),
+        // Lists, pairs and prefixes.
+        Row("{?fields}", "?fields=id,name", ["fields": ["id", "name"]]),
+        Row("{?fields}", "?fields=id%2Cname", ["fields": "id,name"]),
+        Row("{?fields,q}", "?fields=id,name&q=x", ["fields": ["id", "name"], "q": "x"]),
+        Row("/{list}/x", "/a,b/x", ["list": ["a", "b"]]), Row("{x,list}", "1,a,b", ["x": "1", "list": ["a", "b"]]),
+        Row("{?tags*}", "?tags=a&tags=b%26c", ["tags": ["a", "b&c"]]), Row("{?tags*}", "?tags=a", ["tags": ["a"]]),
+        Row("{?tags*}", "", [:]), Row("{?tags*,page}", "?tags=a&tags=b&page=2", ["tags": ["a", "b"], "page": "2"]),
+        Row("{?filter*}", "?a=1&b=%3D", ["filter": .pairs(["a": "1", "b": "="])]),
+        Row("{?page,filter*}", "?page=2&a=1", ["page": "2", "filter": .pairs(["a": "1"])]),
+        Row("{?filter*,page}", "?a=1&page=2", ["filter": .pairs(["a": "1"]), "page": "2"]),
+        Row("{/path*}/x", "/a/b%2Fc/x", ["path": ["a", "b/c"]]), Row("{/keys*}", "/a=1", ["keys": .pairs(["a": "1"])]),
+        Row("{;keys*}", ";a=1;b", ["keys": .pairs(["a": "1", "b": ""])]),
+        Row("/{a:3}", "/abc", ["a": "abc"]), Row("/{a:3}", "/abcd", nil), Row("/{a*}", "/abc", ["a": ["abc"]]),
+        Row("/{a:1}/{a}", "/a/abc", ["a": "abc"]), Row("/{a:1}/{a}", "/b/abc", nil),
+        Row("/{a*}", "/%61%2c,b", ["a": ["a,", "b"]]), Row("{?a,b*}", "?b=1&a=2", nil),
+        Row("{?a}", "?a=1,2&b=3", nil), Row("{?a*}", "?a", nil),
     ]
 
     @Test(arguments: rows) func valuesAreThoseThatExpandToTheAddress(_ row: Row) {

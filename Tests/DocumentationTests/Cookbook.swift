@@ -1,0 +1,105 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+// What the API sends and takes, as JSON like {"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}.
+struct Dish: Codable, Sendable {
+    var displayName: String
+    var addedAt: Date
+}
+
+struct DishFilter: Encodable, Sendable {
+    var text: String
+    var tags: [String]
+}
+
+struct Login: Encodable, Sendable {
+    var name: String
+    var password: String
+}
+
+struct Session: Decodable, Sendable {
+    var accessToken: String
+    var refreshToken: String
+}
+
+/// What the API answers with when it refuses something.
+struct Refusal: Error, Decodable {
+    var message: String
+}
+
+struct NotLoggedIn: Error {}
+
+/// Shows the session to the server, and gets a new one when it has expired.
+struct SessionAuthenticator: Authenticator {
+    func apply(_ session: Session, to request: inout HTTPRequest) {
+        request.headers.set(.authorization(.bearer(session.accessToken)))
+    }
+
+    func refresh(_ session: Session?, using client: RefreshClient) async throws -> Session {
+        guard let session else { throw NotLoggedIn() }
+        let form = HTTPRequest(method: .post, "session/refresh", body: .form(["refresh_token": session.refreshToken]))
+        return try await client.fetch(Session.self, from: form)
+    }
+}
+
+/// The API, with a session or without.
+struct Cookbook: Sendable {
+    let client: HTTPClient
+    private let sessions = AuthenticationInterceptor(SessionAuthenticator())
+
+    init(server: String) throws {
+        client = try HTTPClient(baseURL: server, maxConcurrentRequests: 4) { [sessions] in
+            $0.makeDecoder = {
+                let decoder = JSONDecoder()
+                decoder.keyDecodingStrategy = .convertFromSnakeCase
+                decoder.dateDecodingStrategy = .iso8601
+                return decoder
+            }
+            $0.makeEncoder = {
+                let encoder = JSONEncoder()
+                encoder.keyEncodingStrategy = .convertToSnakeCase
+                encoder.dateEncodingStrategy = .iso8601
+                return encoder
+            }
+            $0.interceptors.append(sessions)
+            $0.validators.append(.errors(Refusal.self))
+            $0.retry = .default
+        }
+    }
+
+    func logIn(_ login: Login) async throws(RequestError) {
+        // Past the credentials: there are none yet, or they are wrong.
+        let session = try await client.fetch(Post<Session>("session").body { login }.unauthenticated())
+        sessions.setCredential(session)
+    }
+
+    func dishes(_ filter: DishFilter) async throws(RequestError) -> [Dish] {
+        try await client.fetch(Get<[Dish]>("dishes").query(filter))
+    }
+
+    func dish(_ name: String) async throws(RequestError) -> Dish {
+        try await client.fetch(Get<Dish>("dishes/\(name)"))
+    }
+
+    func add(_ dish: Dish) async throws(RequestError) {
+        try await client.fetch(Post<Void>("dishes").body { dish })
+    }
+}
+
+/// Logs in, looks something up, and says what came of it.
+func lookUp(_ name: String, in book: Cookbook, as login: Login) async -> String {
+    do throws(RequestError) {
+        try await book.logIn(login)
+        return try await book.dish(name).displayName
+    } catch {
+        if let refusal = error.failure(as: Refusal.self) { return "refused: \(refusal.message)" }
+        switch error.code {
+        case .offline, .timedOut: return "try again later"
+        case .authenticationFailed: return "log in again"
+        default: return "\(error)"
+        }
+    }
+}

@@ -1,0 +1,102 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import TestSupport
+import Testing
+
+@testable import Requests
+
+/// What `expand` has made, `extract` gives back, wherever no other values would have made the same.
+@Suite(.bounded, .tags(.behaviour)) struct URITemplateRoundTripTests {
+    /// Whether no other values would expand to the same: a list with its comma isn't a text, but pairs may be a list, and
+    /// where reserved characters stay, everything may be a text.
+    private func isUnambiguous(_ template: URITemplate) throws -> Bool {
+        for case .expression(let expression) in try template.parts.get() {
+            for variable in expression.variables {
+                switch URITemplateTests.variables[variable.name] {
+                case .string(let text): if text.isEmpty, expression.kind.first.isEmpty { return false }
+                case .list: if expression.kind.keepsReserved { return false }
+                case .pairs:
+                    let holdsSeparators = expression.kind == .label || expression.kind.keepsReserved
+                    if variable.modifier == .none || holdsSeparators { return false }
+                case .undefined: continue
+                }
+            }
+        }
+        return true
+    }
+
+    /// The values that a template shows.
+    private func shown(by template: URITemplate) throws -> [String: URITemplate.Value] {
+        var values: [String: URITemplate.Value] = [:]
+        var full: Set<String> = []
+        for case .expression(let expression) in try template.parts.get() {
+            for variable in expression.variables {
+                let value = URITemplateTests.variables[variable.name]
+                guard value.isDefined, !full.contains(variable.name) else { continue }
+                if case .prefix(let length) = variable.modifier, case .string(let text) = value {
+                    values[variable.name] = .string(String(text.prefix(length)))
+                } else {
+                    values[variable.name] = value
+                    full.insert(variable.name)
+                }
+            }
+        }
+        return values
+    }
+
+    @Test(arguments: URITemplateTests.standard)
+    func whatTheStandardExpandsIsFound(_ text: String, _ expansion: String) throws {
+        let template = try URITemplate(text)
+        let isUnambiguous = try isUnambiguous(template)
+        guard let values = template.extract(from: expansion) else {
+            // Labels that hold dots can't be told apart.
+            return #expect(text == "X{.keys*}")
+        }
+
+        #expect(try template.expand(URITemplate.Variables(values)) == expansion)
+        #expect(try !isUnambiguous || values == shown(by: template))
+    }
+
+    @Test func valuesComeBackWhateverTheyHold() throws {
+        var random = Fuzz(seed: 6570)
+        for _ in 0..<Scale.pick(400, whole: 20_000) {
+            let (template, values) = try sample(&random)
+            let expansion = try template.expand(URITemplate.Variables(values))
+
+            #expect(template.extract(from: expansion) == values, "\(template) made \(expansion)")
+        }
+    }
+
+    /// A template in which every expansion is that of one set of values only, and such values.
+    private func sample(_ random: inout Fuzz) throws -> (URITemplate, [String: URITemplate.Value]) {
+        func text() -> String {
+            let characters = Array("ab1/?#[]@!$&'()*+,;=%é😀 \"-_~")
+            return String(
+                (0...Int.random(in: 0...4, using: &random)).map { _ in characters.randomElement(using: &random)! }
+            )
+        }
+        var (template, values) = ("/x", [String: URITemplate.Value]())
+        for (kind, name) in [("/", "a"), ("/", "b"), (";", "c"), ("?", "d"), ("&", "e"), ("&", "f")] {
+            switch Int.random(in: 0...5, using: &random) {
+            case 0: template += "{\(kind)\(name)}"
+            case 1:
+                (template, values[name]) = (template + "{\(kind)\(name)}", .string(text()))
+            case 2:
+                (template, values[name]) = (template + "{\(kind)\(name)}", .list([text(), text()]))
+            case 3:
+                (template, values[name]) = (
+                    template + "{\(kind)\(name):2}", .string(String(text().unicodeScalars.prefix(2)))
+                )
+            case 4 where kind != "/":
+                (template, values[name]) = (template + "{\(kind)\(name)*}", .list([text(), text(), text()]))
+            default:
+                guard kind != "/", kind != "?" else { continue }
+                let pairs: URITemplate.Pairs = ["k" + text(): text(), "l": text()]
+                (template, values[name]) = (template + "{\(kind)\(name)*}", .pairs(pairs))
+            }
+            template += kind == "/" ? "/@" : ""
+        }
+        return (try URITemplate(template), values)
+    }
+}
