@@ -130,18 +130,19 @@ extension Interceptor where Self == ClosureInterceptor {
     ///
     /// Every property that the closure changes is taken over, and nothing else: repeated and ordered header fields, a file
     /// as body, and whatever else a `URLRequest` can't carry stay as they are. A body that is a file or a stream isn't
-    /// shown. What can't go on the wire is an error of code `invalidRequest`.
+    /// shown. Its `timeoutInterval` is at first the timeout that holds for the request, also where that is the environment's.
+    /// What can't go on the wire is an error of code `invalidRequest`.
     public static func modifyingURLRequest(
         _ modify: @escaping @Sendable (inout URLRequest) async throws -> Void
     ) -> ClosureInterceptor {
-        adapting { request in
+        ClosureInterceptor(adapt: { request, context in
             var original = URLRequest(withoutStreamsOf: request)
             // What holds if the closure doesn't touch it; Foundation's 60 seconds would look unchanged where they aren't.
             if let timeout = request.timeout ?? context.source.timeout { original.timeoutInterval = timeout / .seconds(1) }
             var changed = original
             try await modify(&changed)
             try request.takeOver(changed, changedFrom: original)
-        }
+        })
     }
 }
 
