@@ -36,6 +36,17 @@ public struct HTTPRequest: Sendable {
         var template: URLRequest?
         var credentialGenerations: [ObjectIdentifier: Int] = [:]
         var hasLeftOrigin = false
+        var guide = Guide.caller
+    }
+
+    /// What has chosen the address.
+    enum Guide: Sendable {
+        /// The caller.
+        case caller
+        /// A response of the same origin.
+        case origin
+        /// A response that has led to another origin, or that came from one.
+        case otherOrigin
     }
 
     private var fields: Fields {
@@ -165,6 +176,12 @@ extension HTTPRequest {
     var hasLeftOrigin: Bool {
         _read { yield fields.hasLeftOrigin }
         _modify { yield &fields.hasLeftOrigin }
+    }
+
+    /// What has chosen the address: a caller, or a response that links to it.
+    var guide: Guide {
+        _read { yield fields.guide }
+        _modify { yield &fields.guide }
     }
 }
 

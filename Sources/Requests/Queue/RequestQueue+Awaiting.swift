@@ -37,18 +37,25 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> HTTPResponse<R.Success> {
+        try await exchange(request, session: session).response.get()
+    }
+
+    /// Runs a request, or a later page of it, and waits for its value together with the response that it was made of.
+    ///
+    /// - Returns: The response or the failure, and the address that was asked first.
+    func exchange<R: NetworkRequest>(
+        _ request: R,
+        page: PageTarget? = nil,
+        session: (any HTTPTransport)?
+    ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
         var call: Call?
         let outcome: Result<R.Success, R.Failure> = await run {
-            let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
+            let operation: NetworkOperation<R> = makeOperation(for: request, page: page, session)
             call = operation.call
             return operation
         }
-        let value = try outcome.get()
-        guard let record = call?.record, let head = record.head else {
-            let reason = "the operation finished with a value, and without a response"
-            throw request.mapError(RequestError(.badResponse, phase: .validating, reason: reason))
-        }
-        return HTTPResponse(head: head, body: value, history: record.history)
+        let record = call?.record
+        return (outcome.response(to: request, record), record?.asked)
     }
 
     /// Runs an operation, and waits for its end, without holding on to it: one that the queue doesn't run ends when the
@@ -68,6 +75,22 @@ extension RequestQueue {
             }
         } onCancel: {
             reference.cancel()
+        }
+    }
+}
+
+extension Result {
+    /// The value together with the head of the response that it was made of.
+    func response<R: NetworkRequest>(
+        to request: R,
+        _ record: CallRecord?
+    ) -> Result<HTTPResponse<Success>, Failure> where R.Success == Success, R.Failure == Failure {
+        flatMap { value in
+            guard let record, let head = record.head else {
+                let reason = "the operation finished with a value, and without a response"
+                return .failure(request.mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
+            }
+            return .success(HTTPResponse(head: head, body: value, history: record.history))
         }
     }
 }

@@ -142,7 +142,18 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        makeOperation(for: request, page: nil, session, completionQueue, coalescing: coalescing, completion)
+    }
+
+    func makeOperation<R: NetworkRequest>(
+        for request: R,
+        page: PageTarget?,
+        _ session: (any HTTPTransport)?,
+        _ completionQueue: DispatchQueue? = nil,
+        coalescing: Bool = false,
+        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), page: page, session, completionQueue, completion)
         let options = operation.plan?.options
         if coalescing || options?.coalesce == true {
             operation.share(on: sharingIdentity, atStart: true)
@@ -153,17 +164,18 @@ extension RequestQueue {
 
     func makeOperation<R: NetworkRequest>(
         from source: RequestSource<R>,
+        page: PageTarget? = nil,
         _ session: (any HTTPTransport)?,
         _ completionQueue: DispatchQueue?,
         _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
     ) -> R.OperationType {
-        let operation = R.makeOperation(
-            OperationConfiguration(
-                source: source,
-                transport: session ?? requestTransport,
-                environment: environment
-            )
+        var configuration = OperationConfiguration(
+            source: source,
+            transport: session ?? requestTransport,
+            environment: environment
         )
+        configuration.page = page
+        let operation = R.makeOperation(configuration)
         // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
         let underlyingQueue = underlyingQueue.asOptional
         if underlyingQueue != nil { operation.startElsewhere() }

@@ -14,6 +14,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     final let call: Call
     /// What a request that was given says about its call.
     private let givenPlan: CallPlan?
+    private let page: PageTarget?
 
     /// Makes an operation.
     ///
@@ -28,6 +29,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
             feed: feed
         )
         self.call = call
+        page = configuration.page
         let request = configuration.source.value
         givenPlan = request.map { CallPlan($0, of: call, isOnBehalf: configuration.isOnBehalf) }
         super.init(source: configuration.source)
@@ -350,7 +352,12 @@ extension NetworkOperation: CallOperation {
 
     final func makeRequest() async throws -> HTTPRequest {
         guard let request else { throw CancellationError() }
-        return try await BuildReply.wait { request.makeHTTPRequest(in: call.environment, completion: $0) }
+        var made = try await BuildReply.wait { request.makeHTTPRequest(in: call.environment, completion: $0) }
+        if let page {
+            let secrets = environment.secretHeaders.union(plan?.options.secretHeaders ?? [])
+            try made.turn(to: page, baseURL: environment.baseURL, secrets: secrets)
+        }
+        return made
     }
 
     final func beginTransfer() -> Bool { transition(.transferBegins) == .send }
