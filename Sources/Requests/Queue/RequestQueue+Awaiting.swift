@@ -24,6 +24,62 @@ extension RequestQueue {
         try await run { makeOperation(for: request, session: session) }.get()
     }
 
+    /// Runs a request on this queue, reports its progress, and waits for its value.
+    ///
+    /// ```swift
+    /// let film = try await client.fetch(request) { bar.value = $0.fraction ?? 0 }
+    /// ```
+    ///
+    /// The closure is called where the caller runs, on the main actor for example, one call after the other, and never
+    /// after this returns. The last progress of a request that succeeds is exact. Cancelling the task cancels the
+    /// operation.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; `nil`, the default, is the queue's transport.
+    ///   - direction: Which bytes are reported: by default those that are received.
+    ///   - progress: Takes each progress. A slow one may skip values, never the last one.
+    /// - Returns: The value of the request.
+    /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
+    public func fetch<R: NetworkRequest>(
+        _ request: R,
+        session: (any HTTPTransport)? = nil,
+        progressOf direction: TransferDirection = .download,
+        progress: (TransferProgress) -> Void
+    ) async throws(R.Failure) -> R.Success {
+        let promise = Promise<Result<R.Success, R.Failure>>()
+        let reference = OperationReference()
+        // Not in a closure, which would run elsewhere than the caller. A cancel of the task ends the loop.
+        for await news in begin(request, session, direction, promise, reference) { progress(news) }
+        let outcome = await withTaskCancellationHandler {
+            await promise.take()
+        } onCancel: {
+            reference.cancel()
+        }
+        return try outcome.get()
+    }
+
+    /// Adds the operation of a request, and doesn't hold on to it.
+    private func begin<R: NetworkRequest>(
+        _ request: R,
+        _ session: (any HTTPTransport)?,
+        _ direction: TransferDirection,
+        _ promise: Promise<Result<R.Success, R.Failure>>,
+        _ reference: OperationReference
+    ) -> AsyncStream<TransferProgress> {
+        let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
+        operation.observe { promise.keep($0) }
+        let news = operation.progressUpdates(direction)
+        // A task that is cancelled already adds nothing.
+        guard !Task.isCancelled, reference.keep(operation) else {
+            operation.cancel()
+            return news
+        }
+        operation.prepareTask()
+        place(operation)
+        return news
+    }
+
     /// Runs a request on this queue, and waits for its value together with the response that it was made of.
     ///
     /// Cancelling the task cancels the operation.

@@ -34,6 +34,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         givenPlan = request.map { CallPlan($0, of: call, isOnBehalf: configuration.isOnBehalf) }
         super.init(source: configuration.source)
         if let feed {
+            core.withLock { $0.hasMonitors = true }
             if let request, let givenPlan { feed.identify(by: { request.identifier }, tag: givenPlan.options.tag) }
             feed.report(.operationMade)
         }
@@ -45,6 +46,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         // One that was deallocated before it ran has ended too.
         settled.release()
         call.end()
+        call.progress?.end(isWhole: false)
         call.feed?.report(.operationEnded(.cancelled))
     }
 
@@ -143,9 +145,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Makes the request if it is a deferred one, and takes the seat if one is to be taken; nil if there is a result.
     private func prepareCall() -> (plan: CallPlan, seat: CoalescingSeat?)? {
-        let (sharing, hasResult) = core.withLock { ($0.role.sharing, $0.result != nil) }
+        let (sharing, hasResult, hasMonitors) = core.withLock { ($0.role.sharing, $0.result != nil, $0.hasMonitors) }
         guard !hasResult else { return nil }
-        call.feed?.report(.operationStarted)
+        if hasMonitors { call.feed?.report(.operationStarted) }
         if let givenPlan { return (givenPlan, seat(for: sharing)) }
         do {
             guard try resolveRequest() != nil, let plan, !self.hasResult else { return nil }
@@ -259,20 +261,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     override func willTell(_ settled: SettledOperation) {
         // The last progress comes before the completions.
         if settled.hasProgress { call.progress?.end(isWhole: result?.isSuccess == true) }
-        if let feed = call.feed { reportEnd(to: feed) }
+        if settled.hasMonitors, let feed = call.feed { reportEnd(to: feed) }
     }
 
     override func didTell(_ settled: SettledOperation) {
         call.end(cancellingTransfers: settled.hasOpenTransfers)
         super.didTell(settled)
-    }
-
-    private func reportEnd(to feed: MonitorFeed) {
-        switch result {
-        case .success: feed.report(.operationEnded(.success))
-        case .failure(let error): feed.report(.operationEnded(MonitoredOutcome(call.failure ?? error)))
-        case nil: break
-        }
     }
 
     /// Has the operation fail after a while, and no longer after the while that was set before.
@@ -405,7 +399,7 @@ extension Call {
 }
 
 extension MonitoredOperation {
-    fileprivate init<R: Request>(of type: R.Type) {
+    init<R: Request>(of type: R.Type) {
         self.init(requestType: R.shownTypeName)
     }
 }

@@ -135,6 +135,8 @@ public struct Attempt: Sendable {
     public internal(set) var error: RequestError?
     /// What the attempt took; nil where it was made up rather than sent.
     public internal(set) var metrics: Metrics?
+    /// The content that came, as far as it is in memory; only monitors get it, and `nil` stands for it elsewhere.
+    public internal(set) var content: Data?
 
     /// Makes the record of an attempt.
     public init(
