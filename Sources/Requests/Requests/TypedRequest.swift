@@ -154,6 +154,12 @@ extension TypedRequest {
         options { $0.coalesce = coalesces }
     }
 
+    /// A copy that uses the cache of its client otherwise; with `.none`, a transport's own isn't used either.
+    public func caching(_ policy: CachingPolicy) -> Self {
+        let copy = options { $0.caching = policy }
+        return policy == .none ? copy.cachePolicy(.reloadIgnoringLocalCacheData) : copy
+    }
+
     /// A copy that starts sooner or later, among those that could.
     public func priority(_ priority: Operation.QueuePriority) -> Self {
         options { $0.priority = priority }
