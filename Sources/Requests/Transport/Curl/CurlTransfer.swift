@@ -15,6 +15,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     var socket: Int32 = -1
     /// Its connection, which others may have too; nil before there is one.
     private var connection: Connection?
+    /// What was agreed on for its encryption.
+    private var session = CCurlSession()
     let destination: CurlDestination
     private let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
@@ -190,7 +192,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         let stop = state.stopped == nil ? nil : loop.now
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
-        events.append(.metrics(stopwatch.metrics(measured, stoppedAt: stop)))
+        events.append(.metrics(stopwatch.metrics(measured, over: connection, session, stoppedAt: stop)))
         events.append(event)
     }
 
@@ -307,6 +309,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func maySend(_ connection: Connection?) -> Bool {
         loop.noteActivity(self)
         self.connection = connection
+        session = ccurl_easy_session(easy)
         if unsaid != nil { stopwatch.read(at: loop.now) }
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))
