@@ -81,6 +81,7 @@ enum {
     VERSION_OF_PASSING_ADDRESS = 0x074b00,  // 7.75
     VERSION_OF_PREREQ = 0x075000,         // 7.80
     VERSION_OF_QUEUE = 0x080600,          // 8.6
+    VERSION_OF_USED_PROXY = 0x080700,     // 8.7
     VERSION_OF_POSTTRANSFER = 0x080a00,   // 8.10
     AGE_OF_CA_FILE = 6,  // 7.70: the age up to which the fields above are there
     MESSAGE_DONE = 1,
@@ -128,6 +129,7 @@ enum {
     INFO_HEADER_SIZE = 0x200000 + 11,
     INFO_REQUEST_SIZE = 0x200000 + 12,
     INFO_NUM_CONNECTS = 0x200000 + 26,
+    INFO_USED_PROXY = 0x200000 + 66,
     INFO_TLS_SSL_PTR = 0x400000 + 45,
     BACKEND_OPENSSL = 1,
     INFO_HTTP_VERSION = 0x200000 + 46,
@@ -222,6 +224,9 @@ static struct {
     void *(*certificate)(void *, int);
     int (*encode)(void *, unsigned char **);
     void (*release)(void *, const char *, int);
+    const char *(*version)(void *);
+    void *(*cipher)(void *);
+    const char *(*cipher_name)(void *);
     bool is_there;
 } openssl;
 
@@ -232,6 +237,9 @@ static void find_openssl(void *library) {
     openssl.certificate = (void *(*)(void *, int))dlsym(library, "OPENSSL_sk_value");
     openssl.encode = (int (*)(void *, unsigned char **))dlsym(library, "i2d_X509");
     openssl.release = (void (*)(void *, const char *, int))dlsym(library, "CRYPTO_free");
+    openssl.version = (const char *(*)(void *))dlsym(library, "SSL_get_version");
+    openssl.cipher = (void *(*)(void *))dlsym(library, "SSL_get_current_cipher");
+    openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
     openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
 }
 
@@ -420,6 +428,9 @@ CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy) {
         .head_received = long_of(easy, INFO_HEADER_SIZE),
         .new_connections = long_of(easy, INFO_NUM_CONNECTS),
         .http_version = long_of(easy, INFO_HTTP_VERSION),
+        .used_proxy = version >= VERSION_OF_USED_PROXY ? long_of(easy, INFO_USED_PROXY) != 0
+            : long_of(easy, (int)CCURL_INFO_HTTP_CONNECTCODE) > 0 ? 1
+                                                                  : -1,
     };
 }
 
@@ -533,18 +544,35 @@ int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
     return failure | curl.easy_setopt(easy, (int)CCURL_NOSIGNAL, 1L);
 }
 
+/// The session of OpenSSL's that a transfer goes over; NULL without one.
+static void *session_of(CCurlEasy *easy) {
+    struct {
+        int backend;
+        void *internals;
+    } *session = NULL;
+    if (!openssl.is_there || curl.easy_getinfo(easy, INFO_TLS_SSL_PTR, &session) != CCURL_OK) return NULL;
+    return session != NULL && session->backend == BACKEND_OPENSSL ? session->internals : NULL;
+}
+
+CCurlSession ccurl_easy_session(CCurlEasy *easy) {
+    void *session = session_of(easy);
+    if (session == NULL || !openssl.version || !openssl.cipher || !openssl.cipher_name) return (CCurlSession){0};
+    void *cipher = openssl.cipher(session);
+    // Both texts are constants of the library.
+    return (CCurlSession){
+        .version = openssl.version(session),
+        .cipher_suite = cipher == NULL ? NULL : openssl.cipher_name(cipher),
+    };
+}
+
 void ccurl_easy_chain(
     CCurlEasy *easy,
     void (*callback)(void *context, const uint8_t *der, size_t size),
     void *context
 ) {
-    struct {
-        int backend;
-        void *internals;
-    } *session = NULL;
-    if (!openssl.is_there || curl.easy_getinfo(easy, INFO_TLS_SSL_PTR, &session) != CCURL_OK) return;
-    if (session == NULL || session->backend != BACKEND_OPENSSL || session->internals == NULL) return;
-    void *chain = openssl.get_chain(session->internals);
+    void *session = session_of(easy);
+    if (session == NULL) return;
+    void *chain = openssl.get_chain(session);
     int count = chain == NULL ? 0 : openssl.count(chain);
     for (int i = 0; i < count; i++) {
         unsigned char *der = NULL;

@@ -15,7 +15,11 @@ struct Demo {
                 exit(0)
             }
             let arguments = try Arguments(words)
-            let kitchen = try Kitchen(url: arguments.url)
+            if let url = arguments.url {
+                try await PagesCommand(url: url, pages: arguments.pages).run()
+                exit(0)
+            }
+            let kitchen = try Kitchen()
             print("Requests demo, against \(kitchen.title)\n")
             let passed = await Tour(kitchen: kitchen).run()
             kitchen.close()
@@ -30,8 +34,10 @@ struct Demo {
 
 /// What the command line says.
 struct Arguments {
-    /// The API to talk to; nil starts a server of the demo's own.
+    /// A list to page through; nil takes the tour.
     var url: URL?
+    /// How many of its pages.
+    var pages = 5
 
     struct UsageError: Error, CustomStringConvertible {
         let description: String
@@ -46,6 +52,11 @@ struct Arguments {
                     throw UsageError(description: "--url needs an absolute URL\n\(Self.usage)")
                 }
                 self.url = url
+            case "--pages":
+                guard let pages = rest.popFirst().flatMap({ Int($0) }), pages > 0 else {
+                    throw UsageError(description: "--pages needs a number of pages\n\(Self.usage)")
+                }
+                self.pages = pages
             case "--help", "-h":
                 print(Self.usage)
                 exit(0)
@@ -56,11 +67,12 @@ struct Arguments {
     }
 
     static let usage = """
-        usage: requests-demo [--url URL]
+        usage: requests-demo [--url URL [--pages N]]
                requests-demo download URL FILE
 
-          --url URL   talk to a real API that serves GET /recipes/1, /recipes/1/author and /authors/{id},
-                      DELETE /recipes/1, and 404 for /recipes/0; without it, a server on this machine is started
+          --url URL   page through a list of any JSON API that says by `Link` where the next page is, such as
+                      https://api.github.com/orgs/apple/repos; without it, a tour with a server on this machine
+          --pages N   stop after N pages, by default 5
           download    download a file, going on with what an interrupted download left
         """
 }

@@ -5,70 +5,62 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// The API that the demo talks to: one on this machine, with a real socket, or any other.
+/// The API that the demo talks to: a server on this machine, with a real socket.
 struct Kitchen: Sendable {
-    let api: URL
-    private let server: MockServer?
-    /// A large file that the server gives; nil where it isn't the demo's own.
-    let film: URL?
+    private let server: MockServer
+    /// A large file that the server gives.
+    let film: URL
 
     /// A recipe that takes its time, so that it can be cancelled while it is under way.
-    let slowRecipeID: Int
-    /// Another, so that it can be shared while it is under way, and nobody else asks for it.
-    let sharedRecipeID: Int
+    let slowRecipeID = 2
+    /// Another, so that it can be shared while it is under way, and nothing else asks for it.
+    let sharedRecipeID = 3
+    /// How many recipes there are in all, in pages of ten.
+    let recipeCount = 25
 
-    init(url: URL?) throws {
-        if let url {
-            api = url
-            server = nil
-            film = nil
-            slowRecipeID = 1
-            sharedRecipeID = 1
-        } else {
-            let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Kitchen.\(UUID())")
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-            let film = folder.appendingPathComponent("film.mov")
-            try Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: film)
-            let server = try MockServer(MockServer.folder(folder))
-            server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
-            server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))
-            server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))
-            server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
-            server.route(.delete, "/recipes/1", .noContent)
-            server.route(.get, "/favourites") { request in
-                request.headers[.authorization] == "Bearer fresh" ? .json(Self.stew) : .status(.unauthorized)
-            }
-            server.route(.post, "/tokens", .json(#"{"access": "fresh"}"#).delayed(by: .milliseconds(50)))
-            server.route(.get, "/recipes/0", .status(.notFound, body: Data(#"{"message": "no such recipe"}"#.utf8)))
-            api = server.url
-            self.server = server
-            self.film = film
-            slowRecipeID = 2
-            sharedRecipeID = 3
+    init() throws {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Kitchen.\(UUID())")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        film = folder.appendingPathComponent("film.mov")
+        try Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }).write(to: film)
+        server = try MockServer(MockServer.folder(folder))
+        server.route(.get, "/recipes/1", .json(#"{"name": "Pancakes", "authorID": 7, "steps": ["Mix", "Fry"]}"#))
+        server.route(.get, "/recipes/2", .json(Self.stew).delayed(by: .milliseconds(300)))
+        server.route(.get, "/recipes/3", .json(Self.stew).delayed(by: .milliseconds(300)))
+        server.route(.get, "/authors/7", .json(#"{"name": "Julia"}"#))
+        server.route(.delete, "/recipes/1", .noContent)
+        server.route(.get, "/favourites") { request in
+            request.headers[.authorization] == "Bearer fresh" ? .json(Self.stew) : .status(.unauthorized)
+        }
+        server.route(.post, "/tokens", .json(#"{"access": "fresh"}"#).delayed(by: .milliseconds(50)))
+        server.route(.get, "/recipes/0", .status(.notFound, body: Data(#"{"message": "no such recipe"}"#.utf8)))
+        server.route(.get, "/recipes{?page}") { [recipeCount] request in
+            let page = max(1, request["page"].flatMap { Int($0) } ?? 1)
+            let numbers = (page * 10 - 9)...(page * 10)
+            let names = numbers.prefix { $0 <= recipeCount }.map { #""Recipe \#($0)""# }
+            let isLast = numbers.upperBound >= recipeCount
+            return .json(
+                "[\(names.joined(separator: ", "))]",
+                headers: isLast ? [] : [.link: #"</recipes?page=\#(page + 1)>; rel="next""#]
+            )
         }
     }
 
     private static let stew = #"{"name": "Stew", "authorID": 7, "steps": ["Wait"]}"#
 
-    var title: String {
-        server == nil ? api.absoluteString : "a server on this machine, \(api.absoluteString)"
-    }
+    var api: URL { server.url }
+    var title: String { "a server on this machine, \(api.absoluteString)" }
 
-    /// How often a path was asked for; nil where that can't be known.
-    func requestCount(_ path: String) -> Int? {
-        server?.requests.count { $0.path == path }
-    }
+    /// How often a path was asked for.
+    func requestCount(_ path: String) -> Int { server.requests.count { $0.path == path } }
 
-    /// Has the server be too busy for the next requests, whatever they ask for; does nothing where that can't be done.
+    /// Has the server be too busy for the next requests, whatever they ask for.
     func beBusy(times: Int) {
-        for _ in 0..<times { server?.enqueue(.status(.serviceUnavailable)) }
+        for _ in 0..<times { server.enqueue(.status(.serviceUnavailable)) }
     }
-
-    /// Whether the server is the demo's own, which knows of tokens.
-    var isOwn: Bool { server != nil }
 
     func close() {
-        server?.stop()
-        if let film { try? FileManager.default.removeItem(at: film.deletingLastPathComponent()) }
+        server.stop()
+        try? FileManager.default.removeItem(at: film.deletingLastPathComponent())
     }
 }

@@ -30,6 +30,27 @@ import Testing
         #expect(stored == "soup" && current == "soup")
     }
 
+    @Test func aRequestSaysWhatIsKept() async throws {
+        let cache = ResponseCache()
+        let url = try #require(URL(string: "https://api.example.com"))
+        let transport = InMemoryTransport { request in .status(.ok, body: Data(request.url.path.utf8)) }
+        let client = HTTPClient(baseURL: url, transport: transport) { $0.cache = cache }
+
+        let balance = try await client.fetch(Get<String>("balance").caching(.none))
+        let menu = try await client.fetch(Get<String>("menu").caching(.for(.seconds(600))))
+
+        #expect(balance == "/balance" && menu == "/menu")
+        #expect(cache.responses(for: url.appending(path: "balance")).isEmpty)
+        let address = url.appending(path: "menu")
+        #expect(cache.responses(for: address).count == 1)
+
+        let stored = cache.responses(for: address)
+        cache.remove(for: address)
+        cache.removeAll()
+
+        #expect(stored.first?.body == Data("/menu".utf8) && cache.responses(for: address).isEmpty)
+    }
+
     @Test func namedCookiesIdentifyUsers() async throws {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers[.cookie] ?? "").utf8))

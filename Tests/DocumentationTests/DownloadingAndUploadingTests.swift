@@ -98,6 +98,24 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(lines == ["open", "closed"])
     }
 
+    @Test func linesThatAreNoValueArePassedOver() async throws {
+        struct Entry: Decodable {
+            let text: String
+        }
+        var lines: [String] = []
+        func print(_ line: String) { lines.append(line) }
+        let log = ResponseStream([Data("{\"text\": \"open\"}\noops\n{\"text\": \"closed\"}\n".utf8)])
+
+        for try await result in log.jsonLines(Entry.self).results {
+            switch result {
+            case .success(let entry): print(entry.text)
+            case .failure(let error): print("skipped: \(error.code)")
+            }
+        }
+
+        #expect(lines == ["open", "skipped: decoding", "closed"])
+    }
+
     @Test func eventsComeOverManyConnections() async throws {
         var lines: [String] = []
         func print(_ id: String, _ data: String) { lines.append("\(id) \(data)") }

@@ -106,6 +106,12 @@ import Testing
         error(.headTooLarge, .receiving, "the head has more than 262144 bytes"),
         error(.bodyTooLarge, .receiving, "more than 67108864 bytes", page),
         error(.bufferFull, .receiving, "more than 262144 bytes wait to be consumed", page),
+        error(
+            .alreadyConsumed,
+            .receiving,
+            "another loop consumes the stream, or has consumed it, and its content isn't kept",
+            page
+        ),
         RequestError(DownloadError(.fileExists, film, "the download may not replace it")),
         RequestError(DownloadError(.cannotWriteFile, film, "Permission denied")),
         RequestError(DownloadError(.diskFull, film, "No space left on device")),
@@ -133,6 +139,12 @@ import Testing
             .validating,
             "another origin asks for the body",
             HTTPResponseHead(status: .temporaryRedirect)
+        ),
+        error(
+            .pagingFailed,
+            .validating,
+            "the link “https://example.com/todos” leads to a page that was there before",
+            page
         ),
         error(.decoding, .decoding, "the value is of type Array<Todo>", page, decodingError()),
         error(.notModified, .decoding, nil, HTTPResponseHead(status: .notModified)),

@@ -47,6 +47,21 @@ import Testing
         #expect(!all.contains { $0.contains("s3cret") })
     }
 
+    @Test func oneOperationIsWatched() async throws {
+        let lines = Lines()
+        let log: @Sendable (String) -> Void = { lines.append($0) }
+        let client = HTTPClient(baseURL: api)
+
+        let operation = client.makeOperation(for: Get<Recipe>("recipes", "1"))
+        let events = operation.events
+        client.addOperation(operation)
+        for await event in events {
+            if case .responseStarted(let head, _) = event { log("\(head.status)") }
+        }
+
+        #expect(await lines.first(1) == ["200 OK"])
+    }
+
     @Test func monitorsAreOneMethod() async throws {
         let labels = Lines()
         let queue = DispatchQueue(label: "metrics")

@@ -191,7 +191,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
 
     /// Compiled, and not run: the main queue is that of the tests.
     private func watchAPlainQueue(_ log: @escaping @Sendable (String) -> Void) {
-        let watched = OperationQueue.main.configured { $0.monitors.append(.events { event, _ in log("\(event)") }) }
+        let watched = HTTPClient(queue: .main) { $0.monitors.append(.events { event, _ in log("\(event)") }) }
         watched.addRequest(RecipeRequest(recipeID: 1))
     }
 

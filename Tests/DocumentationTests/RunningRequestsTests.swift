@@ -54,6 +54,54 @@ import Testing
         #expect(printed == "Pancakes")
     }
 
+    @Test func completionsTakeResponses() async {
+        let printed = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+            @Sendable func print(_ status: HTTPStatus, _ name: String) {
+                continuation.resume(returning: "\(status) \(name)")
+            }
+
+            queue.send(RecipeRequest(recipeID: 1)) { result in
+                if case .success(let response) = result { print(response.status, response.body.name) }
+            }
+        }
+        #expect(printed == "200 OK Pancakes")
+    }
+
+    @MainActor @Test func fetchReportsProgress() async throws {
+        let client = HTTPClient(baseURL: api)
+        var bar = 0.0
+
+        let film = try await client.fetch(Get<Data>("films", "7")) { bar = $0.fraction ?? 0 }
+
+        #expect(film == Kitchen.film && bar == 1)
+    }
+
+    @Test func everythingIsListedAndCancelled() async throws {
+        let client = HTTPClient(baseURL: api, transport: InMemoryTransport { _ in .never })
+        client.addRequest(RecipeRequest(recipeID: 1))
+
+        for operation in client.requestOperations {
+            print(operation.identifier ?? "-", operation.progress.fractionCompleted)
+            operation.pause()
+        }
+
+        await withCheckedContinuation { continuation in
+            let forgetUser: @Sendable () -> Void = { continuation.resume() }
+
+            client.cancelAllRequests { forgetUser() }
+        }
+        #expect(client.requestOperations.isEmpty)
+    }
+
+    @Test func anOperationQueueGetsAnEnvironment() async throws {
+        let watched = HTTPClient(queue: queue) {
+            $0.baseURL = api
+            $0.monitors.append(.console)
+        }
+
+        #expect(try await watched.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
+    }
+
     @Test func requestsAreMadeFromResults() async throws {
         let recipe = queue.addRequest(RecipeRequest(recipeID: 1))
         let author = queue.addRequest(after: recipe) { AuthorRequest(authorID: $0.authorID) }

@@ -159,6 +159,7 @@ typedef struct {
     long head_received;
     long new_connections;
     long http_version;  // 1 is 1.0, 2 is 1.1, 3 is 2, 30 is 3, 0 unknown.
+    int used_proxy;     // -1 if it isn't known: before 8.7, without a tunnel.
 } CCurlMetrics;
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy);
@@ -199,6 +200,15 @@ enum CCurlNews {
 
 /// Whether the chains of certificates that were verified can be looked at: if libcurl uses OpenSSL.
 bool ccurl_shows_chains(void);
+
+/// What was agreed on for the encryption of a connection; NULL for what isn't known. The texts live as long as the process.
+typedef struct {
+    const char *version;       // Such as TLSv1.3.
+    const char *cipher_suite;  // By its standard name, such as TLS_AES_256_GCM_SHA384.
+} CCurlSession;
+
+/// The session of the connection that a transfer has; from within a callback of the transfer.
+CCurlSession ccurl_easy_session(CCurlEasy *easy);
 
 /// Calls back with each certificate of the chain that was verified for the connection of a transfer, the server's own
 /// first, in DER; from within a callback of the transfer. Nothing is called if there is no such chain.

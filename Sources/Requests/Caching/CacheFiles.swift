@@ -161,6 +161,12 @@ struct CacheFiles: Sendable {
         entries().reduce(0) { $0 + $1.size }
     }
 
+    /// The keys of all records of a resource.
+    func keys(of resource: String) -> [CacheKey] {
+        names().filter { $0.hasPrefix("\(resource)-") && $0.hasSuffix(Self.finished) }
+            .map { CacheKey(name: String($0.dropLast(Self.finished.count))) }
+    }
+
     /// Removes all records of these resources.
     func remove(_ resources: Set<String>) {
         for name in names() where resources.contains(String(name.prefix { $0 != "-" })) {

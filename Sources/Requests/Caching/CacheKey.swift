@@ -41,6 +41,12 @@ struct CacheKey: Sendable, Hashable {
         name = "\(resource)-\(SHA256.digest(of: purpose.utf8).hexadecimal)"
     }
 
+    /// Reads the name of a key.
+    init(name: String) {
+        resource = String(name.prefix { $0 != "-" })
+        self.name = name
+    }
+
     /// What stands for an address in the keys of all requests for it.
     static func resource(of url: URL) -> String {
         resource(address(of: url))

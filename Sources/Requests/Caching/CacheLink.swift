@@ -6,6 +6,7 @@ import Foundation
 /// Answers from a cache what that may answer, and stores what comes of the rest.
 struct CacheLink: Interceptor {
     let cache: ResponseCache
+    let policy: CachingPolicy
     /// Called with the heads of responses that no other link sees: those of validations in the background.
     var onHead: @Sendable (HTTPResponseHead, _ url: URL) -> Void = { _, _ in }
 
@@ -14,6 +15,8 @@ struct CacheLink: Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
+        // What changes something removes what is stored of it in any case.
+        if policy == .none, request.method.isSafe { return try await next(request) }
         switch cache.answer(to: request, isRetry: next.cause == .retry) {
         case .fresh(let response):
             context.source.recordAnswer(to: request)
@@ -58,7 +61,7 @@ struct CacheLink: Interceptor {
             if response.status == .notModified, !stored.validators.isEmpty {
                 let refreshed = cache.refresh(
                     stored,
-                    with: response.head,
+                    with: policy.applied(to: response).head,
                     for: request,
                     requestedAt: requestedAt,
                     isStoredElsewhere: answer.isStoredElsewhere
@@ -71,8 +74,50 @@ struct CacheLink: Interceptor {
                 return HTTPResponse(head: stale.head, body: .data(stale.body), history: response.history)
             }
         }
-        if !answer.isStoredElsewhere, !answer.isCut { cache.store(response, for: request, requestedAt: requestedAt) }
+        if !answer.isStoredElsewhere, !answer.isCut {
+            cache.store(policy.applied(to: response), for: request, requestedAt: requestedAt)
+        }
         return answer
+    }
+}
+
+/// How one request uses the cache of its client.
+///
+/// ```swift
+/// let balance = try await client.fetch(Get<Balance>("balance").caching(.none))
+/// let menu = try await client.fetch(Get<Menu>("menu").caching(.for(.seconds(600))))
+/// ```
+///
+/// Which stored responses answer a request, and whether it is sent, is said by its `cachePolicy`.
+public struct CachingPolicy: Sendable, Hashable {
+    private enum Kind: Hashable {
+        case standard
+        case none
+        case lifetime(Duration)
+    }
+
+    private let kind: Kind
+
+    /// Stored responses are used, and the response is stored, as HTTP says.
+    public static let standard = CachingPolicy(kind: .standard)
+    /// No stored response is used, and the response isn't stored.
+    public static let none = CachingPolicy(kind: .none)
+    /// The response is stored, and fresh for a time, whatever the server says about that.
+    ///
+    /// One that the server forbids to store, by `no-store`, isn't.
+    public static func `for`(_ lifetime: Duration) -> CachingPolicy { CachingPolicy(kind: .lifetime(lifetime)) }
+
+    /// The response as it is to be stored.
+    func applied(to response: HTTPResponse<Data>) -> HTTPResponse<Data> {
+        let isCurrent = response.status.category == .success || response.status == .notModified
+        guard case .lifetime(let lifetime) = kind, isCurrent else { return response }
+        let control = CacheControl(parsing: response.headers[.cacheControl] ?? "")
+        guard !control.contains("no-store") else { return response }
+        var headers = response.headers
+        for name in [HTTPField.Name.expires, .pragma, .age] { headers.remove(name) }
+        headers.set(.cacheControl([.maxAge(lifetime)]))
+        let head = HTTPResponseHead(status: response.status, headers: headers, url: response.url)
+        return HTTPResponse(head: head, body: response.body)
     }
 }
 

@@ -12,6 +12,11 @@ enum CacheRecord: Sendable, Hashable {
     /// The cookies that identify no user of their own, under a key of their own.
     case aliases(CookieAliases)
 
+    /// The response, if it is one.
+    var response: CachedResponse? {
+        if case .response(let response) = self { response } else { nil }
+    }
+
     /// About how much memory it takes, in bytes.
     var cost: Int {
         switch self {

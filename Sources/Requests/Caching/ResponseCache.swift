@@ -125,6 +125,26 @@ public final class ResponseCache: Sendable {
     /// - Complexity: O(n) in the number of files, which are looked at.
     public var diskSize: Int { files?.size() ?? 0 }
 
+    /// Returns the stored responses to requests for an address, those that are stale included, the newest first.
+    ///
+    /// They are of whatever users have asked: to look up what one request would get, send it with the cache policy
+    /// `returnCacheDataDontLoad`.
+    ///
+    /// - Parameter url: The address.
+    /// - Returns: The responses, with their `Age`; empty if nothing is stored.
+    /// - Complexity: O(n) in the number of responses and files.
+    public func responses(for url: URL) -> [HTTPResponse<Data>] {
+        let resource = CacheKey.resource(of: url)
+        let time = now()
+        var records = state.withLock { $0.records(of: resource) }
+        for key in files?.keys(of: resource) ?? [] where records[key] == nil {
+            records[key] = files?.load(key, at: time)
+        }
+        return records.values.compactMap(\.response).sorted { $0.receivedAt > $1.receivedAt }.map {
+            $0.response(from: url, age: Freshness(of: $0, guessing: false, at: time).age)
+        }
+    }
+
     /// Removes everything, such as when a user logs out.
     ///
     /// Responses to requests that are under way aren't kept either.
@@ -350,43 +370,4 @@ extension ResponseCache {
         files?.remove(key)
         state.withLock { $0.forget(key) }
     }
-}
-
-/// What was removed lately, so that a response that was asked for before isn't kept afterwards.
-///
-/// Without that, the answer to a request that was on its way when a user logged out, or changed what it is about, would
-/// come in, be kept, and be shown again.
-struct CacheRemovals: Sendable {
-    /// Counts removals: what was read from a file before one must not be put in memory after it.
-    private(set) var generation = 0
-    private var everything: Date?
-    private var resources: [String: Date] = [:]
-
-    /// Notes that these resources were removed.
-    mutating func note(_ removed: Set<String>, at now: Date) {
-        generation += 1
-        for resource in removed { resources[resource] = now }
-        guard resources.count > Self.limit else { return }
-        // Forgetting which it were costs requests that are under way now their place, and nobody else.
-        everything = resources.values.reduce(everything ?? .distantPast, max)
-        resources = [:]
-    }
-
-    /// Notes that everything was removed.
-    mutating func noteAll(at now: Date) {
-        generation += 1
-        everything = now
-        resources = [:]
-    }
-
-    /// Whether the answer to a request of that time may be outdated.
-    ///
-    /// A removal in the future is one before the clock was set back, and no longer says anything.
-    func outdate(_ resource: String, askedAt time: Date, now: Date) -> Bool {
-        [everything, resources[resource]].contains { removal in
-            removal.map { time < $0 && $0 <= now } ?? false
-        }
-    }
-
-    private static let limit = 1000
 }

@@ -18,9 +18,7 @@ final class Call: Sendable {
     let environment: RequestEnvironment
     /// The work that the call is made for, if it is made on behalf of another.
     let scope: CallScope?
-    /// What tells the monitors, if there are any.
-    let feed: MonitorFeed?
-    private let state = Locked(CallState())
+    private let state: Locked<CallState>
 
     init(
         transport: any HTTPTransport,
@@ -31,7 +29,7 @@ final class Call: Sendable {
         self.transport = transport
         self.environment = environment
         self.scope = scope
-        self.feed = feed
+        state = Locked(CallState(feed: feed))
     }
 
     // MARK: The way of a request
@@ -141,12 +139,12 @@ final class Call: Sendable {
 
     /// Adds a transfer that begins, and holds it back or cancels it if the call is paused or over.
     ///
-    /// Gives what tells the progress, if that has been asked for, and whether it is the first transfer; nil if the
+    /// Gives what tells the progress and the monitors, if there are any, and whether it is the first transfer; nil if the
     /// call is over, and nothing is to be sent.
-    func add(_ transmission: Transmission) -> (progress: ProgressFeeds?, isFirst: Bool)? {
+    func add(_ transmission: Transmission) -> (progress: ProgressFeeds?, feed: MonitorFeed?, isFirst: Bool)? {
         let (isPaused, isOver, former, result) = state.withLock { state in
             let former = state.record.add(transmission)
-            return (state.isPaused, state.isOver, former, (state.progress, state.record.count == 1))
+            return (state.isPaused, state.isOver, former, (state.progress, state.feed, state.record.count == 1))
         }
         withExtendedLifetime(former) {}
         if isPaused { transmission.flow.set(.user, true) }
@@ -183,8 +181,24 @@ final class Call: Sendable {
     }
 }
 
+extension Call {
+    /// What tells the monitors, if there are any.
+    var feed: MonitorFeed? { state.withLock { $0.feed } }
+
+    /// Sets what tells the monitors, unless it is set, and returns what is.
+    func setFeed(_ new: MonitorFeed) -> MonitorFeed {
+        state.withLock { state in
+            let feed = state.feed ?? new
+            state.feed = feed
+            return feed
+        }
+    }
+}
+
 /// What changes while a call runs, besides what has happened.
 struct CallState: Sendable {
+    /// What tells the monitors; nil without any.
+    var feed: MonitorFeed?
     /// What has happened.
     var record = CallRecord()
     /// The task that runs the call.

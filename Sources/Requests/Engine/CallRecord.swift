@@ -63,6 +63,9 @@ struct CallRecord: Sendable {
     /// The request that was sent last, or answered by a cache.
     var request: HTTPRequest? { answered?.value ?? transmissions.last?.request }
 
+    /// The address that was asked first, also if a cache has answered for it.
+    var asked: URL? { transmissions.first?.request.url ?? answered?.value.url }
+
     /// The head of the response that came last.
     var head: HTTPResponseHead? { judged ?? transmissions.last?.head }
 

@@ -24,10 +24,10 @@ enum Chain {
         { attempt in
             guard attempt.operation.keepsContentInMemory, let cache = attempt.environment.cache else { return nil }
             guard attempt.options.usesCookies, let cookies = attempt.environment.cookies else {
-                return CacheLink(cache: cache)
+                return CacheLink(cache: cache, policy: attempt.options.caching)
             }
             // What it sends in the background goes past the link before.
-            return CacheLink(cache: cache) { cookies.store($0, from: $1) }
+            return CacheLink(cache: cache, policy: attempt.options.caching) { cookies.store($0, from: $1) }
         },
         // Equal requests share what comes from here on; no request has to wait for what a cache has.
         { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },

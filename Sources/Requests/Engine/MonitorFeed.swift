@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Tells the monitors of one operation what becomes of it, in the order of the tree that `EventMonitor` promises.
 ///
 /// Events come from the thread that runs the pipeline and from the one that cancels. Whoever reports one while nobody
@@ -9,20 +11,37 @@
 final class MonitorFeed: Sendable {
     private struct State: Sendable {
         var ledger = MonitorLedger()
-        var monitors: [any EventMonitor]
         var operation: MonitoredOperation
-        var pending: [(event: MonitoredEvent, operation: MonitoredOperation)] = []
+        var monitors: [any EventMonitor]
+        var pending: [Report] = []
         var isReporting = false
 
-        mutating func enqueue(_ events: [MonitoredEvent]) {
-            for event in events { pending.append((event, operation)) }
+        mutating func enqueue(_ events: [MonitoredEvent], for monitors: [any EventMonitor]) {
+            guard !monitors.isEmpty else { return }
+            for event in events { pending.append(Report(event: event, operation: operation, monitors: monitors)) }
         }
+    }
+
+    /// An event that is to be told.
+    private struct Report: Sendable {
+        let event: MonitoredEvent
+        let operation: MonitoredOperation
+        let monitors: [any EventMonitor]
     }
 
     private let state: Locked<State>
 
-    init(_ monitors: [any EventMonitor], operation: MonitoredOperation) {
-        state = Locked(State(monitors: monitors, operation: operation))
+    init(_ monitors: [any EventMonitor] = [], operation: MonitoredOperation) {
+        state = Locked(State(operation: operation, monitors: monitors))
+    }
+
+    /// Adds a monitor, and tells it what still holds: that the operation was made, has started, has ended; the attempts
+    /// that are under way.
+    func add(_ monitor: any EventMonitor) {
+        change { state in
+            state.enqueue(state.ledger.present, for: [monitor])
+            state.monitors.append(monitor)
+        }
     }
 
     /// Says what is known of the request, once there is one.
@@ -34,76 +53,68 @@ final class MonitorFeed: Sendable {
         }
     }
 
-    /// Adds the monitors of a request that was made when its operation started, and tells them of that.
-    func add(_ monitors: [any EventMonitor]) {
-        guard !monitors.isEmpty else { return }
-        let operation = state.withLock { state in
-            state.monitors += monitors
-            return state.operation
-        }
-        for monitor in monitors {
-            MonitoredEvent.operationMade.report(to: monitor, of: operation)
-            MonitoredEvent.operationStarted.report(to: monitor, of: operation)
-        }
-    }
-
     /// The operation, as the monitors know it.
     var operation: MonitoredOperation { state.withLock { $0.operation } }
 
     func report(_ event: MonitoredEvent) {
-        change { $0.handle(event) }
+        report { $0.handle(event) }
     }
 
     /// Reports that the operation waits for a credential, or no longer.
     func report(_ report: AuthenticationReport) {
-        change { $0.handle(report) }
+        self.report { $0.handle(report) }
     }
 
     /// Reports that a transfer begins.
     func reportBegin(of record: Attempt, as transfer: ObjectIdentifier) {
-        change { $0.beginAttempt(record, as: transfer) }
+        report { $0.beginAttempt(record, as: transfer) }
     }
 
     /// Reports the beginning of the response to a transfer.
     func report(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) {
-        change { $0.respond(head, to: transfer) }
+        report { $0.respond(head, to: transfer) }
     }
 
     /// Reports a response to a transfer that isn't the final one.
     func report(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) {
-        change { $0.receive(informational: head, to: transfer) }
+        report { $0.receive(informational: head, to: transfer) }
     }
 
     /// Reports the fields behind the content of the response to a transfer.
     func report(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) {
-        change { $0.receive(trailers: fields, to: transfer) }
+        report { $0.receive(trailers: fields, to: transfer) }
     }
 
-    /// Reports the end of a transfer.
-    func reportEnd(of record: Attempt, as transfer: ObjectIdentifier) {
-        change { $0.endAttempt(record, as: transfer) }
+    /// Reports the end of a transfer, and the content that it has brought, if that is in memory.
+    func reportEnd(of record: Attempt, content: Data?, as transfer: ObjectIdentifier) {
+        var record = record
+        record.content = content
+        report { [record] in $0.endAttempt(record, as: transfer) }
     }
 
-    private func change(_ handle: @Sendable (inout MonitorLedger) -> [MonitoredEvent]) {
+    private func report(_ handle: @Sendable (inout MonitorLedger) -> [MonitoredEvent]) {
+        change { $0.enqueue(handle(&$0.ledger), for: $0.monitors) }
+    }
+
+    private func change(_ change: @Sendable (inout State) -> Void) {
         let reports = state.withLock { state in
-            state.enqueue(handle(&state.ledger))
+            change(&state)
             defer { state.isReporting = true }
             return !state.isReporting
         }
         guard reports else { return }
-        while let (event, operation, monitors) = next() {
-            for monitor in monitors { event.report(to: monitor, of: operation) }
+        while let report = next() {
+            for monitor in report.monitors { report.event.report(to: monitor, of: report.operation) }
         }
     }
 
-    private func next() -> (MonitoredEvent, MonitoredOperation, [any EventMonitor])? {
+    private func next() -> Report? {
         state.withLock { state in
             guard !state.pending.isEmpty else {
                 state.isReporting = false
                 return nil
             }
-            let (event, operation) = state.pending.removeFirst()
-            return (event, operation, state.monitors)
+            return state.pending.removeFirst()
         }
     }
 }
@@ -126,14 +137,28 @@ struct MonitorLedger: Sendable {
     private var step: AuthenticationStep?
     private var hasStarted = false
     private var hasJoined = false
-    private var hasEnded = false
+    private var outcome: MonitoredOutcome?
+    private var hasEnded: Bool { outcome != nil }
+
+    /// What to tell a monitor that comes now: what still holds.
+    var present: [MonitoredEvent] {
+        var events = [MonitoredEvent.operationMade]
+        if hasStarted { events.append(.operationStarted) }
+        if let step { events.append(.authenticationStarted(step)) }
+        for open in open {
+            events.append(.attemptStarted(open.attempt))
+            if let head = open.head { events.append(.responseStarted(head, open.attempt)) }
+        }
+        if let outcome { events.append(.operationEnded(outcome)) }
+        return events
+    }
 
     /// What to tell in the place of an event.
     mutating func handle(_ event: MonitoredEvent) -> [MonitoredEvent] {
         guard !hasEnded else { return [] }
         switch event {
         case .operationEnded(let outcome):
-            hasEnded = true
+            self.outcome = outcome
             return endStep() + close(error: outcome.interruption) + [event]
         case .operationStarted:
             // An operation that shared the work of another, and parts with it, starts a second time.

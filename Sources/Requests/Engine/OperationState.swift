@@ -19,6 +19,8 @@ struct OperationState: Sendable {
     private(set) var result: AnyResult?
     /// Whether the progress has been asked for.
     var hasProgress = false
+    /// Whether monitors are told.
+    var hasMonitors = false
 
     private var observers = Observers()
     /// Whether all observers have been told: until then, a new one stands behind the others.
@@ -66,7 +68,8 @@ struct OperationState: Sendable {
             sharing: role.endSharing(),
             gate: role.open(),
             hasOpenTransfers: lifecycle.hasOpenTransfers,
-            hasProgress: hasProgress
+            hasProgress: hasProgress,
+            hasMonitors: hasMonitors
         )
         return (settled, takeObservers())
     }
@@ -96,6 +99,7 @@ struct SettledOperation: Sendable {
     let gate: OperationRole.Gate
     var hasOpenTransfers = false
     var hasProgress = false
+    var hasMonitors = false
 
     /// Releases it.
     func release() {

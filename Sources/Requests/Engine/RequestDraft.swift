@@ -90,7 +90,7 @@ extension HTTPRequest {
             throw InvalidRequest(.url, reason, excerpt: url.redactedDescription)
         }
         // A caller that sends again what a redirect led to has chosen the address.
-        hasLeftOrigin = false
+        hasLeftOrigin = guide == .otherOrigin
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
             inherited.markSecrets(environment.secretHeaders)
@@ -101,10 +101,19 @@ extension HTTPRequest {
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
         // Before the base URL is known, whose credentials aren't the request's own.
         if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
-        var inheritedQuery = environment.query
+        var inheritedQuery = inheritedQuery(of: environment)
         inheritedQuery.adopt(environment.queryEncoder.encoding)
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
         return applyHeaders(of: inherited)
+    }
+
+    /// The query parameters that the request inherits: to an address that a response names, those that it lacks.
+    private func inheritedQuery(of environment: RequestEnvironment) -> Query {
+        guard guide == .origin, !environment.query.isEmpty else { return environment.query }
+        let present = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
+        var inherited = environment.query
+        inherited.removeAll { present.contains($0.name) }
+        return inherited
     }
 }
 

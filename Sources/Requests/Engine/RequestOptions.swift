@@ -25,6 +25,8 @@ public struct RequestOptions: Sendable, Hashable {
     /// Whether cookies are sent and those of the response are kept, the environment's as well as those that a
     /// `URLSession` has; true by default.
     public var usesCookies = true
+    /// How the request uses the cache of the environment; by default as HTTP says.
+    public var caching = CachingPolicy.standard
     /// Whether a status that isn't among the valid ones is a failure; true by default.
     ///
     /// Without it the request sees every response in `process`.

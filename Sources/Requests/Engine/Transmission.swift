@@ -34,8 +34,8 @@ final class Transmission: Sendable {
         var owner: CallAttempt?
         var shared: CoalescedTransfer?
         var heads: HeadObserver?
-        /// What tells the progress; nil until anybody asks.
-        var progress: ProgressFeeds?
+        /// What reports the progress and the events, as far as anything asks for them.
+        var progress: ProgressFeeds?, feed: MonitorFeed?
         let time: Stopwatch
         /// Whether it is known that the call has no other transfer.
         var isOnly: Bool
@@ -81,9 +81,8 @@ final class Transmission: Sendable {
         let time = Stopwatch(owner.environment.clock)
         // An interceptor may send several requests at once.
         let isOnly = owner.plan.interceptors.isEmpty
-        let metrics = Metrics()
         state = Locked(
-            State(metrics: metrics, owner: owner, shared: shared, heads: heads, time: time, isOnly: isOnly)
+            State(metrics: Metrics(), owner: owner, shared: shared, heads: heads, time: time, isOnly: isOnly)
         )
     }
 
@@ -141,18 +140,19 @@ final class Transmission: Sendable {
             return withExtendedLifetime(former) {}
         }
         let call = owner.call
-        guard let (progress, isFirst) = call.add(self) else {
+        guard let (progress, feed, isFirst) = call.add(self) else {
             return end(RequestError(.cancelled, phase: .sending), isConcurrent: false)
         }
-        if progress != nil || !isFirst {
+        if progress != nil || feed != nil || !isFirst {
             state.withLock { state in
+                state.feed = feed
                 // Another thread may have asked for it in the meantime.
                 if let progress { state.progress = progress }
                 if !isFirst { state.isOnly = false }
             }
             progress?.sent.begin(total: request.body.length)
         }
-        if shared == nil, let feed = call.feed { feed.reportBegin(of: attempt, as: id) }
+        if shared == nil, let feed { feed.reportBegin(of: attempt, as: id) }
         // Those that share an answer are told one after the other, and continue beside each other.
         let sink = EventSink(
             self,
@@ -217,15 +217,15 @@ final class Transmission: Sendable {
             let reason = "the head has more than \(limits.head) bytes"
             return stop(RequestError(.headTooLarge, phase: .receiving, reason: reason))
         }
-        let (owner, heads, progress) = state.withLock { state -> (CallAttempt?, HeadObserver?, ProgressFeeds?) in
-            guard state.isWanted else { return (nil, nil, nil) }
+        let wanted = state.withLock { state -> (CallAttempt?, HeadObserver?, ProgressFeeds?, MonitorFeed?) in
+            guard state.isWanted else { return (nil, nil, nil, nil) }
             state.head = head
             state.metrics.firstByte = state.time.elapsed
-            return (state.owner, state.heads, state.progress)
+            return (state.owner, state.heads, state.progress, state.feed)
         }
-        guard let owner else { return }
+        guard case (let owner?, let heads, let progress, let feed) = wanted else { return }
         heads?.report(head)
-        owner.call.feed?.report(head, to: id)
+        feed?.report(head, to: id)
         if isFollowed(head, for: owner) {
             passOver(head, of: owner)
         } else if !keepsContent {
@@ -335,12 +335,12 @@ final class Transmission: Sendable {
             // The content is the answer's now, or else that of the error.
             if error == nil { state.content = Data() }
             (state.owner, state.waiter, state.receiver) = (nil, nil, nil)
-            (state.shared, state.heads, state.progress) = (nil, nil, nil)
+            (state.shared, state.heads, state.progress, state.feed) = (nil, nil, nil, nil)
             return ended
         }
         guard let ended, let owner = ended.owner else { return }
         ended.passed?.timer?.cancel()
-        if let feed = owner.call.feed { feed.reportEnd(of: attempt, as: id) }
+        ended.feed?.reportEnd(of: attempt, content: ended.receiver == nil ? ended.content : nil, as: id)
         ended.receiver?.end(ended.error)
         owner.operation.endTransfer()
         guard let waiter = ended.waiter else { return }

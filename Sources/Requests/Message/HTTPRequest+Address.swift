@@ -225,8 +225,57 @@ extension HTTPRequest {
 
     /// Whether what is said for a base URL is said for this request: its own credentials are nobody else's.
     func inherits(from baseURL: URL?) -> Bool {
+        guard guide != .otherOrigin else { return false }
         guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }
         return Origin(url) == Origin(baseURL)
+    }
+}
+
+/// What a later page changes of the request for the first one.
+enum PageTarget: Sendable {
+    /// The address that a response names, and whether that leads, or has led before, to another origin.
+    case link(URL, isForeign: Bool)
+    /// A query parameter, in the place of those of its name.
+    case query(Query.Item)
+}
+
+extension HTTPRequest {
+    /// Turns the request for a page into that for another one.
+    ///
+    /// - Parameters:
+    ///   - target: What another page is asked for by.
+    ///   - baseURL: What a relative address is appended to.
+    ///   - secrets: The names of header fields whose values are secrets, besides those that are known for such.
+    /// - Throws: ``InvalidRequest`` for content that would go to another origin, and for an invalid address.
+    mutating func turn(
+        to target: PageTarget,
+        baseURL: URL?,
+        secrets: Set<HTTPField.Name>
+    ) throws(InvalidRequest) {
+        switch target {
+        case .query(let item):
+            query.set(item.value, for: item.name)
+        case .link(let url, isForeign: false):
+            try resolve(baseURL: baseURL, inheriting: [])
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+            if Origin(url) == Origin(self.url) {
+                // A user and a password in the address are those of the origin.
+                components?.percentEncodedUser = self.url.user(percentEncoded: true)
+                components?.percentEncodedPassword = self.url.password(percentEncoded: true)
+            }
+            address = .url(components?.url ?? url)
+            (query, guide) = ([], .origin)
+        case .link(let url, isForeign: true):
+            guard body.isEmpty else {
+                throw InvalidRequest(.body, "isn't sent to another origin, where the next page is")
+            }
+            headers.markSecrets(secrets)
+            headers.removeSecrets()
+            headers.remove(.host)
+            (authentication, credentialGenerations) = (.none, [:])
+            address = .url(url)
+            (query, guide) = ([], .otherOrigin)
+        }
     }
 }
 

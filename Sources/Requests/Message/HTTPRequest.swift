@@ -41,6 +41,17 @@ public struct HTTPRequest: Sendable {
         var hasLeftOrigin = false
         var encodableQueries: [EncodableQuery] = []
         var attachment: (any Sendable)?
+        var guide = Guide.caller
+    }
+
+    /// What has chosen the address.
+    enum Guide: Sendable {
+        /// The caller.
+        case caller
+        /// A response of the same origin.
+        case origin
+        /// A response that has led to another origin, or that came from one.
+        case otherOrigin
     }
 
     private var fields: Fields {
@@ -170,6 +181,12 @@ extension HTTPRequest {
     var hasLeftOrigin: Bool {
         _read { yield fields.hasLeftOrigin }
         _modify { yield &fields.hasLeftOrigin }
+    }
+
+    /// What has chosen the address: a caller, or a response that links to it.
+    var guide: Guide {
+        _read { yield fields.guide }
+        _modify { yield &fields.guide }
     }
 }
 

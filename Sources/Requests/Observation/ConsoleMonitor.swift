@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// A monitor that prints what happens: a line an event, without secrets.
 ///
 /// ```swift
@@ -34,6 +36,8 @@ public struct ConsoleMonitor: EventMonitor {
         ///
         /// What of it is a secret can't be told but by the names in forms and JSON.
         case bodies
+        /// Also the content of successful responses, where it is text in memory, up to 4 KiB of each.
+        case responses
 
         /// Orders levels by how much is printed.
         public static func < (lhs: Level, rhs: Level) -> Bool {
@@ -43,6 +47,7 @@ public struct ConsoleMonitor: EventMonitor {
 
     private let level: Level
     private let showsCURL: Bool
+    private let now: (@Sendable () -> Date)?
     private let write: @Sendable (String) -> Void
 
     /// Makes a monitor.
@@ -51,21 +56,27 @@ public struct ConsoleMonitor: EventMonitor {
     ///   - level: How much is printed; by default a line an event.
     ///   - showsCURL: Whether each attempt is also printed as a command of one line that sends the same with `curl`,
     ///     secrets left out as everywhere, content included; false by default.
+    ///   - showsTime: Whether each line begins with the time, such as `2026-11-23T08:00:00.000Z`; false by default.
     ///   - write: Takes one line, without a break at its end, on a thread of the pipeline; by default it is printed to
     ///     the standard output.
+    ///   - now: What tells the time.
     public init(
         _ level: Level = .summary,
         showsCURL: Bool = false,
-        write: @escaping @Sendable (_ line: String) -> Void = { print($0) }
+        showsTime: Bool = false,
+        write: @escaping @Sendable (_ line: String) -> Void = { print($0) },
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.level = level
         self.showsCURL = showsCURL
+        self.now = showsTime ? now : nil
         self.write = write
     }
 
     /// Prints the event.
     public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
-        for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(line) }
+        let time = now.map { $0().timestamp() + " " } ?? ""
+        for line in EventLines(event, of: operation, level: level, showsCURL: showsCURL).lines { write(time + line) }
     }
 }
 

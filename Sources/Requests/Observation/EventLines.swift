@@ -39,6 +39,10 @@ struct EventLines {
             add(fields, to: "\(id).\(attempt.number) <")
         case .attemptEnded(let attempt, let record):
             add("\(id).\(attempt.number)", Self.text(of: record))
+            // That of a failure is told with it.
+            if level >= .responses, let content = record.content, record.response?.status.category == .success {
+                add(content, of: record.response?[.contentType], to: "\(id).\(attempt.number) <")
+            }
         case .retryScheduled(let delay, let error):
             add(id, "tries again in \(delay.inWords): \(error.summary)")
         case .authenticationStarted(let step):

@@ -32,13 +32,15 @@ public struct EventStream: AsyncSequence, Sendable {
 
     /// Consumes an ``EventStream``.
     public struct Iterator: AsyncIteratorProtocol {
+        /// Any error: each that a loop throws is a ``RequestError``.
+        public typealias Failure = any Error
         fileprivate var connector: EventConnector
 
         /// The next event; nil when the server says that there are no more.
         ///
-        /// - Throws: ``RequestError`` with what ended the stream, and `CancellationError` in a cancelled task. The end of
-        ///   a connection is not an error, as long as the policy has patience.
-        public mutating func next() async throws -> ServerSentEvent? { try await connector.next() }
+        /// - Throws: What ended the stream; its code is `cancelled` in a cancelled task. The end of a connection is not
+        ///   an error, as long as the policy has patience.
+        public mutating func next() async throws(RequestError) -> ServerSentEvent? { try await connector.next() }
     }
 }
 
@@ -108,9 +110,9 @@ struct EventConnector {
     }
 
     /// The next event; nil where there are no more.
-    mutating func next() async throws -> ServerSentEvent? {
+    mutating func next() async throws(RequestError) -> ServerSentEvent? {
         guard !isOver else { return nil }
-        do {
+        do throws(RequestError) {
             if let event = try await advance() { return event }
             close()
             return nil
@@ -124,7 +126,7 @@ struct EventConnector {
         (isOver, stream, events) = (true, nil, [])
     }
 
-    private mutating func advance() async throws -> ServerSentEvent? {
+    private mutating func advance() async throws(RequestError) -> ServerSentEvent? {
         var action = Action.none
         if elapsed == nil {
             elapsed = clock.stopwatch()
@@ -152,13 +154,13 @@ struct EventConnector {
         }
     }
 
-    private mutating func open(_ fields: [HTTPField]) async throws -> Action {
+    private mutating func open(_ fields: [HTTPField]) async throws(RequestError) -> Action {
         do throws(RequestError) {
             let stream = try await connect(fields, remaining)
             self.stream = stream
             return machine.handle(.responded(stream.head))
         } catch {
-            try Task.checkCancellation()
+            guard !Task.isCancelled else { throw .cancelledWait }
             guard error.code == .unacceptableStatus, let head = error.response else {
                 return machine.handle(.failed(error))
             }
@@ -169,21 +171,22 @@ struct EventConnector {
         }
     }
 
-    private mutating func read() async throws -> Action {
+    private mutating func read() async throws(RequestError) -> Action {
         guard let stream else { return .finish }
         // What was complete came first.
         if let failure = parser.failure {
             return machine.handle(.failed(RequestError(.bodyTooLarge, phase: .receiving, underlying: failure)))
         }
-        do {
+        do throws(RequestError) {
             var iterator = stream.makeAsyncIterator()
             guard let chunk = try await iterator.next() else { return machine.handle(.ended) }
-            events = parser.feed(chunk)[...]
+            events = parser.feed(chunk).map { $0.decoded(by: stream.makeDecoder) }[...]
             if !events.isEmpty { _ = machine.handle(.received) }
             machine.lastEventID = parser.lastEventID
             if let retry = parser.retry { machine.retry = retry }
             return .none
-        } catch let error as RequestError {
+        } catch {
+            guard !Task.isCancelled else { throw .cancelledWait }
             return machine.handle(.failed(error))
         }
     }
@@ -194,14 +197,21 @@ struct EventConnector {
         return max(.zero, deadline - elapsed())
     }
 
-    private func sleep(_ duration: Duration) async throws {
+    private func sleep(_ duration: Duration) async throws(RequestError) {
         let remaining = remaining ?? Self.longestSleep
-        try await clock.sleep(for: min(duration, remaining))
+        do { try await clock.sleep(for: min(duration, remaining)) } catch { throw .cancelledWait }
         if duration >= remaining { throw RequestError(.deadlineExceeded, phase: .waiting) }
     }
 
     /// Clocks trap on durations that they can't add to their time.
     private static let longestSleep = Duration.seconds(1_000_000_000)
+}
+
+extension RequestError {
+    /// The error of a loop whose task is cancelled.
+    fileprivate static var cancelledWait: RequestError {
+        RequestError(.cancelled, phase: .waiting, underlying: CancellationError())
+    }
 }
 
 /// A request whose stream is one of events.

@@ -36,17 +36,25 @@ public final class HTTPClient: RequestQueue {
     ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
     ///     credentials of its own.
     ///   - configure: Changes what the requests inherit; a jar for cookies is there already. What it throws, this does.
-    public init(
+    public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil,
+        _ configure: (inout RequestEnvironment) throws -> Void
+    ) rethrows {
+        try self.init(Lanes(maxConcurrentRequests), transport: transport, configure)
+    }
+
+    private init(
+        _ lanes: Lanes,
+        transport: (any HTTPTransport)?,
         _ configure: (inout RequestEnvironment) throws -> Void
     ) rethrows {
         var environment = RequestEnvironment()
         environment.cookies = CookieJar()
         try configure(&environment)
-        lanes = Lanes(maxConcurrentRequests)
         environment.revision = EnvironmentRevision()
         environment.detachedWork = lanes.detachedWork
+        self.lanes = lanes
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
     }
@@ -207,6 +215,27 @@ public final class HTTPClient: RequestQueue {
         ) { _ in }
     }
 
+    /// Makes a client whose requests run on an operation queue of yours.
+    ///
+    /// ```swift
+    /// let client = HTTPClient(queue: queue) { $0.monitors.append(.console) }
+    /// ```
+    ///
+    /// So a plain `OperationQueue` gets an environment: monitors, retries, a base URL. Its width, its suspension and its
+    /// underlying queue stay those of the queue, and requests that are added to the queue itself inherit nothing.
+    ///
+    /// - Parameters:
+    ///   - queue: What runs the requests; other operations may be on it.
+    ///   - transport: What carries the requests; `nil`, the default, is the platform's best.
+    ///   - configure: Changes what the requests inherit; nothing by default.
+    public convenience init(
+        queue: OperationQueue,
+        transport: (any HTTPTransport)? = nil,
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) {
+        self.init(Lanes(queue), transport: transport, configure)
+    }
+
     private init(_ environment: RequestEnvironment, besides client: HTTPClient) {
         shared = Locked(environment)
         transport = client.transport
@@ -297,6 +326,9 @@ public final class HTTPClient: RequestQueue {
         set { lanes.bounded.isSuspended = newValue }
     }
 
+    /// The underlying queue of an operation queue that the client was made with; `nil` without one.
+    public var underlyingQueue: DispatchQueue? { lanes.bounded.underlyingQueue }
+
     /// The operations that aren't finished.
     public var operations: [Operation] { lanes.bounded.operations + lanes.unbounded.operations }
 
@@ -338,12 +370,22 @@ public final class HTTPClient: RequestQueue {
 
     /// The queue, and another one without a bound, for what others wait for.
     private final class Lanes: Sendable {
-        let bounded = OperationQueue()
+        let bounded: OperationQueue
         let unbounded = OperationQueue()
         let follower = QueueFollower()
         let detachedWork = DetachedWork()
 
+        /// Whether the bounded queue is the client's own.
+        private let isOwn: Bool
+
+        init(_ queue: OperationQueue) {
+            bounded = queue
+            isOwn = false
+        }
+
         init(_ width: Int) {
+            bounded = OperationQueue()
+            isOwn = true
             bounded.name = "Requests.HTTPClient"
             bounded.maxConcurrentOperationCount = Self.width(width)
         }
@@ -351,7 +393,7 @@ public final class HTTPClient: RequestQueue {
         deinit {
             detachedWork.end()
             // Nobody can let the operations of a suspended queue start any more.
-            guard bounded.isSuspended else { return }
+            guard isOwn, bounded.isSuspended else { return }
             bounded.cancelAllOperations()
             bounded.isSuspended = false
         }

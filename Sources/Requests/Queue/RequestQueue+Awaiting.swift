@@ -24,6 +24,62 @@ extension RequestQueue {
         try await run { makeOperation(for: request, session: session) }.get()
     }
 
+    /// Runs a request on this queue, reports its progress, and waits for its value.
+    ///
+    /// ```swift
+    /// let film = try await client.fetch(request) { bar.value = $0.fraction ?? 0 }
+    /// ```
+    ///
+    /// The closure is called where the caller runs, on the main actor for example, one call after the other, and never
+    /// after this returns. The last progress of a request that succeeds is exact. Cancelling the task cancels the
+    /// operation.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; `nil`, the default, is the queue's transport.
+    ///   - direction: Which bytes are reported: by default those that are received.
+    ///   - progress: Takes each progress. A slow one may skip values, never the last one.
+    /// - Returns: The value of the request.
+    /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
+    public func fetch<R: NetworkRequest>(
+        _ request: R,
+        session: (any HTTPTransport)? = nil,
+        progressOf direction: TransferDirection = .download,
+        progress: (TransferProgress) -> Void
+    ) async throws(R.Failure) -> R.Success {
+        let promise = Promise<Result<R.Success, R.Failure>>()
+        let reference = OperationReference()
+        // Not in a closure, which would run elsewhere than the caller. A cancel of the task ends the loop.
+        for await news in begin(request, session, direction, promise, reference) { progress(news) }
+        let outcome = await withTaskCancellationHandler {
+            await promise.take()
+        } onCancel: {
+            reference.cancel()
+        }
+        return try outcome.get()
+    }
+
+    /// Adds the operation of a request, and doesn't hold on to it.
+    private func begin<R: NetworkRequest>(
+        _ request: R,
+        _ session: (any HTTPTransport)?,
+        _ direction: TransferDirection,
+        _ promise: Promise<Result<R.Success, R.Failure>>,
+        _ reference: OperationReference
+    ) -> AsyncStream<TransferProgress> {
+        let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
+        operation.observe { promise.keep($0) }
+        let news = operation.progressUpdates(direction)
+        // A task that is cancelled already adds nothing.
+        guard !Task.isCancelled, reference.keep(operation) else {
+            operation.cancel()
+            return news
+        }
+        operation.prepareTask()
+        place(operation)
+        return news
+    }
+
     /// Runs a request on this queue, and waits for its value together with the response that it was made of.
     ///
     /// Cancelling the task cancels the operation.
@@ -37,18 +93,25 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> HTTPResponse<R.Success> {
+        try await exchange(request, session: session).response.get()
+    }
+
+    /// Runs a request, or a later page of it, and waits for its value together with the response that it was made of.
+    ///
+    /// - Returns: The response or the failure, and the address that was asked first.
+    func exchange<R: NetworkRequest>(
+        _ request: R,
+        page: PageTarget? = nil,
+        session: (any HTTPTransport)?
+    ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
         var call: Call?
         let outcome: Result<R.Success, R.Failure> = await run {
-            let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
+            let operation: NetworkOperation<R> = makeOperation(for: request, page: page, session)
             call = operation.call
             return operation
         }
-        let value = try outcome.get()
-        guard let record = call?.record, let head = record.head else {
-            let reason = "the operation finished with a value, and without a response"
-            throw request.mapError(RequestError(.badResponse, phase: .validating, reason: reason))
-        }
-        return HTTPResponse(head: head, body: value, history: record.history)
+        let record = call?.record
+        return (outcome.response(to: request, record), record?.asked)
     }
 
     /// Runs an operation, and waits for its end, without holding on to it: one that the queue doesn't run ends when the
@@ -68,6 +131,22 @@ extension RequestQueue {
             }
         } onCancel: {
             reference.cancel()
+        }
+    }
+}
+
+extension Result {
+    /// The value together with the head of the response that it was made of.
+    func response<R: NetworkRequest>(
+        to request: R,
+        _ record: CallRecord?
+    ) -> Result<HTTPResponse<Success>, Failure> where R.Success == Success, R.Failure == Failure {
+        flatMap { value in
+            guard let record, let head = record.head else {
+                let reason = "the operation finished with a value, and without a response"
+                return .failure(request.mapError(RequestError(.badResponse, phase: .validating, reason: reason)))
+            }
+            return .success(HTTPResponse(head: head, body: value, history: record.history))
         }
     }
 }

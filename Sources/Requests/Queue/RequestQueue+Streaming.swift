@@ -77,45 +77,17 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequ
 
 /// Passes a stream from the operation to the caller, and tells the operation when the caller is done with it.
 private final class StreamHandover: Sendable {
-    private struct State: Sendable {
-        var result: Result<ResponseStream, RequestError>?
-        var waiter: CheckedContinuation<Result<ResponseStream, RequestError>, Never>?
-        var isTaken = false
-    }
+    private let promise = Promise<Result<ResponseStream, RequestError>>()
 
-    private let state = Locked(State())
-
-    func result() async -> Result<ResponseStream, RequestError> {
-        await withCheckedContinuation { waiter in
-            let result = state.withLock { state in
-                if state.result == nil { state.waiter = waiter }
-                defer { state.result = nil }
-                return state.result
-            }
-            if let result { waiter.resume(returning: result) }
-        }
-    }
+    func result() async -> Result<ResponseStream, RequestError> { await promise.take() }
 
     /// Gives the stream, and returns when it is over.
     func give(_ stream: ResponseStream) async {
-        settle(.success(stream.handedOver()))
+        promise.keep(.success(stream.handedOver()))
         await stream.over()
     }
 
     func finish(_ outcome: Result<Void, RequestError>) {
-        if case .failure(let error) = outcome { settle(.failure(error)) }
-    }
-
-    private func settle(_ result: Result<ResponseStream, RequestError>) {
-        let waiter = state.withLock { state in
-            guard !state.isTaken else {
-                return nil as CheckedContinuation<Result<ResponseStream, RequestError>, Never>?
-            }
-            state.isTaken = true
-            if state.waiter == nil { state.result = result }
-            defer { state.waiter = nil }
-            return state.waiter
-        }
-        waiter?.resume(returning: result)
+        if case .failure(let error) = outcome { promise.keep(.failure(error)) }
     }
 }

@@ -115,12 +115,65 @@ extension RequestQueue {
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        add(operation, dependencies, priority, coalescing: coalescing)
+        return operation
+    }
+
+    /// Runs a request as an operation of this queue, whose completion takes the whole response.
+    ///
+    /// ```swift
+    /// queue.send(GetUser(id: 1)) { result in
+    ///     if case .success(let response) = result { print(response.body, response.metrics?.duration ?? .zero) }
+    /// }
+    /// ```
+    ///
+    /// The same as ``addRequest(_:session:completionQueue:dependencies:priority:coalescing:completion:)``, whose
+    /// completion takes the value alone.
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; `nil`, the default, is the queue's transport.
+    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - dependencies: What has to be finished before the request starts.
+    ///   - priority: How soon it starts, among those that could.
+    ///   - coalescing: Whether to share the transfer of an equal request, as with `addRequest`.
+    ///   - completion: Takes the response, with the value of the request as its body: status, header fields, metrics,
+    ///     attempts. A failure that is a ``RequestError`` has them too. Called exactly once, as with `addRequest`.
+    /// - Returns: The operation, typed.
+    @discardableResult
+    public func send<R: NetworkRequest>(
+        _ request: R,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil,
+        dependencies: [Operation] = [],
+        priority: Operation.QueuePriority? = nil,
+        coalescing: Bool = false,
+        completion: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), session, completionQueue, nil)
+        operation.addCompletion(on: queue(for: completionQueue)) { [call = operation.call] outcome in
+            completion(outcome.response(to: request, call.record))
+        }
+        add(operation, dependencies, priority, coalescing: coalescing)
+        return operation
+    }
+
+    private func add(
+        _ operation: NetworkOperation<some NetworkRequest>,
+        _ dependencies: [Operation],
+        _ priority: Operation.QueuePriority?,
+        coalescing: Bool
+    ) {
         let options = operation.plan?.options
         if coalescing || options?.coalesce == true {
             operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
         }
         enqueue(operation, dependencies: dependencies, priority: priority ?? options?.priority)
-        return operation
+    }
+
+    /// Where a completion is called that names this queue, or none.
+    func queue(for completionQueue: DispatchQueue?) -> DispatchQueue {
+        completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)
     }
 
     /// Makes the operation of a request without adding it, to configure it first.
@@ -142,7 +195,18 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        let operation = makeOperation(from: .value(request), session, completionQueue, completion)
+        makeOperation(for: request, page: nil, session, completionQueue, coalescing: coalescing, completion)
+    }
+
+    func makeOperation<R: NetworkRequest>(
+        for request: R,
+        page: PageTarget?,
+        _ session: (any HTTPTransport)?,
+        _ completionQueue: DispatchQueue? = nil,
+        coalescing: Bool = false,
+        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), page: page, session, completionQueue, completion)
         let options = operation.plan?.options
         if coalescing || options?.coalesce == true {
             operation.share(on: sharingIdentity, atStart: true)
@@ -153,23 +217,21 @@ extension RequestQueue {
 
     func makeOperation<R: NetworkRequest>(
         from source: RequestSource<R>,
+        page: PageTarget? = nil,
         _ session: (any HTTPTransport)?,
         _ completionQueue: DispatchQueue?,
         _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
     ) -> R.OperationType {
-        let operation = R.makeOperation(
-            OperationConfiguration(
-                source: source,
-                transport: session ?? requestTransport,
-                environment: environment
-            )
+        var configuration = OperationConfiguration(
+            source: source,
+            transport: session ?? requestTransport,
+            environment: environment
         )
+        configuration.page = page
+        let operation = R.makeOperation(configuration)
         // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
-        let underlyingQueue = underlyingQueue.asOptional
-        if underlyingQueue != nil { operation.startElsewhere() }
-        if let completion {
-            operation.addCompletion(on: completionQueue ?? underlyingQueue ?? .global(qos: .utility), completion)
-        }
+        if underlyingQueue.asOptional != nil { operation.startElsewhere() }
+        if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return operation
     }
 
@@ -220,6 +282,19 @@ extension RequestQueue {
         return nil
     }
 
+    /// The unfinished operations of requests on this queue, whatever their requests are.
+    ///
+    /// ```swift
+    /// for operation in client.requestOperations { operation.pause() }
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of operations on the queue.
+    public var requestOperations: [any AnyRequestOperation] { operations.compactMap { $0 as? any AnyRequestOperation } }
+}
+
+// MARK: - Cancelling
+
+extension RequestQueue {
     /// Cancels the operations of this queue whose requests fulfil a condition.
     ///
     /// ```swift
@@ -231,17 +306,42 @@ extension RequestQueue {
     /// - Complexity: O(n) in the number of operations on the queue.
     /// - Throws: What the condition throws; what was cancelled before stays so.
     public func cancelRequests(where condition: (any Request) throws -> Bool) rethrows {
-        for case let operation as any AnyRequestOperation in operations {
+        for case let operation as any RequestBearing in operations {
             if let request = operation.anyRequest, try condition(request) { operation.cancel() }
         }
     }
+
+    /// Cancels every operation of this queue that isn't finished, and tells when nothing of them is under way any more.
+    ///
+    /// ```swift
+    /// client.cancelAllRequests { keychain.removeToken() }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - completion: Called once, when all of them have their results and their transfers have ended. It comes behind
+    ///     their completions on the same serial queue. Operations that are added meanwhile aren't waited for.
+    /// - Complexity: O(n) in the number of operations on the queue.
+    public func cancelAllRequests(
+        completionQueue: DispatchQueue? = nil,
+        completion: @escaping @Sendable () -> Void
+    ) {
+        let operations = operations
+        for operation in operations { operation.cancel() }
+        let queue = queue(for: completionQueue)
+        let end = BlockOperation { queue.async(execute: completion) }
+        // What is cancelled before it starts does nothing when it does, and in a suspended queue it doesn't.
+        for operation in operations where operation.isExecuting { end.addDependency(operation) }
+        OperationQueue.besideBounds.addOperation(end)
+        end.remindQueue()
+    }
 }
 
-/// A request operation whose request type isn't known.
-private protocol AnyRequestOperation: Operation {
+/// An operation that has a request, of whatever type.
+private protocol RequestBearing: Operation {
     var anyRequest: (any Request)? { get }
 }
 
-extension RequestOperation: AnyRequestOperation {
+extension RequestOperation: RequestBearing {
     fileprivate var anyRequest: (any Request)? { request }
 }

@@ -98,21 +98,15 @@ struct RedirectMachine: Sendable {
         return .follow(next)
     }
 
-    /// RFC 3986, 5: relative to the request's own address; the fragment is inherited (RFC 9110, 10.2.2).
-    ///
-    /// A space is escaped, as every browser does it, but for one in a host, which no escaping makes a name.
+    /// The fragment is inherited (RFC 9110, 10.2.2).
     private static func resolve(_ location: String, against base: URL) -> URL? {
-        guard !location.isEmpty, location.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
-            let target = URL(string: location.replacing(" ", with: "%20"), relativeTo: base)?.absoluteURL,
-            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
-            let host = target.wireHost, !host.isEmpty, !host.contains("%20")
-        else { return nil }
-        guard var components = URLComponents(url: target, resolvingAgainstBaseURL: true) else { return nil }
-        // Credentials in a location are the server's choice, and are no credentials of the caller's.
-        components.user = nil
-        components.password = nil
-        components.percentEncodedFragment = components.percentEncodedFragment ?? base.fragment(percentEncoded: true)
-        return components.url
+        guard !location.isEmpty, let target = URL(reference: location, of: base) else { return nil }
+        guard target.fragment(percentEncoded: true) == nil, let fragment = base.fragment(percentEncoded: true) else {
+            return target
+        }
+        var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        components?.percentEncodedFragment = fragment
+        return components?.url
     }
 
     /// RFC 9110, 15.4: 303 asks with GET, and so do 301 and 302 after POST, as every browser does; HEAD stays HEAD.

@@ -87,6 +87,12 @@ extension ModifiableRequest {
         options { $0.validatesStatus = false }
     }
 
+    /// A copy that uses the cache of its client otherwise; with `.none`, a transport's own isn't used either.
+    public func caching(_ policy: CachingPolicy) -> Self {
+        let copy = options { $0.caching = policy }
+        return policy == .none ? copy.cachePolicy(.reloadIgnoringLocalCacheData) : copy
+    }
+
     /// A copy that joins the unfinished transfer of an equal request.
     public func coalescing(_ coalesces: Bool = true) -> Self {
         options { $0.coalesce = coalesces }

@@ -14,6 +14,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     final let call: Call
     /// What a request that was given says about its call.
     private let givenPlan: CallPlan?
+    private let page: PageTarget?
 
     /// Makes an operation.
     ///
@@ -22,9 +23,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let request = configuration.source.value
         let options = request?.resolvedOptions
         let monitors = configuration.environment.monitors.followed(by: options?.monitors ?? [])
-        // A request that is yet to be made may bring a monitor.
-        let isWatched = !monitors.isEmpty || request == nil
-        let feed = isWatched ? MonitorFeed(monitors, operation: MonitoredOperation(of: R.self)) : nil
+        let feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(of: R.self))
         let call = Call(
             transport: configuration.transport,
             environment: configuration.environment,
@@ -38,8 +37,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         } else {
             givenPlan = nil
         }
+        page = configuration.page
         super.init(source: configuration.source)
         if let feed {
+            core.withLock { $0.hasMonitors = true }
             if let request, let options { feed.identify(by: { request.identifier }, options) }
             feed.report(.operationMade)
         }
@@ -51,6 +52,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         // One that was deallocated before it ran has ended too.
         settled.release()
         call.end()
+        call.progress?.end(isWhole: false)
         call.feed?.report(.operationEnded(.cancelled))
     }
 
@@ -149,9 +151,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Makes the request if it is a deferred one, and takes the seat if one is to be taken; nil if there is a result.
     private func prepareCall() -> (plan: CallPlan, seat: CoalescingSeat?)? {
-        let (sharing, hasResult) = core.withLock { ($0.role.sharing, $0.result != nil) }
+        let (sharing, hasResult, hasMonitors) = core.withLock { ($0.role.sharing, $0.result != nil, $0.hasMonitors) }
         guard !hasResult else { return nil }
-        call.feed?.report(.operationStarted)
+        if hasMonitors { call.feed?.report(.operationStarted) }
         if let givenPlan { return (givenPlan, seat(for: sharing)) }
         do {
             guard try resolveRequest() != nil, let plan, !self.hasResult else { return nil }
@@ -239,7 +241,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let plan = CallPlan(options, request.validStatusCodes, of: call, isOnBehalf: false)
         core.withLock { $0.role.plan = plan }
         call.feed?.identify(by: { request.identifier }, options)
-        call.feed?.add(options.monitors)
+        for monitor in options.monitors { addMonitor(monitor) }
         // The deadline of the environment counts from the making of the operation, and is running.
         if let deadline = plan.options.deadline { setDeadline(deadline) }
     }
@@ -272,20 +274,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     override func willTell(_ settled: SettledOperation) {
         // The last progress comes before the completions.
         if settled.hasProgress { call.progress?.end(isWhole: result?.isSuccess == true) }
-        if let feed = call.feed { reportEnd(to: feed) }
+        if settled.hasMonitors, let feed = call.feed { reportEnd(to: feed) }
     }
 
     override func didTell(_ settled: SettledOperation) {
         call.end(cancellingTransfers: settled.hasOpenTransfers)
         super.didTell(settled)
-    }
-
-    private func reportEnd(to feed: MonitorFeed) {
-        switch result {
-        case .success: feed.report(.operationEnded(.success))
-        case .failure(let error): feed.report(.operationEnded(MonitoredOutcome(call.failure ?? error)))
-        case nil: break
-        }
     }
 
     /// Has the operation fail after a while, and no longer after the while that was set before.
@@ -358,7 +352,12 @@ extension NetworkOperation: CallOperation {
 
     final func makeRequest() async throws -> HTTPRequest {
         guard let request else { throw CancellationError() }
-        return try await BuildReply.wait { request.makeHTTPRequest(in: call.environment, completion: $0) }
+        var made = try await BuildReply.wait { request.makeHTTPRequest(in: call.environment, completion: $0) }
+        if let page {
+            let secrets = environment.secretHeaders.union(plan?.options.secretHeaders ?? [])
+            try made.turn(to: page, baseURL: environment.baseURL, secrets: secrets)
+        }
+        return made
     }
 
     final func beginTransfer() -> Bool { transition(.transferBegins) == .send }
@@ -406,7 +405,7 @@ extension Call {
 }
 
 extension MonitoredOperation {
-    fileprivate init<R: Request>(of type: R.Type) {
+    init<R: Request>(of type: R.Type) {
         self.init(requestType: R.shownTypeName)
     }
 }

@@ -102,6 +102,8 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     public var environment: RequestEnvironment
     /// Whether it is sent on behalf of a call in the same environment.
     var isOnBehalf = false
+    /// What it changes of the request to get a later page; `nil` for any other operation.
+    var page: PageTarget?
 
     /// Makes a configuration.
     public init(

@@ -108,6 +108,14 @@ extension HTTPResponse<Data> {
     }
 }
 
+extension HTTPResponse {
+    /// The links in the header, in their order (RFC 8288).
+    public var links: [HTTPLink] { head.links }
+
+    /// The address of the first link of a kind; see ``HTTPResponseHead/link(_:)``.
+    public func link(_ relation: String) -> URL? { head.link(relation) }
+}
+
 extension HTTPResponse: CustomStringConvertible {
     /// The head and the content, in a line; the content is shown as it describes itself.
     public var description: String { "\(head): \(body)" }

@@ -113,6 +113,26 @@ extension HTTPResponseHead: CustomStringConvertible {
     }
 }
 
+// MARK: - Links
+
+extension HTTPResponseHead {
+    /// The links in the header, in their order (RFC 8288).
+    ///
+    /// - Complexity: O(n) in the size of the head.
+    public var links: [HTTPLink] { HTTPLink.parse(self[values: .link], of: url) }
+
+    /// The address of the first link of a kind; `nil` without one, or if it isn't one of `http` or `https`.
+    ///
+    /// Links of other resources, which their `anchor` names, don't count.
+    ///
+    /// - Parameter relation: The kind, such as `next`, in whatever case.
+    /// - Returns: The address, without its user and password.
+    /// - Complexity: O(n) in the size of the head.
+    public func link(_ relation: String) -> URL? {
+        links.first { $0.isOfResponse && $0.relations.contains(relation.lowercasedASCII) }?.url
+    }
+}
+
 // MARK: - File name
 
 extension HTTPResponseHead {

@@ -14,7 +14,7 @@ import Foundation
 /// The times of `start`, `firstByte` and `end` are the library's own and there on every platform; a response without
 /// content has its first byte and its end at about the same time. The others are the transport's: over libcurl and, on
 /// Apple platforms, a `URLSession` they are there, but for phases that didn't happen, such as `connected` on a
-/// connection that was kept. A `URLSession` on Linux has none of them.
+/// connection that was kept, and the addresses of a connection. A `URLSession` on Linux has none of them.
 public struct Metrics: Sendable, Hashable {
     /// When the attempt was handed to the transport.
     public var start: Date
@@ -38,6 +38,23 @@ public struct Metrics: Sendable, Hashable {
     public var isReusedConnection: Bool?
     /// The protocol by its ALPN name, such as `http/1.1` and `h2`; nil where the transport doesn't tell.
     public var networkProtocol: String?
+    /// The address of the other end of the connection, that of a proxy if there is one; `nil` if the transport doesn't
+    /// tell, as of all that follow.
+    public var remoteAddress: String?
+    /// The port of the other end.
+    public var remotePort: Int?
+    /// The address of this end of the connection.
+    public var localAddress: String?
+    /// The port of this end.
+    public var localPort: Int?
+    /// The version of TLS, such as `TLSv1.3`; `nil` also without TLS.
+    public var tlsVersion: String?
+    /// The cipher suite of TLS by its registered name, such as `TLS_AES_256_GCM_SHA384`; `nil` also without TLS.
+    public var tlsCipherSuite: String?
+    /// Whether the connection goes to a proxy.
+    ///
+    /// libcurl before 8.7 tells only of a tunnel.
+    public var isProxyConnection: Bool?
 
     /// How many bytes the head of the request had; nil, like the other three, where the transport doesn't tell.
     public var requestHeadSize: Int64?
@@ -135,6 +152,8 @@ public struct Attempt: Sendable {
     public internal(set) var error: RequestError?
     /// What the attempt took; nil where it was made up rather than sent.
     public internal(set) var metrics: Metrics?
+    /// The content that came, as far as it is in memory; only monitors get it, and `nil` stands for it elsewhere.
+    public internal(set) var content: Data?
 
     /// Makes the record of an attempt.
     public init(

@@ -62,6 +62,10 @@ extension RequestError {
         public static let digestMismatch = Code("digestMismatch")
         /// Content came faster than it was consumed, over a transport that can't wait.
         public static let bufferFull = Code("bufferFull")
+        /// The content of a stream was consumed by another loop, or is being consumed by one.
+        ///
+        /// Keep what you need of a stream, or collect it, since its content isn't kept.
+        public static let alreadyConsumed = Code("alreadyConsumed")
         /// There is a file where a download is to be put, and it isn't to be replaced.
         public static let fileExists = Code("fileExists")
         /// The file of a download can't be written.
@@ -76,6 +80,8 @@ extension RequestError {
         public static let badRedirect = Code("badRedirect")
         /// A redirect asks for more than the policy gives away.
         public static let redirectRefused = Code("redirectRefused")
+        /// The next page of a list can't be asked for: the link to it is no web address, or it was there before.
+        public static let pagingFailed = Code("pagingFailed")
         /// The body would have to be sent again, and can't be.
         ///
         /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its underlying

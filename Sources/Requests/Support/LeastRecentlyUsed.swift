@@ -35,6 +35,15 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// Whether there is a value, without using it.
     func contains(_ key: Key) -> Bool { positions[key] != nil }
 
+    /// The values whose keys fulfil a condition, without using them.
+    ///
+    /// - Complexity: O(n) in the number of values.
+    func values(where condition: (Key) -> Bool) -> [Key: Value] {
+        var values: [Key: Value] = [:]
+        for (key, position) in positions where condition(key) { values[key] = nodes[position]?.value }
+        return values
+    }
+
     /// The value of a key, which is thereby used.
     mutating func value(for key: Key) -> Value? {
         guard let position = positions[key], let node = nodes[position] else { return nil }

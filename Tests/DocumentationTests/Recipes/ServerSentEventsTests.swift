@@ -27,7 +27,7 @@ import Testing
         func changes() -> some AsyncSequence<Change, any Error> {
             client.events(Get<Data>("orders", "changes")).compactMap { event in
                 switch event.event {
-                case "placed": .placed(try JSONDecoder().decode(Order.self, from: Data(event.data.utf8)))
+                case "placed": .placed(try event.decode(Order.self))
                 case "served": Int(event.data).map { .served(table: $0) }
                 default: nil
                 }

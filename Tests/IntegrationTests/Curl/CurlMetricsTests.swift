@@ -28,6 +28,25 @@ extension OverLoopback {
             #expect(abs(metrics.start.timeIntervalSinceNow) < 30)
         }
 
+        @Test func bothEndsOfAConnectionAreKnown() async throws {
+            let server = try MockServer { _ in .text("hello") }
+            let transport = CurlTransport()
+
+            let first = try #require(await transport.run(server.url).metrics)
+            let second = try #require(await transport.run(server.url).metrics)
+
+            #expect(first.remoteAddress == "127.0.0.1" && first.remotePort == server.url.port)
+            #expect(first.localAddress == "127.0.0.1" && (first.localPort ?? 0) > 0)
+            #expect(second.localPort == first.localPort && second.isReusedConnection == true)
+            #expect(first.tlsVersion == nil && first.tlsCipherSuite == nil && first.isProxyConnection != true)
+        }
+
+        @Test func requestThatReachesNoServerHasNoConnection() async throws {
+            let metrics = try #require(await CurlTransport().run(URL(string: "http://127.0.0.1:1/")!).metrics)
+
+            #expect(metrics.remoteAddress == nil && metrics.localPort == nil && metrics.isProxyConnection == nil)
+        }
+
         @Test func keptConnectionHasNoPhasesOfConnecting() async throws {
             let server = try MockServer { _ in .text("hello") }
             let transport = CurlTransport()

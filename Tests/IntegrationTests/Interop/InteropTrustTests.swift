@@ -40,6 +40,15 @@ extension OverLoopback {
             }
         }
 
+        @Test func metricsTellTheSessionOfTLS() async throws {
+            let queue = TrustingQueue(try servers.authority)
+            for _ in 1...2 {
+                let metrics = try #require(try await queue.send(Call(try servers.url(.trusted))).metrics)
+                #expect(metrics.tlsVersion == "TLSv1.3")
+                #expect(metrics.tlsCipherSuite?.hasPrefix("TLS_") == true)
+            }
+        }
+
         @Test func onlyTheAuthoritiesThatAreNamedAreTrusted() async throws {
             let stranger = try servers.certificate("stranger")
 

@@ -59,6 +59,43 @@ import Testing
         #expect(operation.attempts.first?.description.hasSuffix(", \(reason)") == true)
     }
 
+    @Test(.tags(.behaviour)) func eachLineBeginsWithTheTimeIfAsked() {
+        let lines = Recorder<String>()
+        let watch = Stopwatch()
+        let monitor = ConsoleMonitor(.headers, showsTime: true, write: { lines.record($0) }, now: { watch.now })
+        let operation = SampleOperation(7, monitor: monitor)
+        operation.make()
+        watch.advance(milliseconds: 1500)
+        operation.end(operation.begin(1, .initial, HTTPRequest("https://h/").headers { Accept(.json) }))
+
+        #expect(
+            lines.elements.prefix(3) == [
+                "2026-11-21T10:00:00.000Z #7 GetUser made", "2026-11-21T10:00:01.500Z #7.1 -> GET https://h/",
+                "2026-11-21T10:00:01.500Z #7.1 > Accept: application/json",
+            ]
+        )
+        #expect(lines.elements.allSatisfy { $0.hasPrefix("2026-11-21T10:00:0") })
+    }
+
+    @Test(arguments: [ConsoleMonitor.Level.bodies, .responses])
+    func contentOfSuccessfulResponsesHasALevelOfItsOwn(level: ConsoleMonitor.Level) async {
+        let transport = InMemoryTransport.answering([
+            .status(.serviceUnavailable, body: Data("busy".utf8)), .json(#"{"name": "Ada", "access_token": "hush"}"#),
+        ])
+        let lines = Recorder<String>()
+        let client = HTTPClient(transport: transport) {
+            $0.retry = RetryPolicy(backoff: .none)
+            $0.monitors.append(ConsoleMonitor(level) { lines.record($0) })
+        }
+        _ = try? await client.fetch(HTTPRequest(url: home))
+        while !lines.elements.contains(where: { $0.hasSuffix("succeeded") }) { await Task.yield() }
+
+        let content = lines.elements.filter { $0.contains("Ada") }
+        #expect(content.count == (level == .responses ? 1 : 0))
+        #expect(content.allSatisfy { $0.contains(".2 < {") })
+        #expect(!lines.elements.contains { $0.contains("hush") || $0.contains("busy") })
+    }
+
     @Test(.tags(.behaviour)) func headersAreALineEachWithoutSecrets() {
         let lines = lines(.headers) { operation in
             var request = SampleOperation.request

@@ -119,7 +119,8 @@ import Testing
 
         task.cancel()
 
-        await #expect(throws: CancellationError.self) { try await task.value }
+        let error = await #expect(throws: RequestError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
         #expect(clock.sleeperCount == 0 && transport.requests.count == 1)
     }
 
@@ -132,7 +133,8 @@ import Testing
 
         task.cancel()
 
-        await #expect(throws: CancellationError.self) { try await task.value }
+        let error = await #expect(throws: RequestError.self) { try await task.value }
+        #expect(error?.code == .cancelled)
         for operation in queue.operations { await operation.end() }
     }
 

@@ -81,6 +81,33 @@ extension URL {
 }
 
 extension URL {
+    /// Reads the web address that a server names: absolute, or relative to another one (RFC 3986, 5).
+    ///
+    /// A space is escaped, as browsers do it, except in a host. A user and a password are left out: they are the server's
+    /// choice, and no credentials of the caller's. `nil` if the address isn't one of `http` or `https`, with a host.
+    ///
+    /// - Complexity: O(n) in the length of the address.
+    init?(reference: String, of base: URL?) {
+        guard reference.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+            let target = URL(string: reference.replacing(" ", with: "%20"), relativeTo: base)?.absoluteURL,
+            let scheme = target.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = target.wireHost, !host.isEmpty, !host.contains("%20"),
+            var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        else { return nil }
+        components.user = nil
+        components.password = nil
+        guard let url = components.url else { return nil }
+        self = url
+    }
+
+    /// The address without its fragment, which is never sent.
+    var withoutFragment: URL {
+        guard fragment(percentEncoded: true) != nil else { return self }
+        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        components?.percentEncodedFragment = nil
+        return components?.url ?? self
+    }
+
     /// Makes a base address of a text; of one that is no address, one that no address can be joined to.
     package init(base text: String) {
         var components = URLComponents()

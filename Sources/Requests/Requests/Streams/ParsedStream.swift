@@ -6,10 +6,11 @@ import Foundation
 /// The elements of a ``ResponseStream``, as they are complete: lines, events, values.
 ///
 /// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``.
-/// An element that is larger than 1 MiB, unless said otherwise, ends the sequence with an ``OversizedElement``.
+/// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`, whose underlying error is
+/// an ``OversizedElement``.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Reads a piece, or the end, which is nil: gives what that completes, and what keeps it from reading on.
-    typealias Reader = (Data?) -> (elements: [Element], failure: (any Error)?)
+    typealias Reader = (Data?) -> (elements: [Result<Element, RequestError>], failure: RequestError?)
 
     private let base: ResponseStream
     private let makeReader: @Sendable () -> Reader
@@ -17,21 +18,38 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     init<Parser: StreamParser>(
         _ base: ResponseStream,
         _ makeParser: @escaping @Sendable () -> Parser,
-        _ transform: @escaping @Sendable (Parser.Element) throws -> Element
+        _ transform: @escaping @Sendable (Parser.Element) -> Result<Element, RequestError>
     ) {
-        self.base = base
-        makeReader = {
+        self.init(base) {
             var parser = makeParser()
             return { data in
-                var elements: [Element] = []
-                do {
-                    for part in data.map({ parser.feed($0) }) ?? parser.finish() {
-                        elements.append(try transform(part))
-                    }
-                    return (elements, parser.failure)
-                } catch {
-                    return (elements, error)
-                }
+                let parts = data.map { parser.feed($0) } ?? parser.finish()
+                return (parts.map(transform), parser.failure.map { RequestError($0) })
+            }
+        }
+    }
+
+    fileprivate init(_ base: ResponseStream, _ makeReader: @escaping @Sendable () -> Reader) {
+        self.base = base
+        self.makeReader = makeReader
+    }
+
+    /// The same elements, where one that can't be decoded is a failure among them, and ends nothing.
+    ///
+    /// ```swift
+    /// for try await result in stream.jsonLines(Reading.self).results {
+    ///     switch result {
+    ///     case .success(let reading): show(reading)
+    ///     case .failure(let error): print("skipped: \(error)")
+    ///     }
+    /// }
+    /// ```
+    public var results: ParsedStream<Result<Element, RequestError>> {
+        ParsedStream<Result<Element, RequestError>>(base) { [makeReader] in
+            let read = makeReader()
+            return { data in
+                let (elements, failure) = read(data)
+                return (elements.map { .success($0) }, failure)
             }
         }
     }
@@ -41,11 +59,13 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Consumes a ``ParsedStream``.
     public struct Iterator: AsyncIteratorProtocol {
+        /// Any error: each that a loop throws is a ``RequestError``.
+        public typealias Failure = any Error
         private var base: ResponseStream.Iterator
         private let read: Reader
-        private var elements: [Element] = []
+        private var elements: [Result<Element, RequestError>] = []
         private var next = 0
-        private var failure: (any Error)?
+        private var failure: RequestError?
         private var isAtEnd = false
 
         init(_ base: ResponseStream.Iterator, _ read: @escaping Reader) {
@@ -55,22 +75,30 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
 
         /// The next element; nil at the end.
         ///
-        /// - Throws: What ends the stream before its content is complete, and what an element can't be read for.
-        public mutating func next() async throws -> Element? {
+        /// - Throws: What ends the stream before its content is complete, and one of code `decoding` for an element that
+        ///   can't be decoded; behind that, nothing comes.
+        public mutating func next() async throws(RequestError) -> Element? {
             while next == elements.count {
                 guard !isAtEnd else { return nil }
                 // What was complete came first.
-                if let failure {
-                    isAtEnd = true
-                    throw failure
-                }
+                if let failure { throw end(failure) }
                 let chunk = try await base.next()
                 (elements, failure) = read(chunk)
                 next = 0
                 isAtEnd = chunk == nil && failure == nil
             }
-            defer { next += 1 }
-            return elements[next]
+            let element = elements[next]
+            next += 1
+            if case .failure(let error) = element {
+                (elements, next) = ([], 0)
+                throw end(error)
+            }
+            return try element.get()
+        }
+
+        private mutating func end(_ error: RequestError) -> RequestError {
+            isAtEnd = true
+            return error
         }
     }
 }
@@ -80,12 +108,13 @@ extension ResponseStream {
     ///
     /// What isn't UTF-8 is replaced, as `String(decoding:as:)` does.
     public var lines: ParsedStream<String> {
-        ParsedStream(self, { LineParser() }, { String(decoding: $0, as: UTF8.self) })
+        ParsedStream(self, { LineParser() }, { .success(String(decoding: $0, as: UTF8.self)) })
     }
 
     /// The content as server-sent events (WHATWG HTML, 9.2).
     public var serverSentEvents: ParsedStream<ServerSentEvent> {
-        ParsedStream(self, { ServerSentEventParser() }, { $0 })
+        let makeDecoder = makeDecoder
+        return ParsedStream(self, { ServerSentEventParser() }, { .success($0.decoded(by: makeDecoder)) })
     }
 
     /// The content as values of JSON, one a line; blank lines are passed over.
@@ -94,7 +123,8 @@ extension ResponseStream {
     ///   - type: What a line decodes to; known from the context, where there is one.
     ///   - decoder: Makes the decoder, for each line one; nil, the default, is the decoder of the environment that the
     ///     request runs in.
-    /// - Returns: The values. A line that can't be decoded ends the sequence with the decoder's error.
+    /// - Returns: The values. A line that can't be decoded ends the sequence with an error of code `decoding`; those of
+    ///   ``ParsedStream/results`` go on behind it.
     public func jsonLines<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
@@ -103,7 +133,19 @@ extension ResponseStream {
         return ParsedStream(
             self,
             { JSONLinesParser() },
-            { try (decoder() ?? makeDecoder()).decode(type, from: $0) }
+            { line in RequestError.catching(type) { try (decoder() ?? makeDecoder()).decode(type, from: line) } }
         )
+    }
+}
+
+extension RequestError {
+    /// Decodes a value; what the decoder throws is the underlying error of one of code `decoding`.
+    static func catching<Value>(_ type: Value.Type, _ decode: () throws -> Value) -> Result<Value, RequestError> {
+        do {
+            return .success(try decode())
+        } catch {
+            let reason = "the value is of type \(type)"
+            return .failure(RequestError(.decoding, phase: .decoding, reason: reason, underlying: error))
+        }
     }
 }

@@ -12,7 +12,7 @@ import Foundation
 /// Pieces that nobody has asked for yet are buffered, and the server is held back when there are too many, where the
 /// transport can (``TransportCapabilities/pausing``); where it can't, a consumer that is much slower than the network
 /// ends with an error of code `bufferFull`. It is consumed once, by one task: a second iteration continues where the first
-/// stopped, and throws ``AlreadyConsumed`` if that was the end. Releasing the stream before its end cancels the transfer.
+/// stopped, and fails with the code `alreadyConsumed` if that was the end. Releasing the stream before its end cancels the transfer.
 public final class ResponseStream: AsyncSequence, Sendable {
     /// A piece of the content.
     public typealias Element = Data
@@ -60,6 +60,9 @@ public final class ResponseStream: AsyncSequence, Sendable {
 
     /// Consumes a ``ResponseStream``.
     public struct Iterator: AsyncIteratorProtocol {
+        // The compiler of Swift 6.3 crashes on `try? await stream.reduce(…)` if this is another type.
+        /// Any error: each that a loop throws is a ``RequestError``.
+        public typealias Failure = any Error
         private let stream: ResponseStream
         private var hasBegun = false
 
@@ -69,29 +72,18 @@ public final class ResponseStream: AsyncSequence, Sendable {
 
         /// The next piece; nil at the end.
         ///
-        /// - Throws: What ended the transfer before its content was complete, ``ResponseStream/AlreadyConsumed``, and
-        ///   `CancellationError` in a cancelled task.
-        public mutating func next() async throws -> Data? {
+        /// - Throws: What ended the transfer before its content was complete. The code is `cancelled` in a cancelled
+        ///   task, and `alreadyConsumed` if another loop has the content.
+        public mutating func next() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
             return try await stream.core.next(isFirst: !hasBegun)
         }
-    }
-
-    /// The error of a loop over a stream that was consumed to its end before, or that another loop waits for.
-    ///
-    /// Keep what you need of a stream, or collect it, since its content isn't kept.
-    public struct AlreadyConsumed: ExplainedError, CustomStringConvertible, LocalizedError {
-        /// The error, in a sentence.
-        public var description: String { "the stream is consumed by another loop, and its content isn't kept" }
-
-        /// The error, for people.
-        public var errorDescription: String? { description }
     }
 }
 
 /// What a stream's producer and its consumer share.
 final class StreamCore: Sendable {
-    private typealias Waiter = CheckedContinuation<Data?, any Error>
+    private typealias Waiter = CheckedContinuation<Result<Data?, RequestError>, Never>
 
     private struct State: Sendable {
         var buffer: StreamBuffer<Waiter>
@@ -126,20 +118,21 @@ final class StreamCore: Sendable {
         perform(try state.withLock { state throws(RequestError) in try state.buffer.put(data) })
     }
 
-    func end(_ error: (any Error)?) {
+    func end(_ error: RequestError?) {
         perform(state.withLock { $0.buffer.end(error) })
     }
 
     // MARK: Consume
 
-    func next(isFirst: Bool = false) async throws -> Data? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { waiter in
+    func next(isFirst: Bool = false) async throws(RequestError) -> Data? {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
                 perform(state.withLock { $0.buffer.take(waiter, isFirst: isFirst) })
             }
         } onCancel: {
             abandon()
         }
+        return try result.get()
     }
 
     /// Says that nobody wants the rest.
@@ -172,13 +165,13 @@ final class StreamCore: Sendable {
         guard let (waiter, reply) = action.reply else { return }
         switch reply {
         case .chunk(let data):
-            waiter.resume(returning: data)
+            waiter.resume(returning: .success(data))
         case .end:
             close()
-            waiter.resume(returning: nil)
+            waiter.resume(returning: .success(nil))
         case .failure(let error):
             close()
-            waiter.resume(throwing: error)
+            waiter.resume(returning: .failure(error))
         }
     }
 }

@@ -16,6 +16,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     public var id: String?
     /// How long the server wants to be left alone before a reconnection, where it says so with this event.
     public var retry: Duration?
+    /// Makes the decoder of JSON where the caller brings none: that of the environment.
+    private var decoding = Decoding()
 
     /// Makes an event.
     public init(event: String = "message", data: String, id: String? = nil, retry: Duration? = nil) {
@@ -23,6 +25,48 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.data = data
         self.id = id
         self.retry = retry
+    }
+
+    /// The content, decoded from JSON.
+    ///
+    /// ```swift
+    /// for try await event in client.events(Feed()) { show(try event.decode(Reading.self)) }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - decoder: What decodes it; `nil`, the default, is the decoder of the environment that the request ran in.
+    /// - Returns: The value.
+    /// - Throws: ``RequestError`` of code `decoding`, with the decoder's error as the underlying one.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type = Value.self,
+        using decoder: JSONDecoder? = nil
+    ) throws(RequestError) -> Value {
+        try RequestError.catching(type) {
+            try (decoder ?? decoding.makeDecoder?() ?? JSONDecoder()).decode(type, from: Data(data.utf8))
+        }.get()
+    }
+
+    /// The same event, which an environment's decoder decodes.
+    func decoded(by makeDecoder: @escaping @Sendable () -> JSONDecoder) -> ServerSentEvent {
+        var event = self
+        event.decoding.makeDecoder = makeDecoder
+        return event
+    }
+
+    /// What makes a decoder: no part of what events are compared by.
+    private struct Decoding: Sendable, Hashable {
+        var makeDecoder: (@Sendable () -> JSONDecoder)?
+
+        static func == (lhs: Decoding, rhs: Decoding) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+}
+
+extension ServerSentEvent: CustomReflectable {
+    /// A mirror of what the server said.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["event": event, "data": data, "id": id as Any, "retry": retry as Any])
     }
 }
 

@@ -13,7 +13,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     enum Reply: Sendable {
         case chunk(Data)
         case end
-        case failure(any Error)
+        case failure(RequestError)
     }
 
     /// What to do after a change.
@@ -59,7 +59,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     }
 
     /// Ends the stream behind what has come; only the first end counts.
-    mutating func end(_ error: (any Error)?) -> Action {
+    mutating func end(_ error: RequestError?) -> Action {
         guard ending == nil else { return Action() }
         let reply = error.map(Reply.failure) ?? .end
         ending = reply
@@ -74,11 +74,11 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// Ends the stream at once: what hasn't been consumed isn't wanted.
     mutating func abandon() -> Action {
         // Who asks for it nevertheless mustn't take what it got for the whole.
-        if case .end? = ending, !chunks.isEmpty { ending = .failure(CancellationError()) }
+        if case .end? = ending, !chunks.isEmpty { ending = .failure(.abandonedStream) }
         chunks = []
         (next, size) = (0, 0)
         guard ending == nil else { return Action() }
-        return end(CancellationError())
+        return end(.abandonedStream)
     }
 
     /// Gives the next piece, or has the consumer wait for it.
@@ -91,7 +91,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     ///   - isFirst: Whether it has asked for nothing before.
     /// - Returns: What to do.
     mutating func take(_ newcomer: Waiter, isFirst: Bool = false) -> Action {
-        guard waiter == nil else { return Action(reply: (newcomer, .failure(ResponseStream.AlreadyConsumed()))) }
+        guard waiter == nil else { return Action(reply: (newcomer, .failure(.consumedStream))) }
         if next < chunks.count {
             let chunk = chunks[next]
             chunks[next] = Data()
@@ -103,12 +103,24 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         }
         if let ending {
             if case .end = ending, isFirst, isConsumed {
-                return Action(reply: (newcomer, .failure(ResponseStream.AlreadyConsumed())))
+                return Action(reply: (newcomer, .failure(.consumedStream)))
             }
             isConsumed = true
             return Action(reply: (newcomer, ending))
         }
         waiter = newcomer
         return Action()
+    }
+}
+
+extension RequestError {
+    /// The error of a consumer whose task is cancelled, or that goes on after the stream was given up.
+    fileprivate static var abandonedStream: RequestError {
+        RequestError(.cancelled, phase: .receiving, underlying: CancellationError())
+    }
+
+    fileprivate static var consumedStream: RequestError {
+        let reason = "another loop consumes the stream, or has consumed it, and its content isn't kept"
+        return RequestError(.alreadyConsumed, phase: .receiving, reason: reason)
     }
 }

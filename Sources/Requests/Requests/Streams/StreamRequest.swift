@@ -94,6 +94,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
             do {
                 let value = try await request.process(stream)
                 finish(with: .success(value))
+            } catch let error as RequestError where error.code == .cancelled {
+                // A task of the consumer's own was cancelled; if this operation were, it would have its result.
+                fail(CallFailure(error.underlying ?? error, in: .receiving))
             } catch {
                 fail(CallFailure(error, in: .receiving))
             }

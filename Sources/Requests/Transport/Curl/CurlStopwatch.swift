@@ -34,9 +34,16 @@ struct CurlStopwatch: Sendable {
     ///
     /// - Parameters:
     ///   - measured: libcurl's figures.
+    ///   - connection: Its connection; nil if it has none, or none with addresses.
+    ///   - session: What was agreed on for the encryption of the connection.
     ///   - stop: When the transfer was stopped, which libcurl doesn't know yet; nil where it came to its own end.
     /// - Returns: The metrics.
-    func metrics(_ measured: CCurlMetrics, stoppedAt stop: UInt64?) -> Metrics {
+    func metrics(
+        _ measured: CCurlMetrics,
+        over connection: CurlTransfer.Connection?,
+        _ session: CCurlSession,
+        stoppedAt stop: UInt64?
+    ) -> Metrics {
         let dispatched = dispatched.map(sinceSubmission) ?? .zero
         let queued = taken.map(sinceSubmission) ?? dispatched
         func moment(_ microseconds: Int64) -> Duration? {
@@ -62,6 +69,13 @@ struct CurlStopwatch: Sendable {
         metrics.requestBodySize = measured.body_sent
         metrics.responseHeadSize = Int64(measured.head_received)
         metrics.responseBodySize = measured.body_received
+        if let connection {
+            (metrics.remoteAddress, metrics.remotePort) = (connection.remote, Int(connection.remotePort))
+            (metrics.localAddress, metrics.localPort) = (connection.local, Int(connection.localPort))
+        }
+        metrics.tlsVersion = session.version.map { String(cString: $0) }
+        metrics.tlsCipherSuite = session.cipher_suite.map { String(cString: $0) }
+        if measured.ready > 0, measured.used_proxy >= 0 { metrics.isProxyConnection = measured.used_proxy == 1 }
         return metrics
     }
 

@@ -60,10 +60,10 @@ extension CurlLoop {
 extension CurlTransfer {
     /// A connection, told from all others by its two ends.
     struct Connection: Hashable {
-        private let remote: String
-        private let local: String
-        private let remotePort: Int32
-        private let localPort: Int32
+        let remote: String
+        let local: String
+        let remotePort: Int32
+        let localPort: Int32
 
         /// Nil for one without ports, such as over a Unix socket.
         init?(_ remote: UnsafePointer<CChar>?, _ remotePort: Int32, _ local: UnsafePointer<CChar>?, _ localPort: Int32)

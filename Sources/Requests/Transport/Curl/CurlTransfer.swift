@@ -14,6 +14,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     var socket: CurlSocket?
     /// Its connection, which others may have too; nil before there is one.
     private var connection: Connection?
+    /// What was agreed on for its encryption.
+    private var session = CCurlSession()
     let destination: CurlDestination
     private let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
@@ -193,7 +195,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }
-        events.append(.metrics(stopwatch.metrics(measured, stoppedAt: stop)))
+        events.append(.metrics(stopwatch.metrics(measured, over: connection, session, stoppedAt: stop)))
         events.append(event)
     }
 
@@ -307,6 +309,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func maySend(_ connection: Connection?) -> Bool {
         loop.noteActivity(self)
         self.connection = connection
+        session = ccurl_easy_session(easy)
         if unsaid != nil { stopwatch.read(at: loop.now) }
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))

@@ -305,6 +305,30 @@ extension Metrics {
         requestBodySize = transaction.countOfRequestBodyBytesSent
         responseHeadSize = transaction.countOfResponseHeaderBytesReceived
         responseBodySize = transaction.countOfResponseBodyBytesReceived
+        (remoteAddress, remotePort) = (transaction.remoteAddress, transaction.remotePort)
+        (localAddress, localPort) = (transaction.localAddress, transaction.localPort)
+        isProxyConnection = transaction.isProxyConnection
+        tlsVersion = transaction.negotiatedTLSProtocolVersion.map { Self.name(ofVersion: $0.rawValue) }
+        tlsCipherSuite = transaction.negotiatedTLSCipherSuite.map { Self.name(ofCipherSuite: $0.rawValue) }
+    }
+
+    // The numbers are those of RFC 8446, 4.1.2 and B.4, and RFC 5289; others are told as they are.
+    private static func name(ofVersion version: UInt16) -> String {
+        (0x0301...0x0304).contains(version)
+            ? ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"][Int(version) - 0x0301] : "\(version)"
+    }
+
+    private static func name(ofCipherSuite suite: UInt16) -> String {
+        switch suite {
+        case 0x1301: "TLS_AES_128_GCM_SHA256"
+        case 0x1302: "TLS_AES_256_GCM_SHA384"
+        case 0x1303: "TLS_CHACHA20_POLY1305_SHA256"
+        case 0xC02B: "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256"
+        case 0xC02C: "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384"
+        case 0xC02F: "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"
+        case 0xC030: "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"
+        default: "0x" + String(suite, radix: 16, uppercase: true)
+        }
     }
 }
 #endif

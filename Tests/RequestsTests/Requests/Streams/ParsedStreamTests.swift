@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTesting
 import TestSupport
 import Testing
 
@@ -9,13 +10,14 @@ import Testing
 
 @Suite(.bounded, .tags(.behaviour)) struct ParsedStreamTests {
     /// What comes of a sequence: its elements, and what ended it.
-    private func collect<Element>(_ stream: ParsedStream<Element>) async -> (elements: [Element], error: (any Error)?) {
+    private func collect<Element>(_ stream: ParsedStream<Element>) async -> (elements: [Element], error: RequestError?)
+    {
         var elements: [Element] = []
         do {
             for try await element in stream { elements.append(element) }
             return (elements, nil)
         } catch {
-            return (elements, error)
+            return (elements, error as? RequestError)
         }
     }
 
@@ -32,7 +34,7 @@ import Testing
 
         let (values, error) = await collect(stream.jsonLines(Int.self))
 
-        #expect(values == [1, 2] && error is DecodingError)
+        #expect(values == [1, 2] && error?.code == .decoding && error?.underlying is DecodingError)
     }
 
     @Test func linesBeforeOneThatIsTooLongAreGiven() async {
@@ -40,7 +42,7 @@ import Testing
 
         let (lines, error) = await collect(stream.lines)
 
-        #expect(lines == ["a", "b"] && error is OversizedElement)
+        #expect(lines == ["a", "b"] && error?.code == .bodyTooLarge && error?.underlying is OversizedElement)
     }
 
     @Test func secondLoopOverAStreamThatWasConsumedIsAnError() async throws {
@@ -48,8 +50,9 @@ import Testing
         #expect(await collect(stream.lines).elements == ["a", "b"])
 
         let again = await collect(stream.lines)
-        #expect(again.elements == [] && again.error is ResponseStream.AlreadyConsumed)
-        await #expect(throws: ResponseStream.AlreadyConsumed.self) { for try await _ in stream {} }
+        #expect(again.elements == [] && again.error?.code == .alreadyConsumed)
+        let error = await #expect(throws: RequestError.self) { for try await _ in stream {} }
+        #expect(error?.code == .alreadyConsumed)
     }
 
     @Test func secondLoopOverAStreamContinuesWhereTheFirstStopped() async throws {
@@ -64,7 +67,64 @@ import Testing
     @Test func aSequenceThatFailedIsOver() async throws {
         var values = ResponseStream([Data("x\n1\n".utf8)]).jsonLines(Int.self).makeAsyncIterator()
 
-        await #expect(throws: DecodingError.self) { try await values.next() }
+        let error = await #expect(throws: RequestError.self) { try await values.next() }
+        #expect(error?.code == .decoding)
         #expect(try await values.next() == nil)
+    }
+
+    @Test(arguments: [["1\nx\n3\n"], ["1\nx", "\n3"], ["1\n", "x\n3\n"]])
+    func aLineThatIsNoValueEndsNoResults(_ chunks: [String]) async {
+        let stream = ResponseStream(chunks.map { Data($0.utf8) })
+
+        let (results, error) = await collect(stream.jsonLines(Int.self).results)
+
+        #expect(results.map(\.value) == [1, nil, 3] && error == nil)
+        #expect(results.map(\.error?.code) == [nil, .decoding, nil])
+    }
+
+    @Test func aLineThatIsTooLongEndsResultsToo() async {
+        let stream = ResponseStream([Data("1\nx\n".utf8) + Data(repeating: 0x78, count: 1 << 21)])
+
+        let (results, error) = await collect(stream.jsonLines(Int.self).results)
+
+        #expect(results.map(\.value) == [1, nil] && error?.code == .bodyTooLarge)
+    }
+
+    @Test func anEventIsDecodedByTheDecoderOfItsStream() async throws {
+        struct Reading: Decodable, Equatable {
+            var roomTemperature: Int
+        }
+        let stream = ResponseStream(
+            HTTPResponseHead(status: .ok),
+            StreamCore(of: [Data("data: {\"room_temperature\": 21}\n\ndata: x\n\n".utf8)])
+        ) {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }
+        var events: [ServerSentEvent] = []
+        for try await event in stream.serverSentEvents { events.append(event) }
+
+        #expect(try events[0].decode(Reading.self) == Reading(roomTemperature: 21))
+        let reading: Reading? = try? events[0].decode(using: JSONDecoder())
+        #expect(reading == nil)
+        let error = #expect(throws: RequestError.self) { try events[1].decode(Reading.self) }
+        #expect(error?.code == .decoding && error?.underlying is DecodingError)
+        // The decoder is no part of the event.
+        #expect(events[1] == ServerSentEvent(data: "x") && Set(events).contains(ServerSentEvent(data: "x")))
+    }
+
+    /// The compiler checks it.
+    @Test func theErrorOfAnIteratorIsTyped() async throws(RequestError) {
+        var chunks = ResponseStream([]).makeAsyncIterator()
+        _ = try await chunks.next()
+        var lines = ResponseStream([]).lines.makeAsyncIterator()
+        _ = try await lines.next()
+        let client = HTTPClient(transport: InMemoryTransport { _ in .status(.noContent) })
+        var events = client.events(HTTPRequest(url: home)).makeAsyncIterator()
+        _ = try await events.next()
+        let pages = client.pages(HTTPRequest(url: home))
+        var page = pages.makeAsyncIterator()
+        _ = try await page.next()
     }
 }

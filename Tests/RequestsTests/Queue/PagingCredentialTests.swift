@@ -1,0 +1,133 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import TestSupport
+import Testing
+
+@testable import Requests
+
+/// What pages are asked for with.
+@Suite(.bounded, .tags(.behaviour)) struct PagingCredentialTests {
+    private static let api = URL(string: "https://api.example.com/v1")!
+
+    /// Two pages, linked by `Link`.
+    private static var linked: InMemoryTransport {
+        InMemoryTransport { request in
+            let isLast = request.url.query()?.contains("page=2") == true
+            return .status(.ok, headers: isLast ? [] : [.link: "</v1/items?page=2>; rel=next"], body: Data("[1]".utf8))
+        }
+    }
+
+    private func client(
+        _ transport: any HTTPTransport,
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) -> HTTPClient {
+        HTTPClient(baseURL: Self.api, transport: transport, configure)
+    }
+
+    private func collect<R: NetworkRequest, Page>(
+        _ pages: PageSequence<R, Page>
+    ) async -> (pages: [Page], error: R.Failure?) {
+        var all: [Page] = []
+        do {
+            for try await page in pages { all.append(page) }
+        } catch {
+            return (all, error as? R.Failure)
+        }
+        return (all, nil)
+    }
+
+    @Test func aPageOfTheSameOriginKeepsWhatTheFirstOneHad() async throws {
+        let transport = Self.linked
+        let client = client(transport) {
+            $0.headers["X-API-Key"] = "key"
+            $0.query = ["page": "1", "locale": "en"]
+        }
+        let request = Get<[Int]>("items").authenticated(with: .bearerToken("token")).headers { Accept(.json) }
+        _ = await collect(client.pages(request))
+
+        let second = try #require(transport.requests.last)
+        #expect(transport.requests.count == 2)
+        #expect(second.headers[.authorization] == "Bearer token" && second.headers["X-API-Key"] == "key")
+        #expect(second.headers[.accept] == "application/json")
+        // What the address has already isn't added to it.
+        #expect(second.url.query() == "page=2&locale=en")
+    }
+
+    @Test func aUserInTheAddressOfAListIsTheUserOfItsPages() async throws {
+        let transport = Self.linked
+        let queue = TestQueue(transport)
+        _ = await collect(queue.pages(HTTPRequest("https://ada:lovelace@api.example.com/v1/items")))
+
+        #expect(
+            transport.requests.map { $0.headers[.authorization] }
+                == Array(repeating: "Basic YWRhOmxvdmVsYWNl", count: 2)
+        )
+    }
+
+    @Test(arguments: [true, false]) func aPageThatLeadsToAnotherOriginKeepsNoCredentials(hasBase: Bool) async throws {
+        // From there, the way leads back, with credentials in the address.
+        let transport = InMemoryTransport { request in
+            let next =
+                switch (
+                    request.url.host(), request.url.query()?.contains("page=2"), request.url.query()?.contains("page")
+                ) {
+                case ("evil.example", true?, _): "?page=3"
+                case ("evil.example", _, _): "https://ada:pw@api.example.com/v1/items?page=4"
+                case (_, _, true?): ""
+                default: "https://evil.example/items?page=2"
+                }
+            return .status(.ok, headers: next.isEmpty ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))
+        }
+        let client = HTTPClient(baseURL: hasBase ? Self.api : nil, transport: transport) {
+            $0.headers["X-API-Key"] = "key"
+            $0.headers["X-Mine"] = "mine"
+            $0.headers["X-Plain"] = "plain"
+            $0.secretHeaders = ["X-Mine"]
+            $0.query = ["api_key": "key"]
+            $0.interceptors.append(AuthenticationInterceptor(TokenAuthenticator { _ in "token" }, credential: "token"))
+        }
+        let request = HTTPRequest("https://api.example.com/v1/items")
+            .headers {
+                Header("X-Own-Token", value: "own")
+                Header("Cookie", value: "session=1")
+            }
+        let (pages, error) = await collect(client.pages(request))
+
+        #expect(pages.count == 4 && error == nil)
+        let first = try #require(transport.requests.first)
+        #expect(first.headers["X-API-Key"] == "key" && first.headers[.authorization] != nil)
+        for request in transport.requests.dropFirst() {
+            #expect(request.headers.secrets.isEmpty && request.headers["X-Mine"] == nil, "\(request.url)")
+            #expect(request.headers["X-Plain"] == "plain" && request.hasLeftOrigin)
+            #expect(request.url.query()?.contains("key") == false && request.url.user() == nil)
+        }
+    }
+
+    @Test func contentIsNotSentToAnotherOrigin() async {
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: [.link: "<https://evil.example/>; rel=next"], body: Data("[1]".utf8))
+        }
+        let (pages, error) = await collect(client(transport).pages(Post<[Int]>("search").body { ["secret": 1] }))
+
+        #expect(pages.count == 1 && transport.requests.count == 1)
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test func anAbsoluteAddressGoesPastTheBaseURL() async throws {
+        let transport = InMemoryTransport { _ in .json("[1]") }
+        let client = client(transport) { $0.headers[.authorization] = "Bearer token" }
+        let address = try #require(URL(string: "https://cdn.example/items?page=7"))
+        _ = try await client.fetch(Get<[Int]>(address))
+        _ = try await client.fetch(Get<Data>(try #require(URL(string: "items"))))
+
+        #expect(
+            transport.requests.map(\.url.absoluteString) == [
+                address.absoluteString, "https://api.example.com/v1/items",
+            ]
+        )
+        #expect(transport.requests.map { $0.headers[.authorization] } == [nil, "Bearer token"])
+    }
+}
