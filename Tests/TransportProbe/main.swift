@@ -11,7 +11,9 @@ case "end":
     guard try await endDuringHandshakes(Array(CommandLine.arguments.dropFirst(2))) else { exit(64) }
 case "descriptors":
     try await connectWithoutDescriptors(Array(CommandLine.arguments.dropFirst(2)))
+case "interfaces":
+    try await followInterfaces()
 default:
-    print("usage: TransportProbe end|descriptors …")
+    print("usage: TransportProbe end|descriptors|interfaces …")
     exit(64)
 }
