@@ -15,6 +15,7 @@ struct Tour: Sendable {
             ("a decodable request, with a completion", decodable),
             ("the same with await", awaiting),
             ("a chain: the author's request is made from the recipe, and the page waits for both", chain),
+            ("a graph that fans out: a recipe, the dishes of its menu, and the authors of all of them", fanOut),
             ("a request without content", noContent),
             ("a failure, with what the server said", failure),
             ("a cancellation", cancellation),
@@ -75,6 +76,18 @@ struct Tour: Sendable {
         }
     }
 
+    private func fanOut() async throws -> Bool {
+        let api = kitchen.api
+        let recipe = queue.addRequest(RecipeRequest(api: api, recipeID: 1))
+        let menu = queue.addGroup(after: recipe) { $0.steps.map { _ in RecipeRequest(api: api, recipeID: 1) } }
+        let authors = queue.addGroup(after: menu) { $0.map { AuthorRequest(api: api, authorID: $0.authorID) } }
+        say("the queue, before anything has ended:")
+        for line in queue.graph().description.split(separator: "\n") { say("  \(line)") }
+        let names = try await authors.value().map(\.name)
+        say("\(names.count) dishes by \(Set(names).sorted().joined(separator: " and "))")
+        return try await names.count == recipe.value().steps.count
+    }
+
     private func noContent() async throws -> Bool {
         let response = try await queue.send(DeleteRecipeRequest(api: kitchen.api, recipeID: 1))
         say("deleted: \(response.status)")
@@ -123,7 +136,7 @@ struct Tour: Sendable {
             $0.interceptors.append(authentication)
         }
         let group = client.addGroup(Array(repeating: Get<Recipe>("favourites"), count: 100))
-        let dishes = try await group.values()
+        let dishes = try await group.value()
         let refreshes = kitchen.requestCount("/tokens")
         let asked = kitchen.requestCount("/favourites")
         say("\(dishes.count) results of \(asked) requests, ten at a time; \(refreshes) refresh")

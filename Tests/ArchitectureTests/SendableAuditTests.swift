@@ -24,6 +24,8 @@ struct SendableAudit {
         "DownloadOperation": "an operation",
         "OperationGroup": "an operation",
         "RequestGroup": "an operation",
+        "OperationGate": "an operation",
+        "RequestSubscription": "the object that Combine calls",
         "SessionDelegate": "the delegate of a URLSession",
         "CurlLoop": "the libcurl loop",
         "CurlTransfer": "a part of the libcurl loop",

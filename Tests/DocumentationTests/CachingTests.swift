@@ -68,4 +68,39 @@ import Testing
 
         #expect(answers == ["user_id=1; session=a", "user_id=1; session=a", "user_id=2"])
     }
+
+    // MARK: Connectivity
+
+    private final class Banner: Sendable {
+        private let state = Locked(false)
+        var isHidden: Bool {
+            get { state.withLock { $0 } }
+            set { state.withLock { $0 = newValue } }
+        }
+    }
+
+    @Test func requestsWaitForANetwork() async {
+        let api = URL(string: "https://api.example.com")
+
+        let patient = HTTPClient(baseURL: api) {
+            $0.conditions.append(.connected(within: .seconds(60)))
+            $0.interceptors.append(.retryingOffline(within: .seconds(30)))
+        }
+
+        #expect(patient.environment.conditions.count == 1 && patient.environment.interceptors.count == 1)
+    }
+
+    @Test func aBannerFollowsTheNetwork() async throws {
+        let banner = Banner()
+        banner.isHidden = !Connectivity.system.isConnected
+        let following = Task {
+            for await status in Connectivity.system.updates() {
+                banner.isHidden = status.isConnected
+            }
+        }
+
+        try await eventually { banner.isHidden == Connectivity.system.isConnected }
+        following.cancel()
+        await following.value
+    }
 }

@@ -138,7 +138,7 @@ import Testing
         client.configure { $0.interceptors.append(authentication) }
 
         let group = client.addGroup(Array(repeating: Get<Recipe>("favourites"), count: 20))
-        #expect(try await group.values().count == 20)
+        #expect(try await group.value().count == 20)
         #expect(authentication.credential?.access == "new")
         #expect(Kitchen.server?.requests.count { $0.path == "/tokens" } == 1)
     }

@@ -18,11 +18,20 @@ public enum BuiltProgram {
     #if os(Linux) || os(macOS)
     /// Runs a program to its end.
     ///
+    /// - Parameters:
+    ///   - name: The name of the program.
+    ///   - arguments: What it is told.
+    ///   - prefix: A command that runs it, such as `unshare`; none by default.
     /// - Returns: How it ended: its status, or the number of the signal that ended it.
-    public static func run(_ name: String, _ arguments: [String]) async throws -> (status: Int32, isSignal: Bool) {
+    public static func run(
+        _ name: String,
+        _ arguments: [String],
+        by prefix: [String] = []
+    ) async throws -> (status: Int32, isSignal: Bool) {
         let process = Process()
-        process.executableURL = url(named: name)
-        process.arguments = arguments
+        let command = prefix + [url(named: name).path] + arguments
+        process.executableURL = URL(fileURLWithPath: prefix.isEmpty ? command[0] : "/usr/bin/env")
+        process.arguments = prefix.isEmpty ? arguments : command
         process.standardOutput = FileHandle.nullDevice
         let ended = Gate()
         process.terminationHandler = { _ in ended.open() }

@@ -13,7 +13,9 @@ case "descriptors":
     try await connectWithoutDescriptors(Array(CommandLine.arguments.dropFirst(2)))
 case "names":
     try await askSilentNames(Array(CommandLine.arguments.dropFirst(2)))
+case "interfaces":
+    try await followInterfaces()
 default:
-    print("usage: TransportProbe end|descriptors|names …")
+    print("usage: TransportProbe end|descriptors|names|interfaces …")
     exit(64)
 }

@@ -3,28 +3,56 @@
 
 import Foundation
 
-/// Whether there is a network, as far as somebody tells; others wait for it.
+/// Whether there is a network, and over which kind of interface, now and at each change.
 ///
-/// On Apple platforms, `system` is told by the system. Elsewhere nobody tells by himself: make one, and set
-/// ``isConnected`` by whatever the program knows, such as a link that goes up and down. Tests do the same.
+/// ```swift
+/// environment.conditions.append(.connected(within: .seconds(60)))
+/// for await status in Connectivity.system.updates() { banner.isHidden = status.isConnected }
+/// ```
+///
+/// ``system`` is told by the system. One that you make knows what you tell it, as in tests:
 ///
 /// ```swift
 /// let connectivity = Connectivity(isConnected: false)
-/// environment.conditions.append(.connected(by: connectivity, within: .seconds(60)))
 /// connectivity.isConnected = true
 /// ```
 ///
-/// That there is a network doesn't say that a host can be reached over it: only a request can find that out. All members
-/// may be used from any thread.
+/// That there is a network doesn't say that a host can be reached over it: only a request can find that out, as that of
+/// ``RequestQueue/canReach(_:within:session:)``. All members may be used from any thread.
 public final class Connectivity: Sendable {
+    /// A kind of network interface.
+    public enum Interface: String, Sendable, Hashable, CaseIterable {
+        /// A wireless local network.
+        case wifi
+        /// A cable.
+        case wired
+        /// A mobile network.
+        case cellular
+        /// A virtual one, such as a tunnel, or one that isn't known.
+        case other
+    }
+
+    /// What there is of a network.
+    public enum Status: Sendable, Hashable {
+        /// Nothing.
+        case disconnected
+        /// A network, over an interface of this kind.
+        case connected(Interface)
+
+        /// Whether there is a network.
+        public var isConnected: Bool { self != .disconnected }
+    }
+
     private struct State: Sendable {
-        var isConnected: Bool
+        var status: Status
         var nextID = 0
         var waiters: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var bulletin = Bulletin<Status>()
 
-        mutating func set(_ value: Bool) -> [CheckedContinuation<Bool, Never>] {
-            isConnected = value
-            guard value else { return [] }
+        mutating func set(_ value: Status) -> [CheckedContinuation<Bool, Never>] {
+            if value != status { bulletin.post(value) }
+            status = value
+            guard value.isConnected else { return [] }
             defer { waiters = [:] }
             return waiters.sorted { $0.key < $1.key }.map(\.value)
         }
@@ -33,15 +61,56 @@ public final class Connectivity: Sendable {
     private let state: Locked<State>
 
     /// Makes one that knows what it is told.
-    public init(isConnected: Bool = true) {
-        state = Locked(State(isConnected: isConnected))
+    public convenience init(isConnected: Bool = true) {
+        self.init(isConnected ? .connected(.other) : .disconnected)
+    }
+
+    /// Makes one that knows what it is told.
+    public init(_ status: Status) {
+        state = Locked(State(status: status))
+    }
+
+    deinit {
+        state.withLock { $0.bulletin.close() }
+        tell()
+    }
+
+    /// What there is; setting it lets everything go on that waits for a network, where it is one.
+    public var status: Status {
+        get { state.withLock { $0.status } }
+        set {
+            for waiter in state.withLock({ $0.set(newValue) }) { waiter.resume(returning: true) }
+            tell()
+        }
     }
 
     /// Whether there is a network; setting it to true lets all go on that wait.
     public var isConnected: Bool {
-        get { state.withLock { $0.isConnected } }
-        set {
-            for waiter in state.withLock({ $0.set(newValue) }) { waiter.resume(returning: true) }
+        get { status.isConnected }
+        set { if newValue != isConnected { status = newValue ? .connected(.other) : .disconnected } }
+    }
+
+    /// What there is, and then each change, as a sequence.
+    ///
+    /// A reader that is slow gets the newest. Each call makes a sequence of its own, which ends with the object; that of
+    /// ``system`` never does.
+    public func updates() -> AsyncStream<Status> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
+            let id = state.withLock { state in
+                if state.bulletin.last == nil { state.bulletin.post(state.status) }
+                return state.bulletin.add { status in
+                    if let status { continuation.yield(status) } else { continuation.finish() }
+                }
+            }
+            continuation.onTermination = { [weak self] _ in self?.state.withLock { $0.bulletin.remove(id) } }
+            tell()
+        }
+    }
+
+    private func tell() {
+        while let (readers, status) = state.withLock({ $0.bulletin.next() }) {
+            for read in readers { read(status) }
+            state.withLock { $0.bulletin.told() }
         }
     }
 
@@ -60,7 +129,7 @@ public final class Connectivity: Sendable {
         let isConnected = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let answer: Bool? = state.withLock { state in
-                    if state.isConnected { return true }
+                    if state.status.isConnected { return true }
                     // A cancellation before this point found nobody to let go; the flag, which is set before, tells.
                     if Task.isCancelled { return false }
                     state.waiters[id] = waiter
@@ -86,22 +155,55 @@ public final class Connectivity: Sendable {
 // MARK: - System
 
 #if canImport(Network)
-import Foundation
 import Network
 
 extension Connectivity {
-    /// What the system says; on Apple platforms only.
+    /// What the system says.
     ///
     /// It is asked from the first use on, until the process ends. Until it has answered, there is taken to be a network.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
         let monitor = NWPathMonitor()
-        // A path that is made when it is needed, as over a VPN, is as good as one that is there.
-        monitor.pathUpdateHandler = { connectivity.isConnected = $0.status != .unsatisfied }
+        monitor.pathUpdateHandler = { connectivity.status = Status($0) }
         monitor.start(queue: DispatchQueue(label: "Requests.Connectivity"))
-        // A monitor that nobody holds says nothing more. This one is meant to be there for ever.
+        // A monitor that is deallocated says nothing more. This one is meant to be there for ever.
         _ = Unmanaged.passRetained(monitor)
         return connectivity
     }()
+}
+
+extension Connectivity.Status {
+    fileprivate init(_ path: NWPath) {
+        // A path that is made when it is needed, as over a VPN, is as good as one that is there.
+        if path.status == .unsatisfied {
+            self = .disconnected
+        } else if path.usesInterfaceType(.wifi) {
+            self = .connected(.wifi)
+        } else if path.usesInterfaceType(.wiredEthernet) {
+            self = .connected(.wired)
+        } else {
+            self = .connected(path.usesInterfaceType(.cellular) ? .cellular : .other)
+        }
+    }
+}
+#elseif os(Linux)
+extension Connectivity {
+    /// What the system says: whether an interface is up that isn't the loopback and has an address that others can reach.
+    ///
+    /// The kernel tells of every change, from the first use on until the process ends. Where it lets the process know
+    /// nothing, as in some sandboxes, there is taken to be a network. A machine that has only its loopback has no network,
+    /// also for requests to itself.
+    public static let system: Connectivity = {
+        let connectivity = Connectivity()
+        let isObserved = NetworkInterfaces.observe { connectivity.status = NetworkInterfaces.status() }
+        // Behind the subscription: a change in between is told.
+        if isObserved { connectivity.status = NetworkInterfaces.status() }
+        return connectivity
+    }()
+}
+#else
+extension Connectivity {
+    /// What the system says; here nothing, so there is taken to be a network.
+    public static let system = Connectivity()
 }
 #endif

@@ -4,8 +4,8 @@
 /// Holds where there is a network, and waits for one where there isn't.
 ///
 /// ```swift
-/// environment.conditions.append(.connected(by: connectivity, within: .seconds(60)))
-/// let sync = Post<Void>("notes").condition(.connected(by: connectivity))
+/// environment.conditions.append(.connected(within: .seconds(60)))
+/// let sync = Post<Void>("notes").condition(.connected())
 /// ```
 ///
 /// It is checked once, before the operation does anything. The operation keeps its place in the queue meanwhile: a client
@@ -20,11 +20,11 @@ public struct ConnectivityCondition: RequestCondition {
     /// Makes a condition.
     ///
     /// - Parameters:
-    ///   - connectivity: What tells whether there is a network.
+    ///   - connectivity: What tells whether there is a network; the system by default.
     ///   - limit: How long to wait for one; nil is as long as it takes, and zero not at all.
     ///   - clock: The clock of the wait.
     public init(
-        _ connectivity: Connectivity,
+        _ connectivity: Connectivity = .system,
         limit: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -45,8 +45,10 @@ public struct ConnectivityCondition: RequestCondition {
 
 extension RequestCondition where Self == ConnectivityCondition {
     /// Holds where there is a network, and waits for one: for a while, or by default for as long as it takes.
-    public static func connected(by connectivity: Connectivity, within limit: Duration? = nil) -> ConnectivityCondition
-    {
+    public static func connected(
+        by connectivity: Connectivity = .system,
+        within limit: Duration? = nil
+    ) -> ConnectivityCondition {
         ConnectivityCondition(connectivity, limit: limit)
     }
 }
@@ -54,7 +56,7 @@ extension RequestCondition where Self == ConnectivityCondition {
 /// Tries requests again that failed for want of a network, as soon as there is one.
 ///
 /// ```swift
-/// environment.interceptors.append(.retryingOffline(by: connectivity, within: .seconds(30)))
+/// environment.interceptors.append(.retryingOffline(within: .seconds(30)))
 /// ```
 ///
 /// A request that wasn't sent, since there was no network, is tried again whatever its method. One whose connection
@@ -70,12 +72,12 @@ public struct OfflineRetry: Interceptor {
     /// Makes an interceptor.
     ///
     /// - Parameters:
-    ///   - connectivity: What tells whether there is a network.
+    ///   - connectivity: What tells whether there is a network; the system by default.
     ///   - limit: How long to wait for one, each time.
     ///   - retries: How often a request is tried again at most, retries for other reasons included.
     ///   - clock: The clock of the wait.
     public init(
-        _ connectivity: Connectivity,
+        _ connectivity: Connectivity = .system,
         limit: Duration = .seconds(5),
         retries: Int = 2,
         clock: any Clock<Duration> = ContinuousClock()
@@ -105,7 +107,7 @@ public struct OfflineRetry: Interceptor {
 extension Interceptor where Self == OfflineRetry {
     /// Tries requests again that failed for want of a network, if there is one within a while; 5 seconds by default.
     public static func retryingOffline(
-        by connectivity: Connectivity,
+        by connectivity: Connectivity = .system,
         within limit: Duration = .seconds(5)
     ) -> OfflineRetry {
         OfflineRetry(connectivity, limit: limit)

@@ -131,12 +131,14 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     private func announceEnd() {
         willChangeValue(forKey: Self.isExecutingKey)
         willChangeValue(forKey: Self.isFinishedKey)
-        let hasLinks = core.withLock { state in
+        let (hasLinks, place) = core.withLock { state in
             _ = state.lifecycle.handle(.finished)
-            return state.links.hasDependencies
+            defer { state.links.place = nil }
+            return (state.links.hasDependencies, state.links.place)
         }
         didChangeValue(forKey: Self.isExecutingKey)
         didChangeValue(forKey: Self.isFinishedKey)
+        place?.leave()
         if hasLinks { dropLinks() }
     }
 
@@ -149,29 +151,57 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
     /// Makes the operation wait for another.
     ///
     /// A dependency that would make the operation wait for itself isn't added; the operation is settled instead, with
-    /// an error of code `dependencyCycle` where it has a result. Found without recursion; for an operation that
-    /// nothing depends on yet, without walking again what earlier calls have verified. What can't be seen are links
-    /// that are added to plain operations after this call, and those that another thread is adding at this moment.
+    /// an error of code `dependencyCycle` that names the way, where it has a result. Found without recursion; for an
+    /// operation that nothing depends on yet, without walking again what earlier calls have verified. What can't be seen
+    /// are links that are added to plain operations after this call, and those that another thread is adding at this
+    /// moment.
     ///
     /// - Complexity: O(1) for an operation that nothing depends on yet, else O(n) in what `operation` depends on.
     open override func addDependency(_ operation: Operation) {
+        if let error = cycle(through: operation) { return refuse(error) }
+        addVerifiedDependency(operation)
+        // Its turn in a line comes when all that it depends on is finished.
+        core.withLock { $0.links.place }?.delay(behind: operation)
+    }
+
+    /// The error of an operation that would wait for itself if it depended on another; nil if it may depend on it.
+    final func cycle(
+        through operation: Operation,
+        sparing isVerified: (Operation) -> Bool = { _ in false }
+    ) -> RequestError? {
         let isDependedUpon = core.withLock { $0.links.isDependedUpon }
-        let walk = DependencyWalk(from: operation, lookingFor: self, throughAsynchronous: isDependedUpon)
-        guard !walk.foundTarget else { return refuseDependency() }
-        guard !isFinished else { return }  // Nobody waits here any more, and nobody would drop the link.
+        let walk = DependencyWalk(
+            from: [operation],
+            throughAsynchronous: isDependedUpon,
+            sparing: isVerified
+        ) { $0 === self }
+        guard walk.path.isEmpty else { return .dependencyCycle(of: self, through: walk.path) }
+        guard !isFinished else { return nil }
         for reached in walk.asynchronous { reached.core.withLock { $0.links.isDependedUpon = true } }
+        return nil
+    }
+
+    /// Makes the operation wait for another, of which it is known that it doesn't wait for this one.
+    final func addVerifiedDependency(_ operation: Operation) {
+        guard !isFinished else { return }  // Nothing waits here any more, and nothing would drop the link.
         core.withLock { $0.links.hasDependencies = true }
         super.addDependency(operation)
     }
 
-    /// Settles an operation that would wait for itself.
-    func refuseDependency() {
+    /// Ends the operation with an error, if it is of a kind that has a result.
+    func refuse(_ error: RequestError) {
         finish()
     }
 
-    /// Lets go of the operations that this one waited for.
+    /// The name of the type, as pictures and errors show it.
+    var shownType: String { String(describing: type(of: self)) }
+
+    /// The categories of which the operation has to be the only one that runs.
+    var exclusivity: Set<ExclusiveCategory> { [] }
+
+    /// Releases the operations that this one waited for.
     ///
-    /// Otherwise every operation of a chain keeps the one before it alive, and letting go of the last lets go of all,
+    /// Otherwise every operation of a chain keeps the one before it alive, and releasing the last releases all,
     /// each inside the other's deinitialiser, until the stack is full. It has to come after the end is announced:
     /// before it, every removal would have the queue look for work, and removing an unfinished dependency strands the
     /// operation.
@@ -198,40 +228,8 @@ struct DependencyLinks: Sendable {
     var isDependedUpon = false
     /// Whether the operation depends on anything.
     var hasDependencies = false
-}
-
-/// A walk along dependencies, with a list rather than the stack to remember where to go on.
-///
-/// Every link between asynchronous operations was checked when it was made, so the part of the graph behind one of them
-/// has no cycle of its own; and an operation that nothing depends on can't be in there. The walk therefore ends at
-/// asynchronous operations, unless something depends on the one that it looks for. Plain operations are walked through:
-/// nobody checked their links.
-struct DependencyWalk {
-    /// Whether the operation that was looked for is among the dependencies.
-    private(set) var foundTarget = false
-    /// The asynchronous operations that were reached.
-    private(set) var asynchronous: [AsynchronousOperation] = []
-
-    init(from first: Operation, lookingFor target: Operation, throughAsynchronous: Bool) {
-        if !throughAsynchronous, first !== target, let first = first as? AsynchronousOperation {
-            asynchronous = [first]
-            return
-        }
-        var visited: Set<ObjectIdentifier> = []
-        var open = [first]
-        while let operation = open.popLast() {
-            guard operation !== target else {
-                foundTarget = true
-                return
-            }
-            guard visited.insert(ObjectIdentifier(operation)).inserted else { continue }
-            if let operation = operation as? AsynchronousOperation {
-                asynchronous.append(operation)
-                guard throughAsynchronous else { continue }
-            }
-            // Links of finished operations hold nobody up, and the finished library's own have none.
-            guard !operation.isFinished else { continue }
-            open += operation.dependencies
-        }
-    }
+    /// Its place in the lines of categories that only one operation at a time may be of.
+    var place: ExclusivePlace?
+    /// The group that it is a member of.
+    weak var group: AsynchronousOperation?
 }

@@ -38,6 +38,13 @@ public struct RequestOptions: Sendable, Hashable {
     /// `addRequest` tells what equal means, and when it joins.
     public var coalesce = false
 
+    /// The categories of which the operation has to be the only one that runs, whichever queues the others are on; none by
+    /// default.
+    ///
+    /// They count where the operation is added by ``RequestQueue``, by a client or by a group. One that `OperationQueue`'s
+    /// own `addOperation` was given fails, and so does a request that is made from results: there the call that adds it
+    /// says them.
+    public var exclusivity: Set<ExclusiveCategory> = []
     /// How soon the operation starts, among those that could; nil leaves that to whoever adds it.
     public var priority: Operation.QueuePriority?
     /// A name for people, which monitors and pictures of a queue show.

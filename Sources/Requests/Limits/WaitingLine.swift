@@ -82,6 +82,35 @@ struct WaitingLine: Sendable {
         return nil
     }
 
+    /// Whose turn is next; nil where the line is empty.
+    ///
+    /// - Complexity: O(log n), spread over many.
+    var first: Int? {
+        mutating get {
+            while let first = heap.first {
+                if priorities[first.id] != nil { return first.id }
+                _ = popHeap()
+            }
+            return nil
+        }
+    }
+
+    /// Those whose turns come before that of one, in no order.
+    ///
+    /// - Complexity: O(n)
+    func ids(before id: Int) -> [Int] { others(than: id) { $0.comes(before: $1) } }
+
+    /// Those whose turns come behind that of one, in no order.
+    ///
+    /// - Complexity: O(n)
+    func ids(behind id: Int) -> [Int] { others(than: id) { $1.comes(before: $0) } }
+
+    private func others(than id: Int, _ isMeant: (Place, Place) -> Bool) -> [Int] {
+        guard let priority = priorities[id] else { return [] }
+        let place = Place(id: id, priority: priority)
+        return priorities.filter { isMeant(Place(id: $0.key, priority: $0.value), place) }.map(\.key)
+    }
+
     // A sorted array is a heap.
     private mutating func rebuild() {
         heap = priorities.map { Place(id: $0.key, priority: $0.value) }

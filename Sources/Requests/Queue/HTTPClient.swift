@@ -356,6 +356,7 @@ public final class HTTPClient: RequestQueue {
     /// What a running operation waits for starts at once, such as the request of an interceptor or the refresh of a
     /// credential: the operations that wait for it may have all the places.
     public func addOperation(_ operation: Operation) {
+        if let operation = operation as? AsynchronousOperation { operation.takePlace(in: operation.exclusivity) }
         lanes.follower.add(operation)
         let lane = CallScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
         lane.addOperation(operation)

@@ -56,22 +56,37 @@ public struct QueueGraph: Sendable, Hashable {
 
     /// That one operation waits for another.
     public struct Edge: Sendable, Hashable {
+        /// Why it waits.
+        public enum Kind: String, Sendable, Hashable, CaseIterable {
+            /// It depends on it.
+            case dependency
+            /// It is a group, and the other is its member.
+            case membership
+            /// The other is before it, in the line of a category of which only one may run.
+            case exclusivity
+        }
+
         /// The index of the operation that comes first.
         public var from: Int
-        /// The index of the operation that depends on it.
+        /// The index of the operation that waits for it.
         public var to: Int
+        /// Why it waits.
+        public var kind: Kind
 
-        /// Makes an edge.
-        public init(from: Int, to: Int) {
+        /// Makes an edge; a dependency by default.
+        public init(from: Int, to: Int, kind: Kind = .dependency) {
             self.from = from
             self.to = to
+            self.kind = kind
         }
     }
 
     /// The operations of the queue in its order, then those that they depend on and that aren't on it: finished ones,
     /// and those of other queues.
     public var nodes: [Node]
-    /// What waits for what; an operation that is finished has let go of what it waited for.
+    /// What waits for what; an operation that is finished waits for nothing any more.
+    ///
+    /// A group that hasn't begun waits for what it is made from.
     public var edges: [Edge]
 
     /// Makes a graph.
@@ -79,6 +94,60 @@ public struct QueueGraph: Sendable, Hashable {
         self.nodes = nodes
         self.edges = edges
     }
+}
+
+// MARK: - Text
+
+extension QueueGraph: CustomStringConvertible {
+    /// The graph as text: a line for each operation, with its state, and the numbers of those that it waits for.
+    ///
+    /// ```text
+    /// 0 finished  UserRequest ada
+    /// 1 executing ReposRequest ada, after 0
+    /// 2 waiting   RequestGroup<IssuesRequest>, after 1
+    /// ```
+    ///
+    /// Texts of requests are cut to 64 characters, and none moves a cursor.
+    ///
+    /// - Complexity: O(n) in the number of nodes and edges.
+    public var description: String {
+        var causes: [Int: [Edge.Kind: [Int]]] = [:]
+        for edge in edges { causes[edge.to, default: [:]][edge.kind, default: []].append(edge.from) }
+        let width = String(max(0, nodes.count - 1)).count
+        return nodes.enumerated().map { index, node in
+            let number = String(index).fitted(to: width, alignedRight: true)
+            let names = [node.type, node.name, node.identifier.map(Redaction.address), node.tag]
+            let name = names.compactMap { $0?.shortened().printable() }.filter { !$0.isEmpty }.joined(separator: " ")
+            let waits = Edge.Kind.allCases.compactMap { kind in
+                causes[index]?[kind].map { "\(kind.word) \($0.map(String.init).joined(separator: " "))" }
+            }
+            let state = node.state.rawValue.fitted(to: State.longest)
+            return "\(number) \(state) \(([name] + waits).joined(separator: ", "))\n"
+        }
+        .joined()
+    }
+}
+
+extension QueueGraph.Edge.Kind {
+    fileprivate var word: String {
+        switch self {
+        case .dependency: "after"
+        case .membership: "of"
+        case .exclusivity: "behind"
+        }
+    }
+
+    fileprivate var arrow: String {
+        switch self {
+        case .dependency: "-->"
+        case .membership: "--o"
+        case .exclusivity: "-.->"
+        }
+    }
+}
+
+extension QueueGraph.State {
+    fileprivate static let longest = allCases.map(\.rawValue.count).max() ?? 0
 }
 
 // MARK: - Mermaid
@@ -94,7 +163,8 @@ extension QueueGraph {
     ///     classDef waiting …
     /// ```
     ///
-    /// Identifiers stand in it as the requests give them, and those of ready-made requests hold no secret. Every state
+    /// An arrow leads to what depends on an operation, a line with a circle to the group of a member, and a dotted arrow to
+    /// what is behind it in a line. Identifiers stand in it as the requests give them, and those of ready-made requests hold no secret. Every state
     /// has a colour and is said in words. Texts are cut to 64 characters, and nothing in them is code to
     /// Mermaid, to Markdown or to a browser. Edges to nodes that there aren't are left out.
     ///
@@ -105,7 +175,7 @@ extension QueueGraph {
             lines.append("    n\(index)[\"\(node.label)\"]:::\(node.state.rawValue)")
         }
         for edge in edges where nodes.indices.contains(edge.from) && nodes.indices.contains(edge.to) {
-            lines.append("    n\(edge.from) --> n\(edge.to)")
+            lines.append("    n\(edge.from) \(edge.kind.arrow) n\(edge.to)")
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
@@ -166,19 +236,19 @@ extension RequestQueue {
     ///
     /// - Complexity: O(n) in the number of operations and dependencies.
     public func graph() -> QueueGraph {
-        var found = operations
+        var found = operations.filter { !($0 is OperationGate) }
         var indices: [ObjectIdentifier: Int] = [:]
         for (index, operation) in found.enumerated() { indices[ObjectIdentifier(operation)] = index }
         var edges: [QueueGraph.Edge] = []
         var next = 0
         while next < found.count {
-            for dependency in found[next].dependencies {
-                let index = indices[ObjectIdentifier(dependency)] ?? found.count
+            for (cause, kind) in found[next].causes {
+                let index = indices[ObjectIdentifier(cause)] ?? found.count
                 if index == found.count {
-                    indices[ObjectIdentifier(dependency)] = index
-                    found.append(dependency)
+                    indices[ObjectIdentifier(cause)] = index
+                    found.append(cause)
                 }
-                edges.append(QueueGraph.Edge(from: index, to: next))
+                edges.append(QueueGraph.Edge(from: index, to: next, kind: kind))
             }
             next += 1
         }
@@ -186,11 +256,35 @@ extension RequestQueue {
     }
 }
 
+extension Operation {
+    /// What the operation waits for, each once, and why.
+    ///
+    /// A gate is drawn as what it waits for itself; of a line, only the last operation in front is.
+    fileprivate var causes: [(Operation, QueueGraph.Edge.Kind)] {
+        var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
+        var causes: [(Operation, QueueGraph.Edge.Kind)] = []
+        func add(_ cause: Operation, _ kind: QueueGraph.Edge.Kind) {
+            if seen.insert(ObjectIdentifier(cause)).inserted { causes.append((cause, kind)) }
+        }
+        let members = (self as? any NestedQueue)?.memberIDs ?? []
+        for dependency in dependencies {
+            if let gate = dependency as? OperationGate {
+                for cause in gate.dependencies { add(cause, .dependency) }
+                if let last = gate.line().last { add(last, .exclusivity) }
+            } else {
+                add(dependency, members.contains(ObjectIdentifier(dependency)) ? .membership : .dependency)
+            }
+        }
+        return causes
+    }
+}
+
 extension QueueGraph.Node {
     fileprivate init(_ operation: Operation) {
         let request = operation as? any DrawnOperation
+        let type = (operation as? AsynchronousOperation)?.shownType
         self.init(
-            type: request?.requestType ?? String(describing: Swift.type(of: operation)),
+            type: type ?? String(describing: Swift.type(of: operation)),
             name: operation.name,
             identifier: request?.requestIdentifier,
             tag: request?.requestTag,
@@ -216,7 +310,6 @@ extension QueueGraph.State {
 
 /// An operation that a graph can say more of.
 private protocol DrawnOperation: Operation {
-    var requestType: String { get }
     var requestIdentifier: String? { get }
     var requestTag: String? { get }
     /// The state, where the result decides about it.
@@ -224,8 +317,8 @@ private protocol DrawnOperation: Operation {
 }
 
 extension RequestOperation: DrawnOperation {
-    fileprivate var requestType: String { R.shownTypeName }
-    fileprivate var requestIdentifier: String? { request?.identifier }
+    // A group's is a number that tells people nothing.
+    fileprivate var requestIdentifier: String? { self is any NestedQueue ? nil : request?.identifier }
     fileprivate var requestTag: String? { (request as? any NetworkRequest)?.resolvedOptions.tag }
 
     fileprivate var stateOfResult: QueueGraph.State? {

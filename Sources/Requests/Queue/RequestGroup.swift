@@ -3,51 +3,68 @@
 
 import Foundation
 
-/// A group of requests of one type, with one completion.
+/// A group of requests of one type, whose value are all of theirs.
 ///
 /// ```swift
-/// let group = queue.addGroup([GetUser(id: 1), GetUser(id: 2)]) { results in … }
-/// let users = try await group.values()
+/// let users = queue.addGroup([GetUser(id: 1), GetUser(id: 2)]) { results in … }
+/// let issues = queue.addGroup(after: repos) { $0.map(IssuesRequest.init) }
+/// let all = try await issues.value()
 /// ```
 ///
-/// The group is an operation: others can depend on it, and cancelling it cancels every member.
-// Sendable: Operation demands that it be restated; what is added here is a constant.
-open class RequestGroup<R: NetworkRequest>: OperationGroup, @unchecked Sendable {
-    /// The members, in the order of their requests.
-    public final let operations: [R.OperationType]
+/// Its ``RequestOperation/result`` has the values in the order of the requests, or a failure: of the first request, in
+/// their order, that failed; of the first that failed by the clock, where the group fails fast. What came of each is in
+/// ``results``. What else is added to the group delays its end, and is no part of its value.
+// Sendable: Operation demands that it be restated; what is added here is one lock.
+open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchecked Sendable {
+    /// What came of each request, in their order.
+    public typealias Results = [Result<R.Success, R.Failure>]
 
-    init(
-        _ operations: [R.OperationType],
-        completionQueue: DispatchQueue,
-        completion: (@Sendable ([Result<R.Success, R.Failure>]) -> Void)?
-    ) {
-        self.operations = operations
-        let report = completion.map { completion in
-            { @Sendable in completion(operations.map(\.resultInGroup)) }
-        }
-        super.init(of: operations, completionQueue: completionQueue, completion: report)
-    }
+    private let made = Locked<[R.OperationType]?>(nil)
 
-    /// The results, in the order of the requests; nil as long as one is missing.
+    /// The operations of the requests, in their order; empty as long as the requests are yet to be made.
+    public final var members: [R.OperationType] { made.withLock { $0 } ?? [] }
+
+    /// What came of each request, in their order; nil as long as one is missing.
     ///
     /// They are there before the group is finished, and never change.
     ///
     /// - Complexity: O(n)
-    public final var results: [Result<R.Success, R.Failure>]? {
+    public final var results: Results? {
+        guard let operations = made.withLock({ $0 }) else { return nil }
         let results = operations.compactMap(\.result)
         return results.count == operations.count ? results : nil
     }
 
-    /// Waits for the values, in the order of the requests.
+    /// What came of each request, whether or not some have failed, for a request that is made from it.
     ///
-    /// Cancelling the waiting task doesn't cancel the group.
-    ///
-    /// - Throws: The failure of the first request, in their order, that failed. The others go on: cancel the group if
-    ///   nothing is to be had from them.
-    public final func values() async throws(R.Failure) -> [R.Success] {
-        var values: [R.Success] = []
-        for operation in operations { values.append(try await operation.value()) }
-        return values
+    /// ```swift
+    /// queue.addRequest(after: issues.outcomes) { results in ReportRequest(results.compactMap { try? $0.get() }) }
+    /// ```
+    public final var outcomes: some RequestDependency<Results> {
+        ResultDependency(self) { group throws -> Results in
+            guard let results = group.results else { return try group.valueOfDependency().map { .success($0) } }
+            return results
+        }
+    }
+
+    override func makeValue() throws -> [R.Success] {
+        try members.map { try $0.resultInGroup.get() }
+    }
+
+    /// Adds the requests that the group is for.
+    fileprivate func fill(
+        with requests: [R],
+        _ add: (R) -> R.OperationType
+    ) {
+        let operations = requests.map(add)
+        made.withLock { $0 = operations }
+    }
+}
+
+extension RequestOperation {
+    /// The result, for a group that is over; a cancellation, if the operation has none and nothing will run it.
+    fileprivate final var resultInGroup: Outcome {
+        result ?? .failure(mapError(makeCancellation()))
     }
 }
 
@@ -69,9 +86,11 @@ extension RequestQueue {
     ///   - dependencies: What has to be finished before any of them starts.
     ///   - priority: How soon they start, among those that could.
     ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
+    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them go on.
+    ///   - categories: Of which the group has to be the only one that runs; see ``ExclusiveCategory``.
     ///   - completion: Takes the results, in the order of the requests. Called exactly once, always asynchronously,
     ///     also where some or all are cancelled. It is on its queue before any operation that depends on the group
-    ///     starts, and behind the completions of the members.
+    ///     starts, and, unless the group fails fast, behind the completions of the members.
     /// - Returns: The group: an operation that is finished when all of its members are.
     @discardableResult
     public func addGroup<R: NetworkRequest>(
@@ -81,16 +100,98 @@ extension RequestQueue {
         dependencies: [Operation] = [],
         priority: Operation.QueuePriority? = nil,
         coalescing: Bool = false,
-        completion: (@Sendable ([Result<R.Success, R.Failure>]) -> Void)? = nil
+        failingFast: Bool = false,
+        exclusive categories: Set<ExclusiveCategory> = [],
+        completion: (@Sendable (RequestGroup<R>.Results) -> Void)? = nil
     ) -> RequestGroup<R> {
-        let operations = requests.map {
-            addRequest($0, session: session, dependencies: dependencies, priority: priority, coalescing: coalescing)
-        }
         let group = RequestGroup<R>(
-            operations,
-            completionQueue: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility),
-            completion: completion
+            on: self,
+            failsFast: failingFast,
+            behind: dependencies,
+            exclusive: categories,
+            name: "RequestGroup<\(R.shownTypeName)>"
         )
+        group.fill(with: requests) {
+            group.addRequest(
+                $0,
+                session: session,
+                dependencies: dependencies,
+                priority: priority,
+                coalescing: coalescing
+            )
+        }
+        if let completion {
+            let operations = group.members
+            group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)) { _ in
+                completion(operations.map(\.resultInGroup))
+            }
+        }
+        group.begin(after: dependencies)
+        group.endBuilding()
+        enqueue(group, dependencies: [], priority: priority)
+        return group
+    }
+
+    /// Runs requests that are made from the results of other operations, as many as there are to be.
+    ///
+    /// ```swift
+    /// let user = queue.addRequest(UserRequest(name: "ada"))
+    /// let repos = queue.addRequest(after: user) { ReposRequest(of: $0) }
+    /// let issues = queue.addGroup(after: repos) { $0.map(IssuesRequest.init) }
+    /// let summary = queue.addRequest(after: issues) { SummaryRequest($0) } completion: { … }
+    /// ```
+    ///
+    /// If one of the operations failed or was cancelled, no request is made, nothing is sent, and the group fails with an
+    /// error of code `dependencyFailed`.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
+    ///   - session: What carries the requests; nil, the default, is the queue's transport.
+    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - priority: How soon they start, among those that could.
+    ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
+    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them go on.
+    ///   - categories: Of which the group has to be the only one that runs; see ``ExclusiveCategory``.
+    ///   - make: Makes the requests of the values. What it throws is the failure of the group.
+    ///   - completion: Takes the values in the order of the requests, or the failure of the group.
+    /// - Returns: The group: an operation that is finished when all of its members are.
+    @discardableResult
+    public func addGroup<each Input: RequestDependency, R: NetworkRequest>(
+        after operations: repeat each Input,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil,
+        priority: Operation.QueuePriority? = nil,
+        coalescing: Bool = false,
+        failingFast: Bool = false,
+        exclusive categories: Set<ExclusiveCategory> = [],
+        make: @escaping @Sendable (repeat (each Input).Value) throws -> [R],
+        completion: (@Sendable (Result<[R.Success], any Error>) -> Void)? = nil
+    ) -> RequestGroup<R> {
+        var causes: [Operation] = []
+        repeat causes.append((each operations).awaitedOperation)
+        let group = RequestGroup<R>(
+            on: self,
+            failsFast: failingFast,
+            behind: causes,
+            exclusive: categories,
+            name: "RequestGroup<\(R.shownTypeName)>"
+        )
+        if let completion {
+            group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility), completion)
+        }
+        let work = CallScope.carried { [weak group, operations = (repeat each operations)] (_: Void) in
+            guard let group else { return }
+            do {
+                let requests = try make(repeat (each operations).valueOfDependency())
+                group.fill(with: requests) {
+                    group.addRequest($0, session: session, priority: priority, coalescing: coalescing)
+                }
+                group.endBuilding()
+            } catch {
+                group.finish(throwing: error)
+            }
+        }
+        group.begin(after: causes) { work(()) }
         enqueue(group, dependencies: [], priority: priority)
         return group
     }
@@ -119,131 +220,70 @@ extension RequestQueue {
         dependencies: [Operation] = [],
         priority: Operation.QueuePriority? = nil,
         completion: @escaping @Sendable (repeat Result<(each R).Success, (each R).Failure>) -> Void
-    ) -> OperationGroup {
+    ) -> OperationGroup<Void> {
+        let group = OperationGroup<Void>(on: self, failsFast: false, behind: dependencies, name: "OperationGroup")
         let operations =
-            (repeat addRequest(each requests, session: session, dependencies: dependencies, priority: priority))
-        var members: [any GroupMember] = []
-        repeat members.append(each operations)
-        let group = OperationGroup(
-            of: members,
-            completionQueue: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility),
-            completion: { completion(repeat (each operations).resultInGroup) }
-        )
+            (repeat group.addRequest(each requests, session: session, dependencies: dependencies, priority: priority))
+        group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)) { _ in
+            completion(repeat (each operations).resultInGroup)
+        }
+        group.begin(after: dependencies)
+        group.endBuilding(with: ())
         enqueue(group, dependencies: [], priority: priority)
         return group
     }
-}
 
-/// An operation that stands for several others: it ends when all of them have ended.
-///
-/// Queues make groups: ``RequestQueue/addGroup(_:session:completionQueue:dependencies:priority:coalescing:completion:)``
-/// of requests of one type, and ``RequestQueue/addRequests(_:session:completionQueue:dependencies:priority:completion:)``
-/// of requests of several.
-///
-/// It does no work and waits nowhere: it depends on its members, so the queue starts it when they are finished, and a
-/// queue of width 1 runs it too. Its completion is enqueued as soon as the last member has its result, behind the
-/// completions of all members.
-///
-/// A member may be cancelled alone: the group goes on, and has its failure among its results. A group of nothing
-/// completes at once.
-// Sendable: Operation demands that it be restated; what is added here is constants and one lock.
-open class OperationGroup: AsynchronousOperation, @unchecked Sendable {
-    private struct State {
-        var unsettled: Int
-        var isCancelled = false
-        var completion: (@Sendable () -> Void)?
-    }
-
-    private let members: [any GroupMember]
-    private let completionQueue: DispatchQueue
-    private let state: Locked<State>
-
-    /// Makes the group of operations, which may have begun; `completion` reads their results where it wants any.
-    init(of members: [any GroupMember], completionQueue: DispatchQueue, completion: (@Sendable () -> Void)?) {
-        self.members = members
-        self.completionQueue = completionQueue
-        state = Locked(State(unsettled: members.count, completion: completion))
-        super.init()
-        for member in members {
-            addDependency(member)
-            // Weakly: a member that never gets a result would otherwise keep itself alive, and owes its completions
-            // when it goes.
-            member.whenSettled { [weak self] in self?.memberSettled() }
-        }
-        if members.isEmpty { finish() }
-    }
-
-    // A group that no queue kept owes its completion, as every operation does.
-    deinit {
-        complete()
-    }
-
-    /// Whether the group was cancelled; members that were cancelled alone don't count.
-    public final override var isCancelled: Bool { state.withLock { $0.isCancelled } }
-
-    /// Cancels all members that have no result yet.
+    /// Runs a group of operations of any kind, which a closure adds, waits for and makes a value of.
     ///
-    /// The completion is enqueued at once, since all have their results then. The group is finished when its members
-    /// are: not as soon as other cancelled operations, which no longer wait for what they depend on.
-    public final override func cancel() {
-        // Without `super`, which would settle the group before its members, and have the queue start it before they
-        // are finished.
-        guard !isFinished else { return }
-        willChangeValue(forKey: Self.isCancelledKey)
-        state.withLock { $0.isCancelled = true }
-        didChangeValue(forKey: Self.isCancelledKey)
-        for member in members { member.cancel() }
-    }
-
-    /// Nothing: what there is to do, the members have done.
-    public final override func execute() {}
-
-    override func refuseDependency() {
-        for member in members { member.refuseDependency() }
-    }
-
-    // Normally nobody is left to be cancelled. A group that is finished from outside can't wait for its members.
-    override func didTell(_ settled: SettledOperation) {
-        for member in members where !member.isSettled { member.cancel() }
-        complete()
-    }
-
-    private func memberSettled() {
-        let unsettled = state.withLock { state in
-            state.unsettled -= 1
-            return state.unsettled
+    /// ```swift
+    /// let sync = queue.addOperationGroup(after: login) { group, token in
+    ///     let changes = try await group.fetch(ChangesRequest(token: token))
+    ///     for change in changes { group.addRequest(ApplyRequest(change, token: token)) }
+    ///     return changes.count
+    /// }
+    /// ```
+    ///
+    /// The closure runs as a task when the operations are finished, and takes no place in the queue. The group is over when
+    /// it has returned and all members have their results. What it throws ends the group, and cancels the members.
+    /// Cancelling the group cancels the task. A closure that waits for its own group waits for ever.
+    ///
+    /// - Parameters:
+    ///   - operations: The operations whose results are needed, on this queue or any other; none or several. If one failed,
+    ///     the closure isn't called, and the group fails with an error of code `dependencyFailed`.
+    ///   - failingFast: Whether the first failure of a member ends the group, and is its own; false, the default, leaves
+    ///     that to the closure.
+    ///   - categories: Of which the group has to be the only one that runs; see ``ExclusiveCategory``.
+    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - priority: How soon the group is finished, among those that could be.
+    ///   - body: Adds members to the group, which it is given as a queue, and makes its value.
+    ///   - completion: Takes the value, or the failure of the group.
+    /// - Returns: The group, on which others can depend.
+    @discardableResult
+    public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
+        after operations: repeat each Input,
+        failingFast: Bool = false,
+        exclusive categories: Set<ExclusiveCategory> = [],
+        completionQueue: DispatchQueue? = nil,
+        priority: Operation.QueuePriority? = nil,
+        body: @escaping @Sendable (any RequestQueue, repeat (each Input).Value) async throws -> Success,
+        completion: (@Sendable (Result<Success, any Error>) -> Void)? = nil
+    ) -> OperationGroup<Success> {
+        var causes: [Operation] = []
+        repeat causes.append((each operations).awaitedOperation)
+        let group = OperationGroup<Success>(
+            on: self,
+            failsFast: failingFast,
+            behind: causes,
+            exclusive: categories,
+            name: "OperationGroup<\(Success.self)>"
+        )
+        if let completion {
+            group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility), completion)
         }
-        if unsettled == 0 { finish() }
-    }
-
-    private func complete() {
-        let completion = state.withLock { state in
-            defer { state.completion = nil }
-            return state.completion
+        group.run(after: causes) { [operations = (repeat each operations)] in
+            try await body(group, repeat (each operations).valueOfDependency())
         }
-        if let completion { completionQueue.async(execute: completion) }
-    }
-
-    private static let isCancelledKey = "isCancelled"
-}
-
-/// An operation that can be in a group.
-protocol GroupMember: AsynchronousOperation {
-    /// Whether the result is there.
-    var isSettled: Bool { get }
-    /// Calls `body` once, when the completions of the result have been enqueued.
-    func whenSettled(_ body: @escaping @Sendable () -> Void)
-}
-
-extension RequestOperation: GroupMember {
-    final var isSettled: Bool { result != nil }
-
-    final func whenSettled(_ body: @escaping @Sendable () -> Void) {
-        observe { _ in body() }
-    }
-
-    /// The result, for a group that is over; of an operation that has none and that nobody will run, a cancellation.
-    final var resultInGroup: Outcome {
-        result ?? .failure(mapError(makeCancellation()))
+        enqueue(group, dependencies: [], priority: priority)
+        return group
     }
 }

@@ -114,6 +114,26 @@ extension RequestQueue {
         return (outcome.response(to: request, record), record?.asked)
     }
 
+    /// Finds out whether a host can be reached, by a request of its own: `HEAD`, without retries and cookies.
+    ///
+    /// Any answer is one, whatever its status. That a host could be reached doesn't say that it can be a moment later: to
+    /// send something, send it, and look at the error.
+    ///
+    /// - Parameters:
+    ///   - url: Where to.
+    ///   - limit: How long to try; 5 seconds by default.
+    ///   - session: What carries the request; nil, the default, is the queue's transport.
+    /// - Returns: Whether an answer came; false too where the task is cancelled.
+    public func canReach(
+        _ url: URL,
+        within limit: Duration = .seconds(5),
+        session: (any HTTPTransport)? = nil
+    ) async -> Bool {
+        var probe = ReachabilityProbe(url: url)
+        probe.options.deadline = limit
+        return (try? await fetch(probe, session: session)) != nil
+    }
+
     /// Runs an operation, and waits for its end, without holding on to it: one that the queue doesn't run ends when the
     /// queue releases it.
     private func run<R: NetworkRequest>(
@@ -175,4 +195,32 @@ private struct OperationReference: Sendable {
         }
         operation?.cancel()
     }
+}
+
+/// A request that asks whether a host is there.
+private struct ReachabilityProbe: DataRequest {
+    typealias Success = Void
+    typealias Failure = RequestError
+
+    let url: URL
+    var options: RequestOptions
+
+    init(url: URL) {
+        self.url = url
+        options = RequestOptions()
+        options.retry = .never
+        options.redirect = .refuse
+        options.usesCookies = false
+        options.validatesStatus = false
+    }
+
+    var identifier: String { url.absoluteString }
+
+    func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
+        var request = URLRequest(url: url)
+        request.httpMethod = "HEAD"
+        completion(.success(request))
+    }
+
+    func processData(_ data: Data) throws {}
 }

@@ -20,18 +20,20 @@ extension RequestQueue {
     ///   - session: What carries the request; nil, the default, is the queue's transport.
     ///   - completionQueue: Where the completion is called, as with `addRequest`.
     ///   - priority: How soon the operation starts, among those that could.
+    ///   - categories: Of which the operation has to be the only one that runs; see ``ExclusiveCategory``.
     ///   - mapError: Makes an error the request's own, as long as there is no request that could.
     ///   - make: Makes the request of the values. What it throws is the failure of the operation.
     ///   - completion: Takes the result, as with `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
-    public func addRequest<each Input: Request, R: NetworkRequest>(
-        after operations: repeat RequestOperation<each Input>,
+    public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
+        after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
+        exclusive categories: Set<ExclusiveCategory> = [],
         mapError: @escaping @Sendable (any Error) -> R.Failure,
-        make: @escaping @Sendable (repeat (each Input).Success) throws -> R,
+        make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let source = RequestSource<R>.deferred(mapError: mapError) { [operations = (repeat each operations)] in
@@ -40,8 +42,10 @@ extension RequestQueue {
         let operation = makeOperation(from: source, session, completionQueue, completion)
         operation.share(on: sharingIdentity, atStart: true, isAsked: false)
         var dependencies: [Operation] = []
-        repeat dependencies.append(each operations)
-        enqueue(operation, dependencies: dependencies, priority: priority)
+        repeat dependencies.append((each operations).awaitedOperation)
+        for dependency in dependencies { operation.addDependency(dependency) }
+        operation.takePlace(in: categories)
+        enqueue(operation, dependencies: [], priority: priority)
         return operation
     }
 
@@ -49,12 +53,13 @@ extension RequestQueue {
     ///
     /// The same as the one with `mapError`, which needs none here.
     @discardableResult
-    public func addRequest<each Input: Request, R: NetworkRequest>(
-        after operations: repeat RequestOperation<each Input>,
+    public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
+        after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
-        make: @escaping @Sendable (repeat (each Input).Success) throws -> R,
+        exclusive categories: Set<ExclusiveCategory> = [],
+        make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == any Error {
         addRequest(
@@ -62,6 +67,7 @@ extension RequestQueue {
             session: session,
             completionQueue: completionQueue,
             priority: priority,
+            exclusive: categories,
             mapError: { $0 },
             make: make,
             completion: completion
@@ -72,12 +78,13 @@ extension RequestQueue {
     ///
     /// The same as the one with `mapError`, which needs none here.
     @discardableResult
-    public func addRequest<each Input: Request, R: NetworkRequest>(
-        after operations: repeat RequestOperation<each Input>,
+    public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
+        after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,
         completionQueue: DispatchQueue? = nil,
         priority: Operation.QueuePriority? = nil,
-        make: @escaping @Sendable (repeat (each Input).Success) throws -> R,
+        exclusive categories: Set<ExclusiveCategory> = [],
+        make: @escaping @Sendable (repeat (each Input).Value) throws -> R,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType where R.Failure == RequestError {
         addRequest(
@@ -85,6 +92,7 @@ extension RequestQueue {
             session: session,
             completionQueue: completionQueue,
             priority: priority,
+            exclusive: categories,
             mapError: { RequestError($0) },
             make: make,
             completion: completion
@@ -92,14 +100,36 @@ extension RequestQueue {
     }
 }
 
-extension RequestOperation {
+// MARK: - What a request is made from
+
+/// An operation that later requests are made from, or a view of one.
+///
+/// A ``RequestOperation`` is one, with its value; so a request that is made from it isn't if it failed. Its
+/// ``RequestOperation/outcome`` is one with the result, success or failure. Not for you to adopt.
+public protocol RequestDependency<Value>: Sendable {
+    /// What a later request is made from.
+    associatedtype Value: Sendable
+
+    /// What has to be finished before.
+    var awaitedOperation: Operation { get }
+
+    /// What there is, when the operation is finished.
+    ///
+    /// - Throws: ``RequestError`` of code `dependencyFailed`, with the first cause behind it.
+    func valueOfDependency() throws -> Value
+}
+
+extension RequestOperation: RequestDependency {
+    /// The operation.
+    public final var awaitedOperation: Operation { self }
+
     /// The value, for an operation that depends on this one.
     ///
     /// The error of a chain that fails at its head bears the error of the head, however long the chain is: a list of
-    /// them would tell nobody more, and letting go of a long one would overflow the stack.
+    /// them would say no more, and releasing a long one would overflow the stack.
     ///
     /// - Throws: An error of code `dependencyFailed`, with the first cause behind it.
-    fileprivate func valueOfDependency() throws -> R.Success {
+    public final func valueOfDependency() throws -> R.Success {
         switch result {
         case .success(let value):
             return value
@@ -111,4 +141,32 @@ extension RequestOperation {
             throw RequestError(.dependencyFailed, phase: .waiting, reason: "the dependency has no result")
         }
     }
+
+    /// The result, success or failure, for a request that is made from either.
+    ///
+    /// ```swift
+    /// queue.addRequest(after: profile.outcome) { outcome in LogRequest(succeeded: (try? outcome.get()) != nil) }
+    /// ```
+    public final var outcome: some RequestDependency<Outcome> {
+        ResultDependency(self) { operation in
+            guard let result = operation.result else {
+                return .failure(operation.mapError(operation.makeCancellation()))
+            }
+            return result
+        }
+    }
+}
+
+/// A view of what came of an operation.
+struct ResultDependency<Observed: Operation, Value: Sendable>: RequestDependency {
+    private let observed: Observed
+    private let read: @Sendable (Observed) throws -> Value
+
+    init(_ observed: Observed, _ read: @escaping @Sendable (Observed) throws -> Value) {
+        (self.observed, self.read) = (observed, read)
+    }
+
+    var awaitedOperation: Operation { observed }
+
+    func valueOfDependency() throws -> Value { try read(observed) }
 }

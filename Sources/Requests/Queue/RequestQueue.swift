@@ -237,6 +237,7 @@ extension RequestQueue {
 
     /// What tells the requests of this queue from all others.
     var sharingIdentity: QueueIdentity {
+        if let parent = (self as? any NestedQueue)?.parent { return parent.sharingIdentity }
         let client = self as? HTTPClient
         return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
     }
@@ -251,6 +252,7 @@ extension RequestQueue {
     ///
     /// The operations that wait may have all the places. A client sees to that itself, and so must a queue of another kind that has a bound.
     func place(_ operation: Operation) {
+        if let operation = operation as? AsynchronousOperation { operation.takePlace(in: operation.exclusivity) }
         if CallScope.isOnBehalfOfAnother, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)
         } else {
@@ -260,9 +262,26 @@ extension RequestQueue {
     }
 }
 
-extension OperationQueue {
-    /// Without a bound.
-    fileprivate static let besideBounds = OperationQueue()
+// MARK: - Exclusivity
+
+extension RequestQueue {
+    /// Adds an operation of any kind that waits until it is the only one that runs in some categories.
+    ///
+    /// ```swift
+    /// queue.addOperation(migration, exclusive: ["database"])
+    /// ```
+    ///
+    /// It waits for its turn without a place in the queue, behind those that came first, whichever queues they are on.
+    /// Requests say the same with ``RequestOptions/exclusivity``. Links that are added to a plain operation afterwards
+    /// don't delay its turn.
+    ///
+    /// - Parameters:
+    ///   - operation: What to run; on no queue yet.
+    ///   - categories: What it has to be the only one of.
+    public func addOperation(_ operation: Operation, exclusive categories: Set<ExclusiveCategory>) {
+        operation.takePlace(in: categories)
+        place(operation)
+    }
 }
 
 // MARK: - Finding

@@ -93,6 +93,11 @@ extension ModifiableRequest {
         return policy == .none ? copy.cachePolicy(.reloadIgnoringLocalCacheData) : copy
     }
 
+    /// A copy that runs only where no other operation of these categories does, whichever queues they are on.
+    public func exclusive(_ categories: ExclusiveCategory...) -> Self {
+        options { $0.exclusivity.formUnion(categories) }
+    }
+
     /// A copy that joins the unfinished transfer of an equal request.
     public func coalescing(_ coalesces: Bool = true) -> Self {
         options { $0.coalesce = coalesces }

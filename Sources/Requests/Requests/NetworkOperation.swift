@@ -80,6 +80,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// What the request and its environment say about the call, read once; nil before there is a request.
     final var plan: CallPlan? { givenPlan ?? core.withLock { $0.role.plan } }
 
+    override var exclusivity: Set<ExclusiveCategory> { plan?.options.exclusivity ?? [] }
+
     // MARK: For subclasses
 
     /// Changes the request before it is checked and sent; by default it is left as it is.
@@ -154,14 +156,28 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         let (sharing, hasResult, hasMonitors) = core.withLock { ($0.role.sharing, $0.result != nil, $0.hasMonitors) }
         guard !hasResult else { return nil }
         if hasMonitors { call.feed?.report(.operationStarted) }
-        if let givenPlan { return (givenPlan, seat(for: sharing)) }
         do {
+            if let givenPlan {
+                try checkPlace(in: givenPlan.options.exclusivity)
+                return (givenPlan, seat(for: sharing))
+            }
             guard try resolveRequest() != nil, let plan, !self.hasResult else { return nil }
+            try checkPlace(in: plan.options.exclusivity)
             return (plan, seat(for: sharing))
         } catch {
             fail(CallFailure(error, in: .building))
             return nil
         }
+    }
+
+    /// Refuses a request that would run beside others that it has said it doesn't.
+    private func checkPlace(in categories: Set<ExclusiveCategory>) throws {
+        guard !categories.isEmpty, call.scope == nil else { return }
+        guard core.withLock({ $0.links.place })?.covers(categories) != true else { return }
+        let reason =
+            "the request is exclusive, and its operation isn't: name \(categories.map(\.description).sorted()) in the call"
+            + " that adds it, as `exclusive:`"
+        throw RequestError(.unsupported, phase: .building, reason: reason)
     }
 
     // MARK: Where the content goes

@@ -43,7 +43,7 @@ struct RefreshRequest: DataRequest, NamedRequestType {
         let operation = makeOperation(configuration)
         let result = await withTaskCancellationHandler {
             operation.start()
-            return await operation.outcome()
+            return await operation.awaitOutcome()
         } onCancel: {
             operation.cancel()
         }

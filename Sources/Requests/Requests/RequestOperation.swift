@@ -59,11 +59,11 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     ///
     /// - Throws: The failure of the request, a cancelled operation's included.
     public final func value() async throws(R.Failure) -> R.Success {
-        try await outcome().get()
+        try await awaitOutcome().get()
     }
 
     /// Waits for the result, without throwing it.
-    final func outcome() async -> Outcome {
+    final func awaitOutcome() async -> Outcome {
         await withUnsafeContinuation { resume($0) }
     }
 
@@ -144,9 +144,11 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         Box(Outcome.failure(mapError(makeCancellation())))
     }
 
-    override func refuseDependency() {
-        finish(throwing: RequestError(.dependencyCycle, phase: .waiting, reason: "the operation would wait for itself"))
+    override func refuse(_ error: RequestError) {
+        finish(throwing: error)
     }
+
+    override var shownType: String { R.shownTypeName }
 
     override func didTell(_ settled: SettledOperation) {
         source.deferred?.forget()

@@ -14,6 +14,18 @@ public struct NWPath {
     }
 
     public var status: Status { fatalError() }
+
+    public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { fatalError() }
+}
+
+public struct NWInterface {
+    public enum InterfaceType {
+        case other
+        case wifi
+        case cellular
+        case wiredEthernet
+        case loopback
+    }
 }
 
 public final class NWPathMonitor {

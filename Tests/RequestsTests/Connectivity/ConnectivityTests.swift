@@ -9,6 +9,54 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct ConnectivityTests {
+    // MARK: Changes
+
+    @Test func eachChangeIsToldBeginningWithThePresent() async {
+        let connectivity = Connectivity(.connected(.wifi))
+        var updates = connectivity.updates().makeAsyncIterator()
+
+        #expect(await updates.next() == .connected(.wifi))
+        connectivity.status = .connected(.wifi)
+        connectivity.status = .connected(.cellular)
+        #expect(await updates.next() == .connected(.cellular))
+        connectivity.isConnected = true
+        connectivity.isConnected = false
+        #expect(await updates.next() == .disconnected)
+        #expect(connectivity.status == .disconnected)
+    }
+
+    @Test func aReaderThatComesLaterBeginsWithThePresent() async {
+        let connectivity = Connectivity()
+        var first = connectivity.updates().makeAsyncIterator()
+        #expect(await first.next() == .connected(.other))
+        connectivity.isConnected = false
+
+        var second = connectivity.updates().makeAsyncIterator()
+
+        #expect(await second.next() == .disconnected)
+        #expect(await first.next() == .disconnected)
+    }
+
+    @Test func theUpdatesEndWithTheObject() async {
+        var connectivity: Connectivity? = Connectivity()
+        let updates = connectivity?.updates()
+        connectivity = nil
+
+        var count = 0
+        if let updates { for await _ in updates { count += 1 } }
+
+        #expect(count <= 1)
+    }
+
+    @Test func aHostCanBeReachedWhereAnyAnswerComes() async {
+        let answering = TestQueue(InMemoryTransport { _ in .status(.serviceUnavailable) })
+        let silent = TestQueue(InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) })
+
+        #expect(await answering.canReach(home))
+        #expect(await !silent.canReach(home))
+        #expect(await !TestQueue(InMemoryTransport { _ in .never }).canReach(home, within: .milliseconds(1)))
+    }
+
     // MARK: Waiting
 
     @Test func whereThereIsANetworkNobodyWaits() async {

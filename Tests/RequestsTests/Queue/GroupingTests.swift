@@ -54,7 +54,7 @@ import Testing
         try #require(results.count == 20)
         #expect(results.map(\.value) == (0..<20).map { $0 == 7 ? nil : "\($0)" })
         #expect(results[7].error?.code == .unacceptableStatus)
-        #expect(group.operations.allSatisfy(\.isFinished) && !group.isCancelled)
+        #expect(group.members.allSatisfy(\.isFinished) && !group.isCancelled)
         #expect(await calls().map { $0.map(\.value) } == [results.map(\.value)])
     }
 
@@ -75,7 +75,7 @@ import Testing
         await second.end()
 
         #expect(first.isFinished)
-        #expect(try await first.values() == Array(repeating: "hello", count: 5))
+        #expect(try await first.value() == Array(repeating: "hello", count: 5))
         #expect(await calls().count == 1)
     }
 
@@ -120,11 +120,11 @@ import Testing
         group.cancel()
         try await transfer.awaitCancel()
         #expect(await calls().count == 1)
-        #expect(!group.isFinished && group.operations.first?.isFinished == false)
+        #expect(!group.isFinished && group.members.first?.isFinished == false)
         transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
 
         await group.end()
-        #expect(group.operations.map(\.isFinished) == [true, true])
+        #expect(group.members.map(\.isFinished) == [true, true])
         #expect(await calls().count == 1)
     }
 
@@ -141,9 +141,9 @@ import Testing
     @Test func aMemberThatIsCancelledAloneIsAFailureAmongTheResults() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(3, to: queue)
-        try #require(group.operations.count == 3)
+        try #require(group.members.count == 3)
 
-        group.operations[1].cancel()
+        group.members[1].cancel()
         #expect(group.results == nil)
         queue.base.isSuspended = false
         await group.end()
@@ -190,9 +190,9 @@ import Testing
     @Test func aMemberThatWouldWaitForItsGroupFailsAlone() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(2, to: queue)
-        try #require(group.operations.count == 2)
+        try #require(group.members.count == 2)
 
-        group.operations[0].addDependency(group)
+        group.members[0].addDependency(group)
         queue.base.isSuspended = false
         await group.end()
 
@@ -216,11 +216,11 @@ import Testing
     @Test func theValuesAreThoseOfAllOrTheFirstFailure() async throws {
         let queue = TestQueue(isSuspended: true)
         let group = addGroup(3, to: queue)
-        try #require(group.operations.count == 3)
-        let values = Task { try await group.values() }
+        try #require(group.members.count == 3)
+        let values = Task { try await group.value() }
 
-        group.operations[2].finish(with: .success("third"))
-        group.operations[1].finish(throwing: SampleError())
+        group.members[2].finish(with: .success("third"))
+        group.members[1].finish(throwing: SampleError())
         queue.base.isSuspended = false
 
         await #expect(throws: RequestError.self) { try await values.value }
@@ -305,7 +305,7 @@ import Testing
             body(queue, group)
             await group.end()
             await completionQueue.drain()
-            let isWhole = group.operations.allSatisfy(\.isFinished) && completions.elements == [3]
+            let isWhole = group.members.allSatisfy(\.isFinished) && completions.elements == [3]
             counts[isWhole ? 1 : 0, default: 0] += 1
         }
         #expect(counts == [1: Scale.races])
@@ -337,7 +337,7 @@ import Testing
             simultaneously {
                 group.finish()
             } and: {
-                group.operations.last?.cancel()
+                group.members.last?.cancel()
             }
         }
     }

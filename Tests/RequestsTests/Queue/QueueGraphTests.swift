@@ -70,7 +70,7 @@ import Testing
         let graph = queue.graph()
 
         #expect(graph.nodes.map(\.type) == ["TextRequest", "TextRequest", "RequestGroup<TextRequest>"])
-        #expect(graph.edges == [Edge(from: 0, to: 2), Edge(from: 1, to: 2)])
+        #expect(graph.edges == [0, 1].map { Edge(from: $0, to: 2, kind: .membership) })
         queue.base.cancelAllOperations()
     }
 

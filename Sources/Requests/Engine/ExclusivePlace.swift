@@ -1,0 +1,196 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The place of an operation in the lines of its categories, from when what it depends on is finished until it is itself.
+///
+/// The operation depends on the ``gate``, which opens when its turn comes; so the queue that it is on knows of no lines,
+/// and has no place taken by what waits in one.
+final class ExclusivePlace: Sendable {
+    /// Opens when the turn has come.
+    let gate: OperationGate
+    /// Runs when everything is finished that the operation depends on, and joins the lines.
+    private let approach: Operation
+    private let ticket: Locked<Ticket>
+    private let categories: Set<ExclusiveCategory>
+
+    private enum Ticket: Sendable {
+        case none
+        case number(Int)
+        case returned
+    }
+
+    /// Makes the place of an operation that isn't on a queue yet; it approaches the lines with ``approachLines()``.
+    init(of operation: Operation, in categories: Set<ExclusiveCategory>, behind causes: [Operation]) {
+        let ticket = Locked(Ticket.none)
+        let gate = OperationGate(behind: causes) {
+            guard case .number(let number) = ticket.withLock({ $0 }) else { return [] }
+            return Registry.shared.operations(before: number)
+        }
+        let approach = BlockOperation { [weak operation, weak gate] in
+            guard let operation, let gate else { return }
+            Self.join(categories, ticket, gate, operation)
+        }
+        for cause in causes { approach.addDependency(cause) }
+        (self.gate, self.approach, self.ticket, self.categories) = (gate, approach, ticket, categories)
+    }
+
+    /// Whether the place is one in the lines of all these categories.
+    func covers(_ others: Set<ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
+
+    // An operation that is deallocated without having run holds up nothing. Its gate stays closed: opening it would tell
+    // the operation, of which by now only the memory is left.
+    deinit {
+        returnTicket()
+    }
+
+    /// Joins the lines as soon as everything is finished that the operation depends on.
+    func approachLines() {
+        OperationQueue.besideBounds.addOperation(approach)
+        approach.remindQueue()
+    }
+
+    /// Has the lines joined only when another operation is finished, too; one that has joined them keeps its place.
+    func delay(behind operation: Operation) {
+        guard operation !== gate, !gate.isFinished else { return }
+        gate.addDependency(operation)
+        approach.addDependency(operation)
+    }
+
+    /// Leaves the lines, or ends the turn; a second call has no effect.
+    func leave() {
+        gate.open()
+        returnTicket()
+    }
+
+    private func returnTicket() {
+        let former = ticket.withLock { ticket in
+            defer { ticket = .returned }
+            return ticket
+        }
+        if case .number(let number) = former { Registry.shared.leave(number) }
+    }
+
+    /// Leaves the lines, unless the turn has come.
+    func giveUp() {
+        if !gate.isFinished { leave() }
+    }
+
+    private static func join(
+        _ categories: Set<ExclusiveCategory>,
+        _ ticket: Locked<Ticket>,
+        _ gate: OperationGate,
+        _ operation: Operation
+    ) {
+        let visitor = Registry.Visitor(operation: operation, gate: gate)
+        let number = Registry.shared.register(visitor)
+        let isLate = ticket.withLock { ticket in
+            guard case .none = ticket else { return true }
+            ticket = .number(number)
+            return false
+        }
+        guard !isLate else { return Registry.shared.leave(number) }
+        guard !Registry.shared.join(number, categories) else { return gate.open() }
+        // A group that runs may hold what one of its members waits for.
+        let behind = Registry.shared.operations(behind: number)
+        let walk = DependencyWalk(from: operation.awaited, throughAsynchronous: true) { reached in
+            reached === operation || behind.contains { $0 === reached }
+        }
+        if let last = walk.path.last {
+            let error =
+                last === operation
+                ? RequestError.dependencyCycle(of: operation, through: walk.path)
+                : RequestError.dependencyCycle(of: operation, through: walk.path + [operation])
+            operation.end(refusedWith: error)
+        }
+    }
+
+    /// All lines of the process.
+    private final class Registry: Sendable {
+        static let shared = Registry()
+
+        /// Whose place it is; held weakly, as it is for its owners to say when it ends.
+        struct Visitor: Sendable {
+            weak var operation: Operation?
+            weak var gate: OperationGate?
+        }
+
+        private struct State {
+            var table = ExclusivityTable()
+            var visitors: [Int: Visitor] = [:]
+            var lastNumber = 0
+        }
+
+        private let state = Locked(State())
+
+        /// Gives a number to one that is about to join.
+        func register(_ visitor: Visitor) -> Int {
+            state.withLock { state in
+                state.lastNumber += 1
+                state.visitors[state.lastNumber] = visitor
+                return state.lastNumber
+            }
+        }
+
+        /// Joins the lines; true if the turn has come at once.
+        func join(_ number: Int, _ categories: Set<ExclusiveCategory>) -> Bool {
+            let priority = state.withLock { $0.visitors[number] }?.operation?.queuePriority ?? .normal
+            return state.withLock { state in
+                guard state.visitors[number] != nil else { return true }
+                return state.table.join(number, categories, priority: priority.rawValue)
+            }
+        }
+
+        /// Leaves the lines, and opens the gates of those whose turns come by that.
+        func leave(_ number: Int) {
+            let gates: [OperationGate] = state.withLock { state in
+                state.visitors[number] = nil
+                return state.table.leave(number).compactMap { state.visitors[$0]?.gate }
+            }
+            for gate in gates { gate.open() }
+        }
+
+        func operations(before number: Int) -> [Operation] {
+            state.withLock { state in state.table.ids(before: number).compactMap { state.visitors[$0]?.operation } }
+        }
+
+        func operations(behind number: Int) -> [Operation] {
+            state.withLock { state in state.table.ids(behind: number).compactMap { state.visitors[$0]?.operation } }
+        }
+    }
+}
+
+extension Operation {
+    /// Has the operation wait for its turn in the lines of categories, where only one at a time may run.
+    ///
+    /// For an operation that isn't on a queue yet. What a running operation waits for passes the lines, as it passes the
+    /// bound of its queue: it would wait for itself where the other is of the same category.
+    ///
+    /// - Parameters:
+    ///   - categories: Of which it has to be the only one; with none, nothing is done.
+    ///   - causes: What has to be finished before it joins the lines; nil, the default, is all that it depends on.
+    final func takePlace(in categories: Set<ExclusiveCategory>, behind causes: [Operation]? = nil) {
+        guard !categories.isEmpty, !CallScope.isOnBehalfOfAnother, !isFinished else { return }
+        let place = ExclusivePlace(of: self, in: categories, behind: causes ?? dependencies)
+        if let operation = self as? AsynchronousOperation {
+            let isFirst = operation.core.withLock { state in
+                guard state.links.place == nil else { return false }
+                // Others wait for it while it has its turn, without depending on it.
+                state.links.isDependedUpon = true
+                state.links.place = place
+                return true
+            }
+            guard isFirst else { return }
+            operation.addVerifiedDependency(place.gate)
+        } else {
+            addDependency(place.gate)
+            // It ends the turn; until then it keeps the place.
+            let end = BlockOperation { place.leave() }
+            end.addDependency(self)
+            OperationQueue.besideBounds.addOperation(end)
+            end.remindQueue()
+        }
+        place.approachLines()
+    }
+}

@@ -1,0 +1,392 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// An operation that stands for several others: it ends when all of them have ended, and may have a value.
+///
+/// ```swift
+/// let crawl = queue.addOperationGroup { group in
+///     let index = try await group.fetch(IndexRequest())
+///     for page in index.pages { group.addRequest(PageRequest(page)) { … } }
+///     return index.title
+/// }
+/// let title = try await crawl.value()
+/// ```
+///
+/// A group is a queue: whatever is added to it is a member, and runs on the queue that the group is on, with its bound,
+/// environment and transport. Members can be of any kind, groups included, and can be added from anywhere, also by other
+/// members, as long as the group isn't over. It is over when its closure has returned and every member has its result.
+/// What is added to a group that is over is cancelled.
+///
+/// It takes no place in its queue while it waits: it depends on its members, so the queue starts it when they are finished,
+/// and a queue of width 1 runs it too. Its completions are enqueued as soon as the last member has its result, behind
+/// those of all members.
+///
+/// Cancelling the group cancels the members and the task of the closure. A member may be cancelled alone, and is one
+/// that failed. What a failure does to the others, the group was told when it was added.
+// Sendable: Operation demands that it be restated; what is added here is constants and one lock.
+open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, NestedQueue,
+    @unchecked Sendable
+{
+    /// Whether the first failure of a member cancels the others, and is that of the group.
+    public let failsFast: Bool
+
+    /// The queue that runs the members; nil when the group is over.
+    final var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
+    final var memberIDs: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
+    /// What keeps the group from starting until it is over.
+    private let gate: OperationGate
+    private let roll: Locked<GroupRoll>
+    /// What the closure has returned.
+    private let value = Locked<Success?>(nil)
+    private let feed: MonitorFeed?
+
+    /// Makes a group without members, which isn't over until ``endBuilding()``.
+    ///
+    /// - Parameters:
+    ///   - parent: What runs the members.
+    ///   - failsFast: Whether the first failure ends it.
+    ///   - causes: What has to be finished before it begins.
+    ///   - categories: Of which it has to be the only one, from its beginning to its end.
+    ///   - name: The name of its type, for people.
+    init(
+        on parent: some RequestQueue,
+        failsFast: Bool,
+        behind causes: [Operation] = [],
+        exclusive categories: Set<ExclusiveCategory> = [],
+        name: String
+    ) {
+        self.failsFast = failsFast
+        gate = OperationGate(behind: causes)
+        // The members of a group within a group run where both are, and are members of one.
+        let outer = parent as? any NestedQueue
+        roll = Locked(GroupRoll(parent: outer?.parent ?? parent))
+        followers = [QueueFollower()] + (outer?.followers ?? [])
+        let monitors = parent.environment.monitors
+        feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
+        super.init(source: .value(GroupRequest(typeName: name)))
+        addDependency(gate)
+        takePlace(in: categories, behind: causes)
+        feed?.report(.operationMade)
+    }
+
+    // MARK: A queue
+
+    /// The members that aren't finished, in the order of their coming.
+    public final var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
+    /// That of the queue that the group is on.
+    public final var underlyingQueue: DispatchQueue? { parent?.underlyingQueue.asOptional }
+    /// That of the queue that the group is on.
+    public final var transport: any HTTPTransport { parent?.requestTransport ?? DefaultTransport.shared }
+    /// That of the queue that the group is on.
+    public final var environment: RequestEnvironment { parent?.environment ?? RequestEnvironment() }
+
+    /// Takes an operation as a member, and adds it to the queue that the group is on.
+    ///
+    /// An operation that waits for the group can't be its member: it is refused with an error of code
+    /// `dependencyCycle`. One that comes when the group is over is cancelled.
+    ///
+    /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in what the operation depends on and is no member.
+    public final func addOperation(_ operation: Operation) {
+        guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
+        let members = memberIDs
+        // Behind a member that was there before, nothing can be that waits for the group.
+        let isVerified = { $0 !== operation && members.contains(ObjectIdentifier($0)) }
+        if let error = cycle(through: operation, sparing: isVerified) {
+            operation.end(refusedWith: error)
+        } else {
+            addVerifiedDependency(operation)
+        }
+        if let turn { operation.addDependency(turn) }
+        (operation as? AsynchronousOperation)?.core.withLock { $0.links.group = self }
+        follow(operation)
+        for follower in followers { follower.add(operation) }
+        parent.place(operation)
+        if roll.withLock({ $0.endAdmission() }) { gate.open() }
+    }
+
+    /// What has to open before a member runs; nil where nothing has.
+    private var turn: OperationGate? { core.withLock { $0.links.place }?.gate }
+
+    private func follow(_ operation: Operation) {
+        let id = ObjectIdentifier(operation)
+        // Weakly: a member that never gets a result would otherwise keep itself alive, and owes its completions
+        // when it goes.
+        if let member = operation as? any GroupMember {
+            member.whenSettled { [weak self] failure in self?.memberSettled(id, failure) }
+        } else {
+            let end = BlockOperation { [weak self] in self?.memberSettled(id, nil) }
+            end.addDependency(operation)
+            OperationQueue.besideBounds.addOperation(end)
+            end.remindQueue()
+        }
+    }
+
+    private func refuseLate(_ operation: Operation) {
+        operation.end(refusedWith: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
+        OperationQueue.besideBounds.addOperation(operation)
+    }
+
+    // MARK: Progress
+
+    /// How far the members have come together that are requests, counted from the first call on.
+    public final var progress: QueueProgress { followers[0].progress { nestedOperations } }
+
+    /// How far the members have come together, as a sequence, which begins with the present and ends with the group.
+    public final func progressUpdates() -> AsyncStream<QueueProgress> { followers[0].updates { nestedOperations } }
+
+    /// What follows the members: its own follower, and those of the groups that it is in.
+    final let followers: [QueueFollower]
+
+    /// The members that aren't finished, and theirs.
+    final var nestedOperations: [Operation] {
+        operations + operations.flatMap { ($0 as? any NestedQueue)?.nestedOperations ?? [] }
+    }
+
+    // MARK: The beginning
+
+    /// Runs a closure as the task of the group, when what it is made from is finished; its value is that of the group.
+    final func run(after causes: [Operation], _ body: @escaping @Sendable () async throws -> Success) {
+        // Made here, for the task-locals of the caller.
+        let task = CallExecutor.task {
+            do {
+                try await Suspension.wait { resume in
+                    self.begin(after: causes, resume)
+                    return {}
+                }
+                self.endBuilding(with: try await body())
+            } catch {
+                self.finish(throwing: error)
+            }
+        }
+        keep(task)
+    }
+
+    /// Has `work` done when the group begins: when what it is made from is finished.
+    final func begin(after causes: [Operation], _ work: (@Sendable () -> Void)? = nil) {
+        guard feed != nil || work != nil else { return }
+        let approach = BlockOperation { [weak self] in
+            self?.feed?.report(.operationStarted)
+            work?()
+        }
+        for cause in causes { approach.addDependency(cause) }
+        if let turn { approach.addDependency(turn) }
+        OperationQueue.besideBounds.addOperation(approach)
+        approach.remindQueue()
+    }
+
+    /// Says that all members are there that the group brings itself.
+    final func endBuilding() {
+        if roll.withLock({ $0.endBuilding() }) { conclude() }
+    }
+
+    /// Says that all members are there that the group brings itself, and what its value is.
+    final func endBuilding(with value: Success) {
+        self.value.withLock { $0 = value }
+        endBuilding()
+    }
+
+    /// Keeps the task that belongs to the group; one that is over cancels it.
+    final func keep(_ task: Task<Void, Never>) {
+        if !roll.withLock({ $0.keep(task) }) { task.cancel() }
+    }
+
+    // MARK: The end
+
+    /// What comes of it when all members have their results.
+    ///
+    /// - Throws: The failure of the group.
+    func makeValue() throws -> Success {
+        guard let value = value.withLock({ $0 }) else { throw makeCancellation() }
+        return value
+    }
+
+    private func memberSettled(_ id: ObjectIdentifier, _ failure: (any Error)?) {
+        let isLast = roll.withLock { $0.settle(id) }
+        if failsFast, let failure { finish(throwing: failure) }
+        if isLast { conclude() }
+    }
+
+    private func conclude() {
+        finish(with: Result { try makeValue() })
+    }
+
+    /// Whether the group was cancelled; members that were cancelled alone don't count.
+    public final override var isCancelled: Bool { roll.withLock { $0.isCancelled } }
+
+    /// Cancels all members that have no result yet, and the group.
+    ///
+    /// The completions are enqueued at once. The group is finished when its members are: not as soon as other cancelled
+    /// operations, which no longer wait for what they depend on.
+    public final override func cancel() {
+        // Without `super`, which would have the queue start the group before its members are finished.
+        guard !hasResult, !isFinished else { return }
+        willChangeValue(forKey: Self.isCancelledKey)
+        let rest = roll.withLock { $0.cancel() }
+        didChangeValue(forKey: Self.isCancelledKey)
+        rest.cancel()
+        finish(throwing: makeCancellation())
+    }
+
+    /// Nothing: what there is to do, the members have done.
+    public final override func execute() {}
+
+    override func refuse(_ error: RequestError) {
+        for member in roll.withLock({ $0.unsettled }) { member.end(refusedWith: error) }
+        super.refuse(error)
+    }
+
+    override var shownType: String { request?.typeName ?? super.shownType }
+
+    override func willTell(_ settled: SettledOperation) {
+        guard let feed else { return }
+        switch result {
+        case .success: feed.report(.operationEnded(.success))
+        case .failure(let error): feed.report(.operationEnded(MonitoredOutcome(error)))
+        case nil: break
+        }
+    }
+
+    // Normally there is nothing left to be cancelled.
+    override func didTell(_ settled: SettledOperation) {
+        super.didTell(settled)
+        let (rest, isComplete) = roll.withLock { ($0.end(), $0.isComplete) }
+        rest.cancel()
+        core.withLock { $0.links.place }?.giveUp()
+        if isComplete { gate.open() }
+    }
+
+    private static var isCancelledKey: String { "isCancelled" }
+}
+
+/// Who belongs to a group, and what it still waits for.
+struct GroupRoll: Sendable {
+    /// What is to be cancelled when a group ends.
+    struct Rest: Sendable {
+        let members: [Operation]
+        let task: Task<Void, Never>?
+
+        func cancel() {
+            task?.cancel()
+            for member in members { member.cancel() }
+        }
+    }
+
+    private(set) var parent: (any RequestQueue)?
+    private(set) var members: [Operation] = []
+    private(set) var ids: Set<ObjectIdentifier> = []
+    private(set) var isCancelled = false
+    private var open: Set<ObjectIdentifier> = []
+    private var task: Task<Void, Never>?
+    private var isBuilding = true
+    private var isOver = false
+    /// How many members are being added at this moment.
+    private var admissions = 0
+
+    init(parent: any RequestQueue) {
+        self.parent = parent
+    }
+
+    /// The members without a result.
+    var unsettled: [Operation] { members.filter { open.contains(ObjectIdentifier($0)) } }
+
+    /// Whether the group is over, and depends on all its members.
+    var isComplete: Bool { isOver && admissions == 0 }
+
+    /// Takes a member, and gives what runs it; nil if the group is over.
+    mutating func admit(_ operation: Operation) -> (any RequestQueue)? {
+        guard !isOver, let parent, ids.insert(ObjectIdentifier(operation)).inserted else { return nil }
+        open.insert(ObjectIdentifier(operation))
+        members.append(operation)
+        admissions += 1
+        return parent
+    }
+
+    /// Ends what ``admit(_:)`` began; true if the group is over meanwhile, and complete.
+    mutating func endAdmission() -> Bool {
+        admissions -= 1
+        return isComplete
+    }
+
+    /// Notes that a member has its result; true if it was the last one.
+    mutating func settle(_ id: ObjectIdentifier) -> Bool {
+        open.remove(id) != nil && open.isEmpty && !isBuilding
+    }
+
+    /// Notes that the group has what it brings itself; true if no member is without a result.
+    mutating func endBuilding() -> Bool {
+        isBuilding = false
+        return open.isEmpty
+    }
+
+    /// Keeps a task; false if the group is over.
+    mutating func keep(_ task: Task<Void, Never>) -> Bool {
+        if !isOver { self.task = task }
+        return !isOver
+    }
+
+    mutating func cancel() -> Rest {
+        isCancelled = true
+        return end()
+    }
+
+    /// Ends the group, and gives what is to be cancelled.
+    mutating func end() -> Rest {
+        defer { (isOver, parent, task) = (true, nil, nil) }
+        return Rest(members: isOver ? [] : unsettled, task: task)
+    }
+}
+
+/// What a group is the operation of: a request that is never sent.
+public struct GroupRequest<Success: Sendable>: Request {
+    /// A name that no other group has.
+    public let identifier = UUID().uuidString
+    let typeName: String
+}
+
+/// A queue within another.
+protocol NestedQueue: RequestQueue {
+    var parent: (any RequestQueue)? { get }
+    /// The members, those that are finished included.
+    var memberIDs: Set<ObjectIdentifier> { get }
+    /// What follows the progress of the members.
+    var followers: [QueueFollower] { get }
+    /// The members that aren't finished, and theirs.
+    var nestedOperations: [Operation] { get }
+}
+
+/// An operation whose failure its group learns of.
+protocol GroupMember: AsynchronousOperation {
+    /// Calls `body` once with the failure, if it is one, when the completions of the result have been enqueued.
+    func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void)
+}
+
+extension RequestOperation: GroupMember {
+    final func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void) {
+        observe { outcome in
+            if case .failure(let error) = outcome { body(error) } else { body(nil) }
+        }
+    }
+}
+
+// MARK: - Producing
+
+extension AsynchronousOperation {
+    /// Adds an operation where this one is: to its group, or else to the queue that is running it.
+    ///
+    /// ```swift
+    /// override func execute() {
+    ///     for page in pages { produce(PageOperation(page)) }
+    ///     finish()
+    /// }
+    /// ```
+    ///
+    /// Call it from ``execute()``, before ``finish()``: then the group isn't over. What depends on this operation doesn't wait
+    /// for what it produces, and what depends on the group does. In no group, and elsewhere than on the thread that
+    /// called `execute`, the operation runs on a queue without a bound.
+    public final func produce(_ operation: Operation) {
+        if let group = core.withLock({ $0.links.group }) as? any RequestQueue { return group.place(operation) }
+        (OperationQueue.current ?? .besideBounds).place(operation)
+    }
+}

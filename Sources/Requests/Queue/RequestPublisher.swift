@@ -1,0 +1,136 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// What a subscription to the result of one operation does, by the rules of Combine: nothing before there is demand, one
+/// value and one completion after it, and nothing behind a cancel.
+///
+/// It knows nothing of Combine, so that it is tried where there is none.
+struct ResultSubscription: Sendable {
+    private enum State: Sendable {
+        case idle
+        case running(Operation?)
+        case delivering
+        case over
+    }
+
+    private var state = State.idle
+
+    /// Takes demand; true if the operation is to be started now.
+    mutating func request(isPositive: Bool) -> Bool {
+        guard case .idle = state, isPositive else { return false }
+        state = .running(nil)
+        return true
+    }
+
+    /// Keeps the operation that was started; false if it is to be cancelled, or has ended.
+    mutating func keep(_ operation: Operation) -> Bool {
+        guard case .running = state else { return false }
+        state = .running(operation)
+        return true
+    }
+
+    /// Takes the result; true if its value is to be delivered.
+    mutating func beginDelivery() -> Bool {
+        guard case .running = state else { return false }
+        state = .delivering
+        return true
+    }
+
+    /// Ends what ``beginDelivery()`` began; true if the completion is to be delivered.
+    mutating func endDelivery() -> Bool {
+        guard case .delivering = state else { return false }
+        state = .over
+        return true
+    }
+
+    /// Ends it; gives the operation that is to be cancelled.
+    mutating func cancel() -> Operation? {
+        defer { state = .over }
+        if case .running(let operation) = state { return operation }
+        return nil
+    }
+}
+
+#if canImport(Combine)
+import Combine
+
+/// The result of a request, as a publisher: each subscription with demand runs the request once.
+///
+/// A subscription that is cancelled cancels its operation, and receives nothing more. Values and completions come on the
+/// completion queue.
+public struct RequestPublisher<R: NetworkRequest>: Publisher {
+    /// What comes of the request.
+    public typealias Output = R.Success
+    /// What may go wrong.
+    public typealias Failure = R.Failure
+
+    fileprivate typealias Completion = @Sendable (Result<R.Success, R.Failure>) -> Void
+    fileprivate let start: @Sendable (@escaping Completion) -> Operation
+
+    /// Gives a subscriber a subscription of its own.
+    public func receive<S: Subscriber>(subscriber: S) where S.Input == R.Success, S.Failure == R.Failure {
+        subscriber.receive(subscription: RequestSubscription(start, subscriber))
+    }
+}
+
+// Sendable: a subscription is called by any thread, which its lock is for; and Combine's contract has a subscriber ready
+// for any thread, one call at a time, which the machine behind the lock sees to.
+private final class RequestSubscription<S: Subscriber>: Subscription, @unchecked Sendable where S.Input: Sendable {
+    typealias Completion = @Sendable (Result<S.Input, S.Failure>) -> Void
+
+    private let start: @Sendable (@escaping Completion) -> Operation
+    private let subscriber: S
+    private let state = Locked(ResultSubscription())
+
+    init(_ start: @escaping @Sendable (@escaping Completion) -> Operation, _ subscriber: S) {
+        self.start = start
+        self.subscriber = subscriber
+    }
+
+    func request(_ demand: Subscribers.Demand) {
+        guard state.withLock({ $0.request(isPositive: demand > .none) }) else { return }
+        let operation = start { self.deliver($0) }
+        if !state.withLock({ $0.keep(operation) }) { operation.cancel() }
+    }
+
+    func cancel() {
+        state.withLock { $0.cancel() }?.cancel()
+    }
+
+    private func deliver(_ result: Result<S.Input, S.Failure>) {
+        guard state.withLock({ $0.beginDelivery() }) else { return }
+        switch result {
+        case .success(let value):
+            _ = subscriber.receive(value)
+            if state.withLock({ $0.endDelivery() }) { subscriber.receive(completion: .finished) }
+        case .failure(let error):
+            if state.withLock({ $0.endDelivery() }) { subscriber.receive(completion: .failure(error)) }
+        }
+    }
+}
+
+extension RequestQueue {
+    /// Makes a publisher of the result of a request, which is run for each subscription, as soon as that has demand.
+    ///
+    /// ```swift
+    /// client.publisher(for: GetUser(id: 1)).receive(on: DispatchQueue.main).sink { … } receiveValue: { … }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: What to run.
+    ///   - session: What carries it; nil, the default, is the queue's transport.
+    ///   - completionQueue: Where values and completions come, as with `addRequest`.
+    /// - Returns: The publisher; nothing is sent before it has a subscriber with demand.
+    public func publisher<R: NetworkRequest>(
+        for request: R,
+        session: (any HTTPTransport)? = nil,
+        completionQueue: DispatchQueue? = nil
+    ) -> RequestPublisher<R> {
+        RequestPublisher { completion in
+            self.addRequest(request, session: session, completionQueue: completionQueue, completion: completion)
+        }
+    }
+}
+#endif

@@ -1,0 +1,112 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+/// The article *Graphs of requests*.
+@Suite(.bounded, .tags(.behaviour)) struct GraphsOfRequestsTests {
+    struct User: Decodable, Sendable { let id: String }
+
+    struct UserRequest: RequestSpec {
+        let name: String
+        var request: Get<User> { Get("users", name) }
+    }
+
+    struct RepositoriesRequest: RequestSpec {
+        let owner: String
+        var request: Get<[String]> { Get("users", owner, "repositories") }
+    }
+
+    struct IssuesRequest: RequestSpec {
+        let repository: String
+        init(_ repository: String) { self.repository = repository }
+        var request: Get<[String]> { Get("repositories", repository, "issues") }
+    }
+
+    struct ReportRequest: RequestSpec {
+        let counts: [Int]
+        var request: Post<Void> { Post<Void>("reports").body(.json(counts)) }
+    }
+
+    private let transport = InMemoryTransport { request in
+        switch request.url.path {
+        case "/users/ada": .json(#"{"id": "ada"}"#)
+        case "/users/ada/repositories": .json(#"["requests", "swift-nio"]"#)
+        case "/repositories/requests/issues": .json(#"["a", "b"]"#)
+        case "/repositories/swift-nio/issues": .json(#"["c"]"#)
+        case "/reports": .status(.noContent)
+        default: .status(.notFound)
+        }
+    }
+
+    private var queue: HTTPClient {
+        HTTPClient(baseURL: URL(string: "https://example.com"), maxConcurrentRequests: 1, transport: transport)
+    }
+
+    @Test func aGraphFansOutAndInAgain() async throws {
+        let queue = queue
+
+        let user = queue.addRequest(UserRequest(name: "ada"))
+        let repositories = queue.addRequest(after: user) { RepositoriesRequest(owner: $0.id) }
+        let issues = queue.addGroup(after: repositories) { $0.map(IssuesRequest.init) }
+        let report = queue.addRequest(after: issues) { ReportRequest(counts: $0.map(\.count)) }
+
+        let partial = queue.addRequest(after: issues.outcomes) { results in
+            ReportRequest(counts: results.compactMap { try? $0.get().count })
+        }
+
+        let strict = queue.addGroup(after: repositories, failingFast: true) { $0.map(IssuesRequest.init) }
+
+        try await report.value()
+        try await partial.value()
+        #expect(try await strict.value() == [["a", "b"], ["c"]])
+        #expect(report.request?.counts == [2, 1] && partial.request?.counts == [2, 1])
+    }
+
+    @Test func aGroupGrows() async throws {
+        let queue = queue
+        let user = queue.addRequest(UserRequest(name: "ada"))
+
+        let sync = queue.addOperationGroup(after: user) { group, user in
+            let repositories = try await group.fetch(RepositoriesRequest(owner: user.id))
+            for repository in repositories { group.addRequest(IssuesRequest(repository)) }
+            group.addOperation(BlockOperation { print("\(repositories.count) repositories") })
+            return repositories.count
+        }
+
+        #expect(try await sync.value() == 2)
+    }
+
+    final class Crawl: AsynchronousOperation, @unchecked Sendable {
+        let depth: Int
+        init(depth: Int) { self.depth = depth }
+
+        override func execute() {
+            if depth > 0 { produce(Crawl(depth: depth - 1)) }
+            finish()
+        }
+    }
+
+    @Test func anOperationProducesOthers() async throws {
+        let group = queue.addOperationGroup { group in group.addOperation(Crawl(depth: 3)) }
+
+        try await group.value()
+        #expect(group.operations.isEmpty)
+    }
+
+    @Test func whatIsExclusiveRunsAlone() async throws {
+        let (queue, ran) = (queue, Locked(false))
+        let migration = BlockOperation { ran.withLock { $0 = true } }
+
+        queue.addOperation(migration, exclusive: ["database"])
+        queue.addGroup([IssuesRequest("requests"), IssuesRequest("swift-nio")], exclusive: ["database"])
+        queue.addRequest(Post<Void>("reports").exclusive("database", "reports"))
+
+        try await eventually { queue.operations.isEmpty }
+        #expect(ran.withLock { $0 })
+    }
+}

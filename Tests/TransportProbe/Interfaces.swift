@@ -1,0 +1,37 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// Follows what the system says of its network while an interface comes and goes; for a network namespace of its own,
+/// where there is nothing but the loopback.
+func followInterfaces() async throws {
+    var updates = Connectivity.system.updates().makeAsyncIterator()
+    func expect(_ isConnected: Bool) async {
+        // An address and a link come one after the other: what is between is no surprise.
+        while let status = await updates.next(), status.isConnected != isConnected {}
+    }
+    await expect(false)
+    try change(["link add v0 type veth peer name v1", "addr add 192.0.2.1/24 dev v0"])
+    try change(["link set v1 up", "link set v0 up"])
+    await expect(true)
+    guard await Connectivity.system.wait(atMost: .zero) else { exit(1) }
+    try change(["link set v1 down"])
+    await expect(false)
+    async let isConnected = Connectivity.system.wait(atMost: .seconds(60))
+    try change(["link set v1 up"])
+    guard await isConnected else { exit(1) }
+    exit(0)
+}
+
+private func change(_ commands: [String]) throws {
+    for command in commands {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["ip"] + command.split(separator: " ").map(String.init)
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 { exit(2) }
+    }
+}
