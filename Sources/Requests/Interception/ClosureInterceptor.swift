@@ -138,7 +138,9 @@ extension Interceptor where Self == ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
             var original = URLRequest(withoutStreamsOf: request)
             // What holds if the closure doesn't touch it; Foundation's 60 seconds would look unchanged where they aren't.
-            if let timeout = request.timeout ?? context.source.timeout { original.timeoutInterval = timeout / .seconds(1) }
+            if let timeout = request.timeout ?? context.source.timeout {
+                original.timeoutInterval = timeout / .seconds(1)
+            }
             var changed = original
             try await modify(&changed)
             try request.takeOver(changed, changedFrom: original)
