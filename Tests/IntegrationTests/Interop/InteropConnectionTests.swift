@@ -132,28 +132,44 @@ extension OverLoopback {
             #expect(Set(used).count == used.count)
         }
 
-        /// A handshake less, and no certificate.
-        @Test(arguments: [InteropServers.Server.trusted, .clients])
-        func nextConnectionResumesTheSessionOfTLS(_ server: InteropServers.Server) async throws {
-            let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
-            let (authority, extra) = (try servers.authority, try servers.extra)
-            func ask(_ trust: TrustPolicy) async throws -> InteropAnswer {
-                try await servers.ask(server, trust: trust, over: transport)
+        /// The answers on connections that are made while another is open to the same place.
+        private func answersOnOtherConnections(_ trust: TrustPolicy) async throws -> [InteropAnswer] {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+            let first = try await servers.ask(.trusted, trust: trust, over: transport)
+            #expect(!first.isResumed)
+            for _ in 0..<100 {
+                let answers = try await withThrowingTaskGroup(of: InteropAnswer.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask { try await servers.ask(.trusted, trust: trust, over: transport) }
+                    }
+                    return try await group.reduce(into: []) { $0.append($1) }
+                }
+                let others = answers.filter { $0.connection != first.connection }
+                if !others.isEmpty { return others }
             }
+            return []
+        }
 
-            let (first, second) = (try await ask(authority), try await ask(authority))
-            #expect(first.connection != second.connection)
-            #expect(!first.isResumed && second.isResumed)
-
-            #expect(try await !ask(extra).isResumed, "it was made under another policy")
-            #expect(try await ask(extra).isResumed)
+        /// A handshake less, and no certificate.
+        @Test func nextConnectionResumesTheSessionOfTLS() async throws {
+            for trust in [try servers.authority, try servers.extra] {
+                let answers = try await answersOnOtherConnections(trust)
+                // A session may be replaced by that of another connection, while that is being made.
+                #expect(answers.contains { $0.isResumed })
+            }
         }
 
         @Test func sessionIsNotResumedWhereTheChainIsLookedAt() async throws {
-            let transport = CurlTransport.configured { $0.maximumRequestsPerConnection = 1 }
             let trust = try servers.authority.pinning([servers.pin("authority")], forHosts: ["localhost"])
+            let answers = try await answersOnOtherConnections(trust)
+            #expect(!answers.isEmpty && !answers.contains(where: \.isResumed))
+        }
 
-            for _ in 0..<3 { #expect(try await !servers.ask(.trusted, trust: trust, over: transport).isResumed) }
+        @Test func sessionOfAnotherPolicyIsNotResumed() async throws {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+            for trust in [try servers.authority, try servers.extra, try servers.authority.requiring(.tls13)] {
+                #expect(try await !servers.ask(.trusted, trust: trust, over: transport).isResumed)
+            }
         }
 
         @Test func stapledStatusIsAskedForWithEachConnection() async throws {

@@ -98,8 +98,13 @@ extension CurlResult {
     ///
     /// A server may answer before it has the whole request, and then says that it doesn't want the rest (RFC 9113, 8.1).
     /// libcurl ends such a transfer as it tries to send more, and says no more about it. Of a stream that was closed for
-    /// any other reason, it names that.
-    var saysStreamWasComplete: Bool { code == 92 && !hasReason }
+    /// any other reason, it names that; but not if the connection ends as well, and then only the length tells.
+    ///
+    /// - Parameter isWholeByLength: Whether the content was as long as announced.
+    /// - Returns: Whether it was.
+    func saysStreamWasComplete(isWholeByLength: Bool) -> Bool {
+        !hasReason && (code == 92 || isWholeByLength && (code == 16 || code == 18))
+    }
 }
 
 // MARK: - Distrust

@@ -345,7 +345,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Prepares the transfer to be sent again, which failed, and of which the server has said that it hasn't processed
     /// it; false if it isn't so, or has been so too often.
     func beginAgain() -> Bool {
-        guard state.beginAgain(), restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
+        guard state.beginAgain(), restarts < Self.mostRefusals, body?.seek(to: 0) ?? true else { return false }
         restart()
         (connection, stream) = (nil, nil)
         return true
@@ -365,6 +365,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     }
 
     private static let mostRestarts = 5
+    /// A server may end each connection behind a single request, with many more on their way.
+    private static let mostRefusals = 100
 
     /// Tells that the content has gone out which went in one piece: an answer says so.
     private func saySent() {

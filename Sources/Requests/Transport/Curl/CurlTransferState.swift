@@ -254,7 +254,10 @@ struct CurlTransferState: Sendable {
         // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
         if phase == .complete { return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil) }
-        let wasComplete = phase == .body && hasContent && isWhole && result.saysStreamWasComplete
+        let isWholeByLength = isWhole && framing.length != nil
+        let wasComplete =
+            phase == .body && hasContent && isWhole
+            && result.saysStreamWasComplete(isWholeByLength: isWholeByLength)
         if result.isTunnelRefused {
             let head = HTTPResponseHead(status: HTTPStatus(result.tunnelStatus), raw: tunnelHead, url: url)
             let error = result.error(phase: errorPhase)

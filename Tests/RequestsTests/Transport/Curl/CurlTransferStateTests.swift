@@ -310,11 +310,16 @@ import Testing
         )
     }
 
-    /// libcurl's error where a server has answered, and doesn't want the rest of the request (RFC 9113, 8.1).
-    private static let unwanted = CurlResult(code: 92, text: "text", hasReason: false)
-
-    @Test(arguments: [(true, "5", 5, true), (true, "9", 5, false), (true, nil, 5, true), (false, nil, 5, false)])
+    /// With libcurl's errors where a server has answered, and doesn't want the rest of the request (RFC 9113, 8.1), or ends
+    /// the connection as well.
+    @Test(
+        arguments: [
+            (92, true, "5", 5, true), (92, true, "9", 5, false), (92, true, nil, 5, true), (92, false, nil, 5, false),
+            (18, true, "5", 5, true), (18, true, "9", 5, false), (18, true, nil, 5, false), (16, true, "5", 5, true),
+        ] as [(Int32, Bool, String?, Int, Bool)]
+    )
     func answerThatIsCompleteBeforeTheRequestIsTheAnswer(
+        code: Int32,
         hasContent: Bool,
         length: String?,
         received: Int,
@@ -330,7 +335,8 @@ import Testing
         _ = state.receiveBody(received)
         _ = state.arrive(received)
 
-        #expect(state.end(Self.unwanted)?.summary == (isGood ? "end" : "end connectionLost receiving"))
+        let summary = state.end(CurlResult(code: code, text: "text", hasReason: false))?.summary
+        #expect(summary == (isGood ? "end" : "end connectionLost receiving"))
     }
 
     @Test func responseToAHeadWithABodyEndsWithItsHead() {
