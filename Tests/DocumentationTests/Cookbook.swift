@@ -71,7 +71,7 @@ struct Cookbook: Sendable {
     }
 
     func logIn(_ login: Login) async throws(RequestError) {
-        // Past the credentials: there are none yet, or they are wrong.
+        // Past the credentials: it is the login that brings them.
         let session = try await client.fetch(Post<Session>("session").body { login }.unauthenticated())
         sessions.setCredential(session)
     }
@@ -89,7 +89,7 @@ struct Cookbook: Sendable {
     }
 }
 
-/// Logs in, looks something up, and says what came of it.
+/// Logs in, looks something up, and says what it found.
 func lookUp(_ name: String, in book: Cookbook, as login: Login) async -> String {
     do throws(RequestError) {
         try await book.logIn(login)

@@ -21,7 +21,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .text("hi") }
             let client = Self.client(for: server)
 
-            let text = try await client.send(HTTPRequest("http://\(host):\(server.port)/ä?ö=ü")).body
+            let text = try await client.send(HTTPRequest("http://\(raw: host):\(server.port)/ä?ö=ü")).body
 
             #expect(String(decoding: text, as: UTF8.self) == "hi")
             let request = try #require(server.requests.first)
@@ -36,7 +36,7 @@ extension OverLoopback {
             client.environment.headers[.authorization] = "Bearer secret"
 
             for host in ["bücher.example", "xn--bcher-kva.example"] {
-                _ = try await client.send(HTTPRequest("http://\(host):\(server.port)/"))
+                _ = try await client.send(HTTPRequest("http://\(raw: host):\(server.port)/"))
             }
 
             #expect(server.requests.map { $0.headers["Authorization"] } == ["Bearer secret", "Bearer secret"])

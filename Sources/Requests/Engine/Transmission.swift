@@ -160,8 +160,7 @@ final class Transmission: Sendable {
             isConcurrent: shared == nil && call.transport.capabilities.contains(.concurrentDelivery)
         )
         if let shared { return flow.attach(shared.join(isPaused: flow.isHeld) { sink.report($0) }) }
-        let transfer = call.transport.send(outgoing(for: owner)) { sink.report($0) }
-        flow.attach(transfer)
+        flow.attach(call.transport.send(outgoing(for: owner)) { sink.report($0) })
     }
 
     private func outgoing(for owner: CallAttempt) -> TransportRequest {

@@ -10,7 +10,18 @@
 /// // in an interceptor, a validator: context.userInfo[Screen.self]; in a monitor: operation.userInfo[Screen.self]
 /// ```
 ///
-/// Nothing of it is sent, and the library doesn't look at it. It is no part of what makes two requests equal.
+/// Choose it for what belongs to one request and is the business of code that serves all of them: the screen that a
+/// monitor counts requests by, a permission that an interceptor asks about, a version that a validator judges by. What the
+/// server is to see belongs into the header fields or the query instead.
+///
+/// It goes along with the request into its operation, and is the same for all of its attempts, redirects included. What an
+/// interceptor sends on behalf of a request has one of its own. Nothing of it is sent, and the library doesn't look at it.
+/// It is no part of what makes two requests equal: requests that share a transfer keep theirs.
+///
+/// A value: a copy that is changed leaves the request as it is, which is why interceptors can read it, and tell each other
+/// nothing by it.
+///
+/// - Complexity: A look-up is O(1).
 public struct UserInfo: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 

@@ -21,12 +21,12 @@ extension ModifiableRequest {
         options { $0.trust = policy }
     }
 
-    /// A copy that is tried again as this policy says.
+    /// A copy that is retried as this policy says.
     public func retry(_ policy: RetryPolicy) -> Self {
         options { $0.retry = policy }
     }
 
-    /// A copy that is tried again up to so many times, where that may help.
+    /// A copy that is retried up to `limit` times, where that may help.
     public func retry(limit: Int) -> Self {
         retry(RetryPolicy(limit: limit))
     }
@@ -57,7 +57,7 @@ extension ModifiableRequest {
         options { $0.interceptors.append(interceptor) }
     }
 
-    /// A copy whose body is compressed, where it has so many bytes and becomes smaller; see ``BodyCompression``.
+    /// A copy whose body is compressed, from `minimumSize` bytes, if it becomes smaller; see ``BodyCompression``.
     public func compressingBody(from minimumSize: Int = 1) -> Self {
         intercepted(by: .compressingBodies(from: minimumSize))
     }

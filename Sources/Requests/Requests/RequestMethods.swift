@@ -81,7 +81,7 @@ extension TypedRequest where Tag: RequestMethod {
     /// Get<[Post]>("users", id, "posts")
     /// ```
     ///
-    /// No value can change the structure of the path; ``RequestPath`` tells what becomes of those in it.
+    /// No value can change the structure of the path; ``RequestPath`` has the rules for those in it.
     ///
     /// - Parameters:
     ///   - path: The path; by default that of the base URL itself.

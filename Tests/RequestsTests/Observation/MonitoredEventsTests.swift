@@ -27,7 +27,7 @@ import Testing
         #expect(told == all)
     }
 
-    @Test func sequenceTellsOfTheFirstOperationOnly() async throws {
+    @Test func sequenceIsOfTheFirstOperationOnly() async throws {
         let events = MonitoredEvents()
         let request = HTTPRequest(url: home).monitored(by: events)
         let queue = TestQueue(transport)

@@ -43,7 +43,7 @@ import Testing
         let request = Self.base.authenticated(with: .bearerToken("secret")).query(["token": "secret"])
 
         #expect(!request.identifier.contains("secret"))
-        #expect(request.identifier.hasPrefix("GET /users/1 "))
+        #expect(request.identifier.hasPrefix("GET users/1 "))
     }
 
     @Test func equalRequestsShareATransfer() async throws {

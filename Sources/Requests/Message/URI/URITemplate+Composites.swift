@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 // Reading lists, pairs and prefixes back. Each expression takes a piece of the address as a whole, which is then taken
-// apart by the expression alone; what comes of it counts only if it expands to the address again.
+// apart by the expression alone; the result counts only if it expands to the address again.
 
 extension URITemplate {
     /// The values with which the template expands to an address, lists, pairs and prefixes among them.
@@ -67,7 +67,7 @@ extension URITemplate.Expression {
         piece.split(separator: Array(kind.separator.utf8)[0], omittingEmptySubsequences: false)
     }
 
-    /// The values of the variables in what stands behind the beginning of the expression; nil where it can't be theirs.
+    /// The values of the variables in what stands behind the beginning of the expression; nil if it can't be theirs.
     ///
     /// Items are in the order of the variables, of which the last may be missing; what there is too much is an exploded
     /// one's, or else the members of a list at the end.

@@ -60,7 +60,7 @@ public struct Download: DownloadRequest, ModifiableRequest {
     /// Makes a download of the resource at a path, in which each value is one piece, or at an absolute address.
     ///
     /// - Parameters:
-    ///   - path: The path; ``RequestPath`` tells what becomes of values in it.
+    ///   - path: The path; ``RequestPath`` has the rules for values in it.
     ///   - destination: Where the content goes; a temporary file by default.
     public init(_ path: RequestPath, to destination: DownloadDestination = .temporary) {
         self.init(HTTPRequest(Address(path)), to: destination)

@@ -143,7 +143,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try url(api.delete("users/\("..")").http) }
     }
 
-    /// What somebody writes by mistake, and words of the error that say what to write instead.
+    /// What is written by mistake, and words of the error that say what to write instead.
     ///
     /// Wherever the compiler knows better, it warns too, so that these stand in a deprecated function.
     private protocol Mistakes {
@@ -175,7 +175,7 @@ import Testing
 
     @Test(arguments: [("a/b", "a%2Fb"), ("users/7", "users%2F7"), ("https://evil.com", "https%3A%2F%2Fevil.com")])
     func textThatIsNoLiteralIsOneSegment(_ text: String, _ segment: String) throws {
-        // The conformance warns whoever names it.
+        // To name the conformance brings a warning.
         let path = try #require(text as any Sendable as? any RequestPathConvertible)
 
         #expect(try url(HTTPRequest(path)) == "https://api.example.com/v1/\(segment)?key=k")

@@ -78,7 +78,7 @@ import Testing
         Row("{;keys*}", ";a=1;b", ["keys": .pairs(["a": "1", "b": ""])]),
         Row("/{a:3}", "/abc", ["a": "abc"]), Row("/{a:3}", "/abcd", nil), Row("/{a*}", "/abc", ["a": ["abc"]]),
         Row("/{a:1}/{a}", "/a/abc", ["a": "abc"]), Row("/{a:1}/{a}", "/b/abc", nil),
-        Row("/{a*}", "/%61%2c,b", ["a": ["a,", "b"]]), Row("{?a,b*}", "?b=1&a=2", nil),
+        Row("/{a*}", "/%61%2c,b", ["a": ["a,", "b"]]), Row("{?a,b*}", "?b=1&a=2", ["b": .pairs(["b": "1", "a": "2"])]),
         Row("{?a}", "?a=1,2&b=3", nil), Row("{?a*}", "?a", nil),
     ]
 

@@ -9,17 +9,17 @@ import Testing
 /// What `expand` has made, `extract` gives back, wherever no other values would have made the same.
 @Suite(.bounded, .tags(.behaviour)) struct URITemplateRoundTripTests {
     /// Whether no other values would expand to the same: a list with its comma isn't a text, but pairs may be a list, and
-    /// where reserved characters stay, everything may be a text.
+    /// where reserved characters stay, or a variable without a name is missing, everything may be something else.
     private func isUnambiguous(_ template: URITemplate) throws -> Bool {
         for case .expression(let expression) in try template.parts.get() {
+            guard !expression.kind.keepsReserved else { return false }
             for variable in expression.variables {
                 switch URITemplateTests.variables[variable.name] {
                 case .string(let text): if text.isEmpty, expression.kind.first.isEmpty { return false }
-                case .list: if expression.kind.keepsReserved { return false }
+                case .list: continue
                 case .pairs:
-                    let holdsSeparators = expression.kind == .label || expression.kind.keepsReserved
-                    if variable.modifier == .none || holdsSeparators { return false }
-                case .undefined: continue
+                    if variable.modifier == .none || expression.kind == .label { return false }
+                case .undefined: if !expression.kind.isNamed, expression.variables.count > 1 { return false }
                 }
             }
         }
@@ -51,7 +51,7 @@ import Testing
         let isUnambiguous = try isUnambiguous(template)
         guard let values = template.extract(from: expansion) else {
             // Labels that hold dots can't be told apart.
-            return #expect(text == "X{.keys*}")
+            return #expect(text.hasPrefix("X{.keys"))
         }
 
         #expect(try template.expand(URITemplate.Variables(values)) == expansion)
@@ -91,7 +91,7 @@ import Testing
             case 4 where kind != "/":
                 (template, values[name]) = (template + "{\(kind)\(name)*}", .list([text(), text(), text()]))
             default:
-                guard kind != "/", kind != "?" else { continue }
+                guard kind == ";" else { continue }
                 let pairs: URITemplate.Pairs = ["k" + text(): text(), "l": text()]
                 (template, values[name]) = (template + "{\(kind)\(name)*}", .pairs(pairs))
             }
