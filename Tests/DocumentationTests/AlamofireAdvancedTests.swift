@@ -225,7 +225,7 @@ import Testing
         let cache = ResponseCache(keeping: { response, request in request.url.path == "/secret" ? nil : response })
         let client = HTTPClient(baseURL: home, transport: fresh) { $0.cache = cache }
 
-        for path in ["menu", "menu", "secret", "secret"] { _ = try await client.send(Get<Void>(path)) }
+        for path in ["menu", "menu", "secret", "secret"] { _ = try await client.send(Get<Void>("\(path)")) }
 
         #expect(fresh.requests.map(\.url.path) == ["/menu", "/secret", "/secret"])
     }
@@ -273,7 +273,7 @@ import Testing
         foundation.httpMethod = "POST"
         foundation.httpBody = Data("{}".utf8)
 
-        for request in [HTTPRequest(text), HTTPRequest(url: url), try HTTPRequest(foundation)] {
+        for request in [HTTPRequest("\(raw: text)"), HTTPRequest(url: url), try HTTPRequest(foundation)] {
             _ = try await client().fetch(request)
         }
 

@@ -56,7 +56,7 @@ import Testing
         let seen = Recorder<String>()
         let queue = OperationQueue()
         queue.isSuspended = true
-        let watched = queue.configured(transport: transport) {
+        let watched = HTTPClient(queue: queue, transport: transport) {
             $0.baseURL = server
             $0.monitors.append(
                 .events { event, operation in
@@ -76,7 +76,7 @@ import Testing
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = 1
         let other = Locked<(any RequestQueue)?>(nil)
-        let watched = queue.configured(transport: transport) {
+        let watched = HTTPClient(queue: queue, transport: transport) {
             $0.baseURL = server
             $0.interceptors.append(
                 .intercepting { request, next in

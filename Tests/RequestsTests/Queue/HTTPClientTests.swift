@@ -33,7 +33,9 @@ import Testing
         }
 
         for client in [client, client.inheriting { $0.headers["X-A"] = "b" }] {
-            let error = await #expect(throws: RequestError.self) { try await client.fetch(HTTPRequest(address)) }
+            let error = await #expect(throws: RequestError.self) {
+                try await client.fetch(HTTPRequest("\(raw: address)"))
+            }
 
             #expect(error?.code == .invalidRequest && error?.description.contains("was given as nil") == true)
         }

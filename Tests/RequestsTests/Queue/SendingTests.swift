@@ -88,7 +88,7 @@ import Testing
     @Test func progressOfAnUploadIsThatOfWhatIsSent() async throws {
         let server = try MockServer { _ in .noContent }
         var last: TransferProgress?
-        let request = HTTPRequest(method: .put, server.url.absoluteString, body: .data(Data(count: 100_000)))
+        let request = HTTPRequest(url: server.url, method: .put, body: .data(Data(count: 100_000)))
         _ = try await OperationQueue().fetch(request, progressOf: .upload) { last = $0 }
 
         #expect(last?.completed == 100_000)

@@ -71,7 +71,7 @@ import Testing
         CookieFileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"), InvalidCookie("a", "is too long"),
         DownloadError(.diskFull, URL(filePath: "/a/film"), "No space left"), OversizedElement(.line, limit: 7),
         InvalidURITemplate("isn't closed", excerpt: "{a", offset: 3), BodyStream.AlreadyRead(),
-        ResponseStream.AlreadyConsumed(), NegatedCondition<ClosureCondition>.Failure(),
+        NegatedCondition<ClosureCondition>.Failure(),
     ]
 
     @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {

@@ -84,7 +84,7 @@ import Testing
         ]
     )
     func noPasswordThatLooksLikeAPortIsShown(_ address: String, _ shown: String) throws {
-        let request = HTTPRequest(address)
+        let request = HTTPRequest("\(raw: address)")
         let error = RequestError(.timedOut, phase: .sending, request: request)
 
         #expect("\(request)" == "GET \(shown)")
