@@ -11,7 +11,10 @@ import Testing
 
 /// What the kernel tells of network interfaces, in a network namespace where they can come and go.
 @Suite(.bounded, .tags(.behaviour)) struct InterfaceTests {
-    private static let namespace = ["unshare", "--map-root-user", "--net"]
+    // With a loopback that is up: without one, Foundation starts no process.
+    private static let namespace = [
+        "unshare", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh",
+    ]
 
     /// Whether this user may make a network namespace, and an interface in it.
     private static let isPossible: Bool = {

@@ -27,6 +27,12 @@ import Foundation
 open class AsynchronousOperation: Operation, @unchecked Sendable {
     final let core = Locked(OperationState())
 
+    // Foundation keeps those that depend on an operation as pointers, and follows them when it finishes. One that is
+    // deallocated without having run has to take its own away.
+    deinit {
+        if core.withLock({ $0.links.hasDependencies }) { dropLinks() }
+    }
+
     // MARK: The state, as Operation wants to see it
 
     /// Always true.
@@ -133,7 +139,7 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         willChangeValue(forKey: Self.isFinishedKey)
         let (hasLinks, place) = core.withLock { state in
             _ = state.lifecycle.handle(.finished)
-            defer { state.links.place = nil }
+            defer { (state.links.hasDependencies, state.links.place) = (false, nil) }
             return (state.links.hasDependencies, state.links.place)
         }
         didChangeValue(forKey: Self.isExecutingKey)

@@ -10,8 +10,8 @@ import Foundation
 final class ExclusivePlace: Sendable {
     /// Opens when the turn has come.
     let gate: OperationGate
-    /// Runs when everything is finished that the operation depends on, and joins the lines.
-    private let approach: Operation
+    /// What joins the lines when everything is finished that the operation depends on; nil where that is so already.
+    private let approach = Locked<Operation?>(nil)
     private let ticket: Locked<Ticket>
     private let categories: Set<ExclusiveCategory>
 
@@ -21,19 +21,14 @@ final class ExclusivePlace: Sendable {
         case returned
     }
 
-    /// Makes the place of an operation that isn't on a queue yet; it approaches the lines with ``approachLines()``.
-    init(of operation: Operation, in categories: Set<ExclusiveCategory>, behind causes: [Operation]) {
+    /// Makes the place of an operation that isn't on a queue yet; it approaches the lines with ``approachLines(for:)``.
+    init(in categories: Set<ExclusiveCategory>, behind causes: [Operation]) {
         let ticket = Locked(Ticket.none)
         let gate = OperationGate(behind: causes) {
             guard case .number(let number) = ticket.withLock({ $0 }) else { return [] }
             return Registry.shared.operations(before: number)
         }
-        let approach = BlockOperation { [weak operation, weak gate] in
-            guard let operation, let gate else { return }
-            Self.join(categories, ticket, gate, operation)
-        }
-        for cause in causes { approach.addDependency(cause) }
-        (self.gate, self.approach, self.ticket, self.categories) = (gate, approach, ticket, categories)
+        (self.gate, self.ticket, self.categories) = (gate, ticket, categories)
     }
 
     /// Whether the place is one in the lines of all these categories.
@@ -45,15 +40,24 @@ final class ExclusivePlace: Sendable {
         returnTicket()
     }
 
-    /// Joins the lines as soon as everything is finished that the operation depends on.
-    func approachLines() {
+    /// Joins the lines as soon as everything is finished that the operation depends on: at once, where that is so, in the
+    /// order in which operations are added.
+    func approachLines(for operation: Operation) {
+        let causes = gate.dependencies.filter { !$0.isFinished }
+        guard !causes.isEmpty else { return Self.join(categories, ticket, gate, operation) }
+        let approach = BlockOperation { [categories, ticket, weak operation, weak gate] in
+            guard let operation, let gate else { return }
+            Self.join(categories, ticket, gate, operation)
+        }
+        for cause in causes { approach.addDependency(cause) }
+        self.approach.withLock { $0 = approach }
         OperationQueue.besideBounds.addOperation(approach)
         approach.remindQueue()
     }
 
     /// Has the lines joined only when another operation is finished, too; one that has joined them keeps its place.
     func delay(behind operation: Operation) {
-        guard operation !== gate, !gate.isFinished else { return }
+        guard operation !== gate, !gate.isFinished, let approach = approach.withLock({ $0 }) else { return }
         gate.addDependency(operation)
         approach.addDependency(operation)
     }
@@ -103,6 +107,9 @@ final class ExclusivePlace: Sendable {
                 ? RequestError.dependencyCycle(of: operation, through: walk.path)
                 : RequestError.dependencyCycle(of: operation, through: walk.path + [operation])
             operation.end(refusedWith: error)
+            // It has its result, and still has to be started to finish.
+            gate.open()
+            Registry.shared.leave(number)
         }
     }
 
@@ -143,12 +150,18 @@ final class ExclusivePlace: Sendable {
         }
 
         /// Leaves the lines, and opens the gates of those whose turns come by that.
+        ///
+        /// An operation is held while its gate opens. Foundation tells those that depend on the gate without holding
+        /// them, and this one may be cancelled and deallocated at the same moment; one that is gone already isn't told.
         func leave(_ number: Int) {
-            let gates: [OperationGate] = state.withLock { state in
+            let next: [(operation: Operation, gate: OperationGate)] = state.withLock { state in
                 state.visitors[number] = nil
-                return state.table.leave(number).compactMap { state.visitors[$0]?.gate }
+                return state.table.leave(number).compactMap { next in
+                    guard let visitor = state.visitors[next], let operation = visitor.operation else { return nil }
+                    return visitor.gate.map { (operation, $0) }
+                }
             }
-            for gate in gates { gate.open() }
+            for (operation, gate) in next { withExtendedLifetime(operation) { gate.open() } }
         }
 
         func operations(before number: Int) -> [Operation] {
@@ -172,7 +185,7 @@ extension Operation {
     ///   - causes: What has to be finished before it joins the lines; nil, the default, is all that it depends on.
     final func takePlace(in categories: Set<ExclusiveCategory>, behind causes: [Operation]? = nil) {
         guard !categories.isEmpty, !CallScope.isOnBehalfOfAnother, !isFinished else { return }
-        let place = ExclusivePlace(of: self, in: categories, behind: causes ?? dependencies)
+        let place = ExclusivePlace(in: categories, behind: causes ?? dependencies)
         if let operation = self as? AsynchronousOperation {
             let isFirst = operation.core.withLock { state in
                 guard state.links.place == nil else { return false }
@@ -191,6 +204,6 @@ extension Operation {
             OperationQueue.besideBounds.addOperation(end)
             end.remindQueue()
         }
-        place.approachLines()
+        place.approachLines(for: self)
     }
 }

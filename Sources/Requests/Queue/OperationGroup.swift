@@ -157,7 +157,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
                 }
                 self.endBuilding(with: try await body())
             } catch {
-                self.finish(throwing: error)
+                // A cancelled task may end before the group has its own result.
+                self.finish(throwing: self.isCancelled ? self.makeCancellation() : error)
             }
         }
         keep(task)

@@ -18,7 +18,7 @@ import Testing
         case .responseStarted(let head, _): "\(head.status.code)"
         case .attemptEnded(let attempt, _): "end \(attempt.number)"
         case .retryScheduled: "retry"
-        case .operationEnded(let outcome): "\(outcome)".prefix { $0 != "(" }.description
+        case .operationEnded(let outcome): "\(outcome)".prefix { $0.isLetter }.description
         default: "\(event)".prefix { $0 != "(" }.description
         }
     }

@@ -179,7 +179,8 @@ import Testing
             group.addGroup([TextRequest(identifier: "1"), TextRequest(identifier: "2")]) { results in
                 for result in results { codes.record(result.error?.code) }
             }
-            try await Task.sleep(for: .seconds(1000))
+            _ = await Gate().wait()
+            try Task.checkCancellation()
         }
         await sent.first(2)
         group.cancel()

@@ -81,7 +81,8 @@ import Testing
                 }
             return .status(.ok, headers: next.isEmpty ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))
         }
-        let client = HTTPClient(baseURL: hasBase ? Self.api : nil, transport: transport) {
+        let client = HTTPClient(transport: transport) {
+            if hasBase { $0.baseURL = Self.api }
             $0.headers["X-API-Key"] = "key"
             $0.headers["X-Mine"] = "mine"
             $0.headers["X-Plain"] = "plain"

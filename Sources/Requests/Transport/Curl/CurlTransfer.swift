@@ -189,12 +189,11 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func end(_ code: Int32) {
         isComplete = code == 0
         if isComplete { saySent() }
-        let isCut = decoder.map { !$0.mayEnd } ?? false
-        guard let event = state.end(options.result(code, of: easy), isCut: isCut) else { return }
-        let stop = state.stopped == nil ? nil : loop.now
+        guard let event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
         var measured = ccurl_easy_metrics(easy)
         measured.head_sent = max(0, measured.head_sent - options.contentInHead)
         if let trailers = state.trailers { events.append(.trailers(trailers)) }
+        let stop = state.stopped.map { _ in loop.now }
         events.append(.metrics(stopwatch.metrics(measured, over: connection, session, stoppedAt: stop)))
         events.append(event)
     }
@@ -211,8 +210,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Whether it was ended from this side: by a cancel, by its timeout, or with the transport.
     var isStopped: Bool { state.stopped != nil }
 
-    // Weak, since the body belongs to the transfer; made only for streams, since a weak reference makes every other
-    // slow.
+    // Weak, since the body belongs to the transfer; made only for streams, since others would be slower for it.
     private var resumesSending: @Sendable () -> Void {
         { [weak self] in
             if let self { loop.submit(.resumeSending(self)) }
