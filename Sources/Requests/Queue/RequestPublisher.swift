@@ -71,22 +71,33 @@ public struct RequestPublisher<R: NetworkRequest>: Publisher {
 
     /// Gives a subscriber a subscription of its own.
     public func receive<S: Subscriber>(subscriber: S) where S.Input == R.Success, S.Failure == R.Failure {
-        subscriber.receive(subscription: RequestSubscription(start, subscriber))
+        let subscription = RequestSubscription<R.Success, R.Failure>(start) {
+            _ = subscriber.receive($0)
+        } receiveCompletion: {
+            subscriber.receive(completion: $0)
+        }
+        subscriber.receive(subscription: subscription)
     }
 }
 
 // Sendable: a subscription is called by any thread, which its lock is for; and Combine's contract has a subscriber ready
 // for any thread, one call at a time, which the machine behind the lock sees to.
-private final class RequestSubscription<S: Subscriber>: Subscription, @unchecked Sendable where S.Input: Sendable {
-    typealias Completion = @Sendable (Result<S.Input, S.Failure>) -> Void
+private final class RequestSubscription<Success: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
+    typealias Completion = @Sendable (Result<Success, Failure>) -> Void
 
     private let start: @Sendable (@escaping Completion) -> Operation
-    private let subscriber: S
+    private let receiveValue: (Success) -> Void
+    private let receiveCompletion: (Subscribers.Completion<Failure>) -> Void
     private let state = Locked(ResultSubscription())
 
-    init(_ start: @escaping @Sendable (@escaping Completion) -> Operation, _ subscriber: S) {
+    init(
+        _ start: @escaping @Sendable (@escaping Completion) -> Operation,
+        receiveValue: @escaping (Success) -> Void,
+        receiveCompletion: @escaping (Subscribers.Completion<Failure>) -> Void
+    ) {
         self.start = start
-        self.subscriber = subscriber
+        self.receiveValue = receiveValue
+        self.receiveCompletion = receiveCompletion
     }
 
     func request(_ demand: Subscribers.Demand) {
@@ -99,14 +110,14 @@ private final class RequestSubscription<S: Subscriber>: Subscription, @unchecked
         state.withLock { $0.cancel() }?.cancel()
     }
 
-    private func deliver(_ result: Result<S.Input, S.Failure>) {
+    private func deliver(_ result: Result<Success, Failure>) {
         guard state.withLock({ $0.beginDelivery() }) else { return }
         switch result {
         case .success(let value):
-            _ = subscriber.receive(value)
-            if state.withLock({ $0.endDelivery() }) { subscriber.receive(completion: .finished) }
+            receiveValue(value)
+            if state.withLock({ $0.endDelivery() }) { receiveCompletion(.finished) }
         case .failure(let error):
-            if state.withLock({ $0.endDelivery() }) { subscriber.receive(completion: .failure(error)) }
+            if state.withLock({ $0.endDelivery() }) { receiveCompletion(.failure(error)) }
         }
     }
 }

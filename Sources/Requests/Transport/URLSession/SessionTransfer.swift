@@ -305,8 +305,10 @@ extension Metrics {
         requestBodySize = transaction.countOfRequestBodyBytesSent
         responseHeadSize = transaction.countOfResponseHeaderBytesReceived
         responseBodySize = transaction.countOfResponseBodyBytesReceived
-        (remoteAddress, remotePort) = (transaction.remoteAddress, transaction.remotePort)
-        (localAddress, localPort) = (transaction.localAddress, transaction.localPort)
+        (remoteAddress, localAddress) = (transaction.remoteAddress, transaction.localAddress)
+        // Numbers on Apple's systems, and texts in swift-corelibs-foundation.
+        remotePort = transaction.remotePort.flatMap { Int("\($0)") }
+        localPort = transaction.localPort.flatMap { Int("\($0)") }
         isProxyConnection = transaction.isProxyConnection
         tlsVersion = transaction.negotiatedTLSProtocolVersion.map { Self.name(ofVersion: $0.rawValue) }
         tlsCipherSuite = transaction.negotiatedTLSCipherSuite.map { Self.name(ofCipherSuite: $0.rawValue) }
