@@ -48,7 +48,7 @@ public struct RequestEnvironment: Sendable {
     public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
     /// Makes the encoder of JSON for bodies that bring none, for each one; nil, the default, is one that sorts keys.
     public var makeEncoder: (@Sendable () -> JSONEncoder)?
-    /// How values are written as query parameters, where a request doesn't say; see ``ModifiableRequest/query(_:)``.
+    /// How values are written as query parameters, where a request doesn't say; see `query(_:)`.
     public var queryEncoder = QueryEncoder()
     /// Where values are made of responses; nil, the default, is the thread that the response arrives on.
     ///

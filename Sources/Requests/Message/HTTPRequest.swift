@@ -191,7 +191,7 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// The values that become query parameters when it is known how; see ``ModifiableRequest/query(_:)``.
+    /// The values that become query parameters when it is known how; see `query(_:)`.
     var encodableQueries: [EncodableQuery] {
         _read { yield fields.encodableQueries }
         _modify { yield &fields.encodableQueries }
