@@ -154,14 +154,15 @@ final class ExclusivePlace: Sendable {
         /// An operation is held while its gate opens. Foundation tells those that depend on the gate without holding
         /// them, and this one may be cancelled and deallocated at the same moment; one that is gone already isn't told.
         func leave(_ number: Int) {
-            let next: [(operation: Operation, gate: OperationGate)] = state.withLock { state in
+            let next = state.withLock { state in
                 state.visitors[number] = nil
-                return state.table.leave(number).compactMap { next in
-                    guard let visitor = state.visitors[next], let operation = visitor.operation else { return nil }
-                    return visitor.gate.map { (operation, $0) }
-                }
+                return state.table.leave(number).compactMap { state.visitors[$0] }
             }
-            for (operation, gate) in next { withExtendedLifetime(operation) { gate.open() } }
+            for visitor in next {
+                // Outside the lock: what is released here may be the last to hold the operation.
+                guard let operation = visitor.operation else { continue }
+                withExtendedLifetime(operation) { visitor.gate?.open() }
+            }
         }
 
         func operations(before number: Int) -> [Operation] {

@@ -89,6 +89,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ///
     /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in what the operation depends on and is no member.
     public final func addOperation(_ operation: Operation) {
+        guard !memberIDs.contains(ObjectIdentifier(operation)) else { return }  // Added before, it is a member already.
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
         let members = memberIDs
         // Behind a member that was there before, nothing can be that waits for the group.

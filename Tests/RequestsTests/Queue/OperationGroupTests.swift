@@ -204,6 +204,17 @@ import Testing
         #expect(late.result?.error?.reason == "its group is over")
     }
 
+    @Test func anOperationThatIsAddedTwiceIsOneMember() async {
+        let queue = TestQueue(isSuspended: true)
+        let group = queue.addGroup([TextRequest()])
+
+        group.addOperation(group.members[0])
+        queue.base.isSuspended = false
+        await group.end()
+
+        #expect(group.results?.map(\.value) == ["hello"])
+    }
+
     @Test func aGroupCountsTheProgressOfItsMembers() async throws {
         let queue = TestQueue(echo, isSuspended: true)
         let group = queue.addGroup(["a", "b", "c"].map(Self.request))
