@@ -24,7 +24,7 @@ import Foundation
 ///
 /// `completionBlock` is never used by the library: it is yours.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
-open class AsynchronousOperation: Operation, @unchecked Sendable {
+open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Sendable {
     final let core = Locked(OperationState())
 
     // Foundation keeps those that depend on an operation as pointers, and follows them when it finishes. One that is
@@ -65,6 +65,24 @@ open class AsynchronousOperation: Operation, @unchecked Sendable {
         let action = transition(.settle)
         super.cancel()
         if action == .deliver { deliver(makeCancellationResult()) }
+    }
+
+    // MARK: For debugging
+
+    /// What `dump` shows: the name, and how far the operation is.
+    ///
+    /// There is nothing more, as Foundation's part of an operation has pointers to others that may be gone: on Linux, following
+    /// them ends the process. A subclass that overrides this must not show the ancestors' children either.
+    open var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                ("name", name as Any), ("isExecuting", isExecuting), ("isFinished", isFinished),
+                ("isCancelled", isCancelled),
+            ],
+            displayStyle: .class,
+            ancestorRepresentation: .suppressed
+        )
     }
 
     // MARK: For subclasses

@@ -19,7 +19,7 @@ import Foundation
 /// environment has another, or nil. Safe from any thread.
 ///
 /// A client may be let go of while its requests run: they run to their end.
-public final class HTTPClient: RequestQueue {
+public final class HTTPClient: RequestQueue, CustomReflectable {
     /// A client without a base URL: the one that `HTTPRequest.fetch` uses.
     public static let shared = HTTPClient()
 
@@ -284,6 +284,13 @@ public final class HTTPClient: RequestQueue {
     public func cancelAllRequests() {
         lanes.bounded.cancelAllOperations()
         lanes.unbounded.cancelAllOperations()
+    }
+
+    /// What `dump` shows: what requests inherit, without secrets.
+    ///
+    /// Foundation's queues can't be read while they work.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
     }
 
     /// The queue, and another one without a bound, for what others wait for.

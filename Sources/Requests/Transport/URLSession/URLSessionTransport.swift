@@ -129,6 +129,13 @@ public final class URLSessionTransport: HTTPTransport {
     #endif
 }
 
+extension URLSessionTransport: CustomReflectable {
+    /// What `dump` shows: what the transport can do.
+    ///
+    /// Foundation's session can't be read while it works.
+    public var customMirror: Mirror { Mirror(self, children: ["capabilities": capabilities], displayStyle: .class) }
+}
+
 /// The private sessions that run the tasks of injected ones: all of them on Linux, and elsewhere those whose trust isn't
 /// just the system's.
 ///
