@@ -76,6 +76,7 @@ struct address {
 enum {
     OLDEST_VERSION = 0x074400,  // 7.68: what is used of it is older, and distributions have nothing older any more
     GLOBAL_ALL = 3,
+    OPENSSL_NO_ATEXIT = 0x00080000,
     VERSION_NOW = 3,
     VERSION_OF_QUICK_EXIT = 0x075700,     // 7.87
     VERSION_OF_PASSING_ADDRESS = 0x074b00,  // 7.75
@@ -294,8 +295,8 @@ bool ccurl_gate_enter(CCurlGate *gate) {
 
 void ccurl_gate_leave(CCurlGate *gate) { pthread_mutex_unlock(&gate->mutex); }
 
-// Waits for the threads that call libcurl at this moment. A call takes microseconds; one that doesn't return, as it looks
-// up a name without a thread of its own, doesn't keep the process from its end.
+// Waits for the threads that call libcurl at this moment, or load it. A call takes microseconds; one that doesn't return,
+// as it looks up a name without a thread of its own, doesn't keep the process from its end.
 static void shut_gates(void) {
     // A child that was forked has none of the threads, and may have their mutexes as they were held.
     if (getpid() != process) return;
@@ -310,17 +311,22 @@ static void shut_gates(void) {
     pthread_mutex_unlock(&gates_mutex);
 }
 
-static void load(void) {
+// OpenSSL releases what it has when the process exits, unless its first user asks it not to. The system takes that back
+// anyway, and a thread that is in a handshake must not find it gone.
+static void keep_openssl(void *library) {
+    int (*init)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(library, "OPENSSL_init_crypto");
+    if (init != NULL) init(OPENSSL_NO_ATEXIT, NULL);
+}
+
+static void load_library(void) {
     // Never closed: its threads and exit handlers may outlive any user of it.
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (library == NULL || !find_all(library)) return;
     struct version_info *info = curl.version_info(VERSION_NOW);
     if (info == NULL || info->version_num < OLDEST_VERSION) return;
+    keep_openssl(library);
     // Before 7.84 this isn't safe beside another thread that does the same; Foundation's does it once, at its first use.
     if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
-    // Handlers run in the reverse order: this one before OpenSSL's own, which the line above has registered.
-    process = getpid();
-    if (atexit(shut_gates) != 0) return;
     find_openssl(library);
     version = info->version_num;
     features = (uint32_t)info->features;
@@ -328,6 +334,18 @@ static void load(void) {
         ca_file = info->ca_file;
         ca_folder = info->ca_folder;
     }
+}
+
+// Handlers run in the reverse order. One comes before those of libraries that libcurl's first use registers. The other is
+// for an exit that begins meanwhile: it waits for the load, whose mutex it needs. An exit that is past its handlers lets
+// none be added.
+static void load(void) {
+    process = getpid();
+    pthread_mutex_lock(&gates_mutex);
+    if (atexit(shut_gates) != 0) atomic_store(&is_exiting, true);
+    load_library();
+    if (atexit(shut_gates) != 0) atomic_store(&is_exiting, true);
+    pthread_mutex_unlock(&gates_mutex);
 }
 
 bool ccurl_load(void) {
