@@ -336,15 +336,21 @@ static void load_library(void) {
     }
 }
 
-// Handlers run in the reverse order. One comes before those of libraries that libcurl's first use registers. The other is
-// for an exit that begins meanwhile: it waits for the load, whose mutex it needs. An exit that is past its handlers lets
-// none be added.
-static void load(void) {
+// Handlers run in the reverse order. The first is for an exit that comes before libcurl is loaded, or meanwhile: it waits for
+// the load, and runs before the linker's own handler, beside which nothing may be loaded. The second comes before the handlers
+// of the libraries that libcurl uses.
+__attribute__((constructor)) static void register_first_handler(void) {
     process = getpid();
+    atexit(shut_gates);
+}
+
+static void load(void) {
     pthread_mutex_lock(&gates_mutex);
-    if (atexit(shut_gates) != 0) atomic_store(&is_exiting, true);
-    load_library();
-    if (atexit(shut_gates) != 0) atomic_store(&is_exiting, true);
+    if (!atomic_load(&is_exiting)) {
+        process = getpid();
+        load_library();
+        if (atexit(shut_gates) != 0) version = 0;
+    }
     pthread_mutex_unlock(&gates_mutex);
 }
 
