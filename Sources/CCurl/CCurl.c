@@ -228,6 +228,7 @@ static struct {
     const char *(*version)(void *);
     void *(*cipher)(void *);
     const char *(*cipher_name)(void *);
+    void (*thread_stop)(void);
     bool is_there;
 } openssl;
 
@@ -241,6 +242,7 @@ static void find_openssl(void *library) {
     openssl.version = (const char *(*)(void *))dlsym(library, "SSL_get_version");
     openssl.cipher = (void *(*)(void *))dlsym(library, "SSL_get_current_cipher");
     openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
+    openssl.thread_stop = (void (*)(void))dlsym(library, "OPENSSL_thread_stop");
     openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
 }
 
@@ -251,21 +253,24 @@ struct CCurlGate {
     struct CCurlGate *next;
 };
 
-static pthread_mutex_t gates_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t gates_mutex;
 static struct CCurlGate *gates;
 static atomic_bool is_exiting;
 static pid_t process;
 
-CCurlGate *ccurl_gate_new(void) {
-    CCurlGate *gate = calloc(1, sizeof *gate);
-    if (gate == NULL) return NULL;
-    // The thread that ends the process may be the one that is inside: in a handler of a signal. It must not wait for
-    // itself.
+// The thread that ends the process may be the one that holds the mutex: in a handler of a signal. It must not wait for itself.
+static void make_mutex(pthread_mutex_t *mutex) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ERRORCHECK);
-    pthread_mutex_init(&gate->mutex, &attributes);
+    pthread_mutex_init(mutex, &attributes);
     pthread_mutexattr_destroy(&attributes);
+}
+
+CCurlGate *ccurl_gate_new(void) {
+    CCurlGate *gate = calloc(1, sizeof *gate);
+    if (gate == NULL) return NULL;
+    make_mutex(&gate->mutex);
     pthread_mutex_lock(&gates_mutex);
     gate->next = gates;
     gates = gate;
@@ -318,6 +323,15 @@ static void keep_openssl(void *library) {
     if (init != NULL) init(OPENSSL_NO_ATEXIT, NULL);
 }
 
+// Otherwise a destructor of the thread would, which runs when no gate is held any more.
+void ccurl_thread_ends(void) {
+    if (openssl.thread_stop != NULL) openssl.thread_stop();
+}
+
+void ccurl_await_exit(void) {
+    while (true) pause();
+}
+
 static void load_library(void) {
     // Never closed: its threads and exit handlers may outlive any user of it.
     void *library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -340,6 +354,7 @@ static void load_library(void) {
 // the load, and runs before the linker's own handler, beside which nothing may be loaded. The second comes before the handlers
 // of the libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
+    make_mutex(&gates_mutex);
     process = getpid();
     atexit(shut_gates);
 }
@@ -350,6 +365,7 @@ static void load(void) {
         process = getpid();
         load_library();
         if (atexit(shut_gates) != 0) version = 0;
+        ccurl_thread_ends();
     }
     pthread_mutex_unlock(&gates_mutex);
 }

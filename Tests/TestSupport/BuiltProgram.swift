@@ -42,6 +42,8 @@ public enum BuiltProgram {
         } onCancel: {
             kill(identifier, SIGKILL)
         }
+        // One that was killed for that is still ending, and has no status yet.
+        try Task.checkCancellation()
         return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
     }
     #endif

@@ -30,7 +30,14 @@ enum Ending: String {
     case receiver
     /// The main thread, after it has started another process.
     case spawn
+    /// The main thread calls `exit`; something else was OpenSSL's first user, and has its clean-up registered.
+    case cleanup
+    /// The main thread calls `exit`, a handler of which sends a request and waits for its end.
+    case handler
 }
+
+/// What the handler asks for.
+private let lastWords = Locked<URL?>(nil)
 
 /// Ends the process while handshakes are under way: how, and after how many milliseconds, the arguments say.
 ///
@@ -38,7 +45,7 @@ enum Ending: String {
 func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     guard arguments.count == 2, let ending = Ending(rawValue: arguments[0]), let milliseconds = UInt32(arguments[1])
     else {
-        print("usage: TransportProbe end exit|main|signal|receiver|spawn <milliseconds>")
+        print("usage: TransportProbe end exit|main|signal|receiver|spawn|cleanup|handler <milliseconds>")
         return false
     }
 
@@ -46,6 +53,25 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     let server = try MockServer { _ in .text("hello") }
     let plain = server.url
     guard let secure = URL(string: "https://127.0.0.1:\(server.port)/") else { exit(65) }
+
+    switch ending {
+    case .cleanup:
+        // Where there is another OpenSSL, or none, this is like `exit`.
+        guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "OPENSSL_init_crypto") else {
+            break
+        }
+        typealias Initialize = @convention(c) (UInt64, OpaquePointer?) -> Int32
+        _ = unsafeBitCast(symbol, to: Initialize.self)(0, nil)
+    case .handler:
+        lastWords.withLock { $0 = plain }
+        atexit {
+            guard let url = lastWords.withLock({ $0 }) else { return }
+            let queue = OperationQueue()
+            queue.addRequest(Probe(url: url))
+            queue.waitUntilAllOperationsAreFinished()
+        }
+    default: break
+    }
 
     for _ in 0..<12 {
         Task.detached {
@@ -63,7 +89,7 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     usleep(milliseconds * 1000)
 
     switch ending {
-    case .exit: exit(0)
+    case .exit, .cleanup, .handler: exit(0)
     case .main: return true
     case .spawn:
         let other = Process()

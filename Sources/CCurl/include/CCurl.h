@@ -280,6 +280,11 @@ void ccurl_gate_free(CCurlGate *gate);
 /// Enters; false if the process ends, and libcurl isn't to be called any more.
 bool ccurl_gate_enter(CCurlGate *gate);
 void ccurl_gate_leave(CCurlGate *gate);
+/// Releases what OpenSSL keeps for this thread, which is about to leave its gate for good.
+void ccurl_thread_ends(void);
+/// Never returns: for a thread that is kept out of its gate, as the process ends. If it ended, OpenSSL would look for what
+/// it kept for it, beside the release of all that it has.
+void ccurl_await_exit(void);
 
 // MARK: Waiting for sockets: epoll and an eventfd, which Swift's Glibc module has only in part.
 

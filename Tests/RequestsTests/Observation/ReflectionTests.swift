@@ -14,8 +14,8 @@ import FoundationNetworking
 
 /// What a debugger and `dump` see of the library's objects.
 ///
-/// Foundation's operations, queues and sessions can't be read from outside while they work: on Linux an operation has
-/// pointers to others that may be gone, and `dump` ends the process when it follows one.
+/// Foundation's operations, queues and sessions can't be read from outside while they work: on Linux an operation has a
+/// closure that the runtime can't copy, and pointers to others that may be gone, and `dump` ends the process there.
 @Suite(.bounded, .tags(.behaviour)) struct ReflectionTests {
     private static let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) })
 
@@ -89,21 +89,18 @@ import FoundationNetworking
         #expect(text.contains("isCancelled: false"))
     }
 
-    // Those between which an operation stood in its queue are gone by then.
-    @Test func dumpOfAnOperationWhoseNeighboursAreGoneDoesNotCrash() async throws {
+    // Foundation has a closure in there until an operation is finished, which the runtime of Swift 6.3 can't copy.
+    @Test func dumpOfAnOperationThatWaitsDoesNotCrash() async throws {
         let queue = OperationQueue()
         queue.isSuspended = true
-        var operations = (0..<6).map { _ in
+        let operations = (0..<3).map { _ in
             queue.addRequest(Get<Data>("\(raw: home.absoluteString)"), session: InMemoryTransport { _ in .status(.ok) })
         }
-        queue.isSuspended = false
-        for operation in operations { _ = try await operation.value() }
-        let kept = operations[3]
-        operations = []
+        defer { for operation in operations { operation.cancel() } }
 
         var text = ""
-        dump(kept, to: &text)
+        dump(operations, to: &text)
 
-        #expect(!text.isEmpty)
+        #expect(text.contains("isExecuting: false"))
     }
 }

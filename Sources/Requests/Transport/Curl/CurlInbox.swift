@@ -175,9 +175,12 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Takes no command any more.
-    func abandon() {
-        state.withLock { $0.phase = .ended }
+    /// Takes no command any more, and gives those that were taken last.
+    func abandon() -> [Command] {
+        state.withLock { state in
+            defer { (state.phase, state.commands) = (.ended, []) }
+            return state.commands
+        }
     }
 
     /// Notes that the thread has ended.

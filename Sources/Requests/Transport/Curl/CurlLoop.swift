@@ -14,15 +14,6 @@ import Foundation
 // Sendable: the libcurl loop. What isn't constant is touched by its own thread alone; the inbox and the pool have
 // locks.
 final class CurlLoop: @unchecked Sendable {
-    /// libcurl's codes: for a host that isn't known, for a transfer that was stopped, for one that it doesn't take, and for
-    /// a handle without a connection, which can't be paused and needn't be resumed.
-    private enum Code {
-        static let failedToBegin: Int32 = 2
-        static let unknownHost: Int32 = 6
-        static let stopped: Int32 = 42
-        static let noConnection: Int32 = 43
-    }
-
     /// How many handles of transfers that were stopped are taken from libcurl in one turn.
     private static let mostReleases = 64
 
@@ -113,6 +104,7 @@ final class CurlLoop: @unchecked Sendable {
         let thread = Thread { [self] in
             run()
             inbox.threadEnded()
+            if isAbandoned { ccurl_await_exit() }
         }
         thread.name = "Requests.CurlLoop"
         thread.start()
@@ -133,12 +125,21 @@ final class CurlLoop: @unchecked Sendable {
         if let multi { ccurl_multi_free(multi) }
         multi = nil
         connections.close()
+        ccurl_thread_ends()
     }
 
-    /// Leaves everything as it is, since the process ends.
+    /// Ends all transfers without libcurl, since the process ends: its handlers may wait for them.
     private func abandon() {
         isAbandoned = true
-        inbox.abandon()
+        for case .start(let transfer) in inbox.abandon() {
+            active[transfer.easy] = transfer
+            transfer.begin()
+        }
+        for transfer in active.values {
+            _ = transfer.stop(.transportClosed)
+            conclude(transfer, code: CurlResult.stopped)
+        }
+        outbox.publish(now: now)
     }
 
     /// One turn; false when it was the last.
@@ -228,7 +229,7 @@ final class CurlLoop: @unchecked Sendable {
         let wasHeld = transfer.holdsPeer
         // What libcurl had kept comes while it resumes. It tells here what that has failed of, and not again.
         let code = change(transfer)
-        guard code == 0 || code == Code.noConnection else { return end(transfer, code: code) }
+        guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
         outbox.put(transfer)
         guard wasHeld, !transfer.holdsPeer else { return }
         transfer.stage.waitAnew(at: now)
@@ -241,7 +242,7 @@ final class CurlLoop: @unchecked Sendable {
         guard isActive(transfer) else { return }
         // Where the transfer is to end for another reason, that one stays.
         _ = transfer.stop(reason)
-        conclude(transfer, code: Code.stopped)
+        conclude(transfer, code: CurlResult.stopped)
         // What libcurl has keeps its place until its connection is closed.
         if transfer.stage.place != .taken { entrance.leave(transfer) }
         leaving.append(transfer)
@@ -259,7 +260,7 @@ final class CurlLoop: @unchecked Sendable {
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
                 transfer.note("Could not resolve host: \(transfer.destination.host) (\(failure.reason))")
-                end(transfer, code: Code.unknownHost)
+                end(transfer, code: CurlResult.unknownHost)
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
             }
@@ -273,7 +274,7 @@ final class CurlLoop: @unchecked Sendable {
         connections.limitIdle(beside: active.count + leaving.count)
         watchSilence(of: transfer)
         guard let multi, ccurl_multi_add(multi, transfer.easy) == 0 else {
-            return end(transfer, code: Code.failedToBegin)
+            return end(transfer, code: CurlResult.failedToBegin)
         }
     }
 

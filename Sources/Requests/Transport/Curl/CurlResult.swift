@@ -6,6 +6,15 @@ import Foundation
 
 /// How a transfer ended, in libcurl's words, and the same in the library's and in Foundation's.
 struct CurlResult: Sendable, Hashable {
+    /// The code of a transfer that libcurl doesn't take.
+    static let failedToBegin: Int32 = 2
+    /// The code of a host that isn't known.
+    static let unknownHost: Int32 = 6
+    /// The code of a transfer that was stopped.
+    static let stopped: Int32 = 42
+    /// The code of a handle without a connection, which can't be paused and needn't be resumed.
+    static let noConnection: Int32 = 43
+
     /// libcurl's code; 0 is success.
     let code: Int32
     /// libcurl's text, where it has one for this very failure.

@@ -159,6 +159,15 @@ public final class CurlTransport: HTTPTransport {
     }
 }
 
+extension CurlTransport: CustomReflectable {
+    /// What `dump` shows: how it is configured.
+    ///
+    /// What its thread works on can't be read from another one.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["configuration": loop.configuration], displayStyle: .class)
+    }
+}
+
 extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectable {
     /// What is set, without the user and the password of a proxy.
     public var description: String {

@@ -20,6 +20,7 @@ import Testing
         func take(_ id: Int, at host: String) -> Bool { places.take(id, at: host) }
         func leave(_ id: Int) -> [Int] { places.leave(id) }
         func share(at host: String) -> [Int] { places.share(at: host) }
+        var isEmpty: Bool { places.isEmpty }
     }
 
     @Test func nothingWaitsWhereNothingIsLimited() {
@@ -46,6 +47,33 @@ import Testing
         #expect(places.leave(3) == [])
         #expect(places.leave(2) == [])
         #expect(places.take(5, at: "a"))
+    }
+
+    // The address of an object that has gone is soon that of another.
+    @Test func identityThatComesAgainTakesNoPlaceOfItsPredecessor() throws {
+        let places = try Places(perHost: 1, total: nil)
+        #expect(places.take(0, at: "a"))
+        #expect(places.take(1, at: "b"))
+        #expect(!places.take(2, at: "a"))
+        #expect(!places.take(3, at: "a"))
+        #expect(places.leave(2) == [])
+        #expect(!places.take(2, at: "b"))
+
+        #expect(places.leave(0) == [3])
+        #expect(places.leave(1) == [2])
+    }
+
+    @Test func hostsWithoutTransfersAreForgotten() throws {
+        let places = try Places(perHost: 1, total: 2)
+        #expect(places.take(0, at: "a"))
+        #expect(places.share(at: "a") == [])
+        #expect(places.take(1, at: "a"))
+        #expect(places.take(2, at: "b"))
+        #expect(!places.take(3, at: "c"))
+        #expect(places.leave(3) == [])
+        for id in 0..<3 { #expect(places.leave(id) == []) }
+
+        #expect(places.isEmpty)
     }
 
     @Test func limitForAllGoesToTheOneThatHasWaitedLongest() throws {
@@ -111,7 +139,7 @@ import Testing
                 waiting.subtract(next)
                 inside.formUnion(next)
             }
-            #expect(done == 60 && waiting.isEmpty)
+            #expect(done == 60 && waiting.isEmpty && places.isEmpty)
         }
     }
 }
