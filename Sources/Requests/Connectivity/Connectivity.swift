@@ -195,9 +195,9 @@ extension Connectivity {
     /// also for requests to itself.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
-        let isObserved = NetworkInterfaces.observe { connectivity.status = NetworkInterfaces.status() }
-        // Behind the subscription: a change in between is told.
-        if isObserved { connectivity.status = NetworkInterfaces.status() }
+        _ = NetworkInterfaces.observe {
+            if let status = NetworkInterfaces.status() { connectivity.status = status }
+        }
         return connectivity
     }()
 }

@@ -15,9 +15,10 @@ import Musl
 enum NetworkInterfaces {
     /// Reads what there is: an interface that is up, isn't the loopback, and has an address that others can reach.
     ///
-    /// Of several, the one counts that the default route leads over.
-    static func status() -> Connectivity.Status {
-        let usable = usableNames()
+    /// Of several, the one counts that the default route leads over. Nil where the system doesn't say, as without a free
+    /// descriptor.
+    static func status() -> Connectivity.Status? {
+        guard let usable = usableNames() else { return nil }
         guard !usable.isEmpty else { return .disconnected }
         let name = defaultRoutes().first { usable.contains($0) } ?? usable.sorted()[0]
         return .connected(kind(of: name))
@@ -25,7 +26,8 @@ enum NetworkInterfaces {
 
     // MARK: Changes
 
-    /// Calls `change` whenever links, addresses or routes have changed, for as long as the process lives (rtnetlink(7)).
+    /// Calls `change` once before it returns, and whenever links, addresses or routes have changed, for as long as the process
+    /// lives (rtnetlink(7)); one call at a time.
     ///
     /// What has changed isn't read from the messages: they may have been lost, and what there is now is easily asked.
     ///
@@ -45,6 +47,8 @@ enum NetworkInterfaces {
             change()
         }
         source.resume()
+        // Behind the subscription, so that no change is missed, and on its queue, so that none is older than what follows.
+        queue.sync(execute: change)
         return true
     }
 
@@ -72,9 +76,9 @@ enum NetworkInterfaces {
 
     // MARK: What there is
 
-    private static func usableNames() -> Set<String> {
+    private static func usableNames() -> Set<String>? {
         var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return [] }
+        guard getifaddrs(&list) == 0 else { return nil }
         defer { freeifaddrs(list) }
         var names: Set<String> = []
         var next = list

@@ -128,6 +128,11 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Releases what the work held, when the completions are enqueued; called once.
     func didTell(_ settled: SettledOperation) {}
 
+    /// Ends the turn of an operation that has its result before its start, as there is nothing left that it would do.
+    func didSettleUnstarted() {
+        core.withLock { $0.links.place }?.leave()
+    }
+
     /// Does what the lifecycle asks for.
     private func perform(_ action: OperationLifecycle.Action) {
         switch action {
@@ -147,7 +152,9 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         while true {
             switch core.withLock({ $0.endDelivery() }) {
             case .tell(let late): if let result { late.tell(result) }
-            case .over(let action): return perform(action)
+            case .over(let action):
+                if core.withLock({ $0.lifecycle.state == .settled(.start) }) { didSettleUnstarted() }
+                return perform(action)
             }
         }
     }
@@ -193,7 +200,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         through operation: Operation,
         sparing isVerified: (Operation) -> Bool = { _ in false }
     ) -> RequestError? {
-        let isDependedUpon = core.withLock { $0.links.isDependedUpon }
+        // Others wait for one in a line without depending on it.
+        let isDependedUpon = core.withLock { $0.links.isDependedUpon || $0.links.place != nil }
         let walk = DependencyWalk(
             from: [operation],
             throughAsynchronous: isDependedUpon,
@@ -204,6 +212,9 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         for reached in walk.asynchronous { reached.core.withLock { $0.links.isDependedUpon = true } }
         return nil
     }
+
+    /// Whether anything depends on the operation, as far as is known.
+    final var isDependedUpon: Bool { core.withLock { $0.links.isDependedUpon } }
 
     /// Makes the operation wait for another, of which it is known that it doesn't wait for this one.
     final func addVerifiedDependency(_ operation: Operation) {

@@ -34,6 +34,7 @@ struct DependencyWalk {
         }
         var origins: [ObjectIdentifier: Operation?] = [:]
         var open: [(operation: Operation, origin: Operation?)] = first.map { ($0, nil) }
+        var lines: ExclusiveLines?
         while let (operation, origin) = open.popLast() {
             guard origins[ObjectIdentifier(operation)] == nil else { continue }
             origins[ObjectIdentifier(operation)] = .some(origin)
@@ -48,7 +49,11 @@ struct DependencyWalk {
             }
             // Links of finished operations delay nothing, and the finished library's own have none.
             guard !operation.isFinished else { continue }
-            for next in operation.awaited { open.append((next, operation)) }
+            for next in operation.dependencies { open.append((next, operation)) }
+            guard let gate = operation as? OperationGate, gate.ticket() != nil else { continue }
+            let known = lines ?? ExclusiveLines()
+            for next in known.operations(before: gate) { open.append((next, operation)) }
+            lines = known
         }
     }
 
@@ -71,12 +76,6 @@ extension RequestError {
 }
 
 extension Operation {
-    /// What the operation waits for: what it depends on, and what is before it in a line.
-    final var awaited: [Operation] {
-        guard let gate = self as? OperationGate else { return dependencies }
-        return dependencies + gate.line()
-    }
-
     /// What people know the operation by.
     final var shownName: String {
         name ?? (self as? AsynchronousOperation)?.shownType ?? String(describing: type(of: self))
@@ -93,16 +92,16 @@ extension Operation {
 /// No queue runs it, so it takes no place in one.
 // Sendable: Operation demands that it be restated; what is added here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
-    /// The operations before the one that waits here, in lines that have an order of their own.
-    let line: @Sendable () -> [Operation]
+    /// The number of the one that waits here in lines with an order of their own; nil outside of them.
+    let ticket: @Sendable () -> Int?
 
     /// Makes a gate that is closed.
     ///
     /// - Parameters:
     ///   - causes: What has to be finished before it can open, for pictures and for the search for cycles.
-    ///   - line: What else has to be.
-    init(behind causes: [Operation] = [], line: @escaping @Sendable () -> [Operation] = { [] }) {
-        self.line = line
+    ///   - ticket: The number in ``ExclusiveLines``, if what is in front there has to be finished, too.
+    init(behind causes: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
+        self.ticket = ticket
         super.init()
         for cause in causes { addDependency(cause) }
         start()

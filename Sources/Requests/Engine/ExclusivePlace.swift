@@ -25,8 +25,7 @@ final class ExclusivePlace: Sendable {
     init(in categories: Set<ExclusiveCategory>, behind causes: [Operation]) {
         let ticket = Locked(Ticket.none)
         let gate = OperationGate(behind: causes) {
-            guard case .number(let number) = ticket.withLock({ $0 }) else { return [] }
-            return Registry.shared.operations(before: number)
+            if case .number(let number) = ticket.withLock({ $0 }) { number } else { nil }
         }
         (self.gate, self.ticket, self.categories) = (gate, ticket, categories)
     }
@@ -96,25 +95,32 @@ final class ExclusivePlace: Sendable {
         }
         guard !isLate else { return Registry.shared.leave(number) }
         guard !Registry.shared.join(number, categories) else { return gate.open() }
-        // A group that runs may hold what one of its members waits for.
-        let behind = Registry.shared.operations(behind: number)
-        let walk = DependencyWalk(from: operation.awaited, throughAsynchronous: true) { reached in
-            reached === operation || behind.contains { $0 === reached }
+        guard let error = cycle(of: operation, number, gate) else { return }
+        operation.end(refusedWith: error)
+        // It has its result, and still has to be started to finish.
+        gate.open()
+        Registry.shared.leave(number)
+    }
+
+    /// The error of an operation that would wait for itself, now that it has joined the lines.
+    ///
+    /// So it is if one in front waits for it, or for one that it has gone ahead of. A request that was just added is
+    /// waited for by none, which saves the walk along the lines.
+    private static func cycle(of operation: Operation, _ number: Int, _ gate: OperationGate) -> RequestError? {
+        let behind = Set(Registry.shared.operations(behind: number).map(ObjectIdentifier.init))
+        let isWaitedFor = (operation as? AsynchronousOperation)?.isDependedUpon ?? true
+        guard isWaitedFor || gate.isDependedUpon || !behind.isEmpty else { return nil }
+        let inFront = ExclusiveLines().operations(before: gate)
+        let walk = DependencyWalk(from: inFront, throughAsynchronous: true) { reached in
+            reached === operation || reached === gate || behind.contains(ObjectIdentifier(reached))
         }
-        if let last = walk.path.last {
-            let error =
-                last === operation
-                ? RequestError.dependencyCycle(of: operation, through: walk.path)
-                : RequestError.dependencyCycle(of: operation, through: walk.path + [operation])
-            operation.end(refusedWith: error)
-            // It has its result, and still has to be started to finish.
-            gate.open()
-            Registry.shared.leave(number)
-        }
+        guard let last = walk.path.last else { return nil }
+        let isOwn = last === operation || last === gate
+        return .dependencyCycle(of: operation, through: isOwn ? walk.path : walk.path + [operation])
     }
 
     /// All lines of the process.
-    private final class Registry: Sendable {
+    fileprivate final class Registry: Sendable {
         static let shared = Registry()
 
         /// Whose place it is; held weakly, as it is for its owners to say when it ends.
@@ -165,13 +171,28 @@ final class ExclusivePlace: Sendable {
             }
         }
 
-        func operations(before number: Int) -> [Operation] {
-            state.withLock { state in state.table.ids(before: number).compactMap { state.visitors[$0]?.operation } }
+        /// For each that waits, the operations that are directly in front of it.
+        func predecessors() -> [Int: [Operation]] {
+            // Put in order outside the lock, by a copy: the lines may be long.
+            let (table, visitors) = state.withLock { ($0.table, $0.visitors) }
+            return table.predecessors().mapValues { $0.compactMap { visitors[$0]?.operation } }
         }
 
         func operations(behind number: Int) -> [Operation] {
             state.withLock { state in state.table.ids(behind: number).compactMap { state.visitors[$0]?.operation } }
         }
+    }
+}
+
+/// The lines as they were at one moment, for a walk or a picture.
+///
+/// - Complexity: To make it, O(n log n) in the number of operations that wait for their turns; to use it, O(1).
+struct ExclusiveLines {
+    private let predecessors = ExclusivePlace.Registry.shared.predecessors()
+
+    /// The operations that have to leave directly before a gate opens: one in each line.
+    func operations(before gate: OperationGate) -> [Operation] {
+        gate.ticket().flatMap { predecessors[$0] } ?? []
     }
 }
 
@@ -186,12 +207,12 @@ extension Operation {
     ///   - causes: What has to be finished before it joins the lines; nil, the default, is all that it depends on.
     final func takePlace(in categories: Set<ExclusiveCategory>, behind causes: [Operation]? = nil) {
         guard !categories.isEmpty, !CallScope.isOnBehalfOfAnother, !isFinished else { return }
+        // A queue asks once more, for what is added to it by others.
+        guard (self as? AsynchronousOperation)?.core.withLock({ $0.links.place }) == nil else { return }
         let place = ExclusivePlace(in: categories, behind: causes ?? dependencies)
         if let operation = self as? AsynchronousOperation {
             let isFirst = operation.core.withLock { state in
                 guard state.links.place == nil else { return false }
-                // Others wait for it while it has its turn, without depending on it.
-                state.links.isDependedUpon = true
                 state.links.place = place
                 return true
             }

@@ -11,9 +11,10 @@
 /// A category is a value, such as a name or the identifier of a document, or a type. Equal values of one type are one
 /// category. An operation may be of several: it runs when it is the only one in all of them.
 ///
-/// What waits for its turn takes no place in its queue. The turn comes when everything that the operation depends on is
-/// finished, for the highest priority first and among equals for the one that came first; it is over when the operation
-/// is finished. An operation has the turns of all its categories or of none, so that two can't wait for each other.
+/// What waits for its turn takes no place in its queue. It joins the lines when everything that the operation depends on is
+/// finished; of several that one operation held up, in no certain order. The turn comes for the highest priority first, which
+/// is that of the moment of joining, and among equals for the one that joined first. It is over when the operation is
+/// finished, or cancelled before its start. An operation has the turns of all its categories or of none, so that two can't wait for each other.
 public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
     private let value: any Hashable & Sendable
 
@@ -30,9 +31,9 @@ public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
     /// The value, or the name of the type.
     public var description: String { String(describing: value).shortened() }
 
-    /// Compares the values, which are of the same type if they are equal.
+    /// Compares the types and the values: 1 as an `Int` and 1 as an `Int64` are two categories.
     public static func == (lhs: ExclusiveCategory, rhs: ExclusiveCategory) -> Bool {
-        AnyHashable(lhs.value) == AnyHashable(rhs.value)
+        type(of: lhs.value) == type(of: rhs.value) && AnyHashable(lhs.value) == AnyHashable(rhs.value)
     }
 
     /// Hashes the value.
@@ -68,6 +69,8 @@ struct ExclusivityTable: Sendable {
     private struct Lane: Sendable {
         var holder: Int?
         var line = WaitingLine()
+        /// How many wait, by priority.
+        var counts: [Int: Int] = [:]
     }
 
     private var lanes: [ExclusiveCategory: Lane] = [:]
@@ -82,17 +85,20 @@ struct ExclusivityTable: Sendable {
     mutating func join(_ id: Int, _ joined: Set<ExclusiveCategory>, priority: Int) -> Bool {
         categories[id] = joined
         priorities[id] = priority
-        for category in joined { lanes[category, default: Lane()].line.add(id, priority: priority) }
+        for category in joined {
+            lanes[category, default: Lane()].line.add(id, priority: priority)
+            lanes[category]?.counts[priority, default: 0] += 1
+        }
         return grant(id)
     }
 
     /// Leaves the lines, or ends the turn; gives those whose turns have come by that.
     mutating func leave(_ id: Int) -> [Int] {
         guard let left = categories.removeValue(forKey: id) else { return [] }
-        priorities[id] = nil
+        let priority = priorities.removeValue(forKey: id) ?? 0
         for category in left {
             if lanes[category]?.holder == id { lanes[category]?.holder = nil }
-            lanes[category]?.line.remove(id)
+            if lanes[category]?.line.remove(id) == true { lanes[category]?.counts[priority, default: 1] -= 1 }
             if let lane = lanes[category], lane.holder == nil, lane.line.isEmpty { lanes[category] = nil }
         }
         return left.compactMap { category in
@@ -106,14 +112,19 @@ struct ExclusivityTable: Sendable {
         categories[id]?.allSatisfy { lanes[$0]?.holder == id } ?? false
     }
 
-    /// Those that have to leave before the turn of one that waits: those that have theirs first, and the one that is
-    /// directly in front of it last.
+    /// For each that waits, those that are directly in front of it: one in each of its lines.
     ///
-    /// - Complexity: O(n log n) in the length of the lines.
-    func ids(before id: Int) -> [Int] {
-        let holders = others(than: id) { [$0.holder].compactMap(\.self) }
-        let waiting = others(than: id) { $0.line.ids(before: id) }
-        return holders.sorted() + waiting.subtracting(holders).sorted { order($0) < order($1) }
+    /// - Complexity: O(n log n) in the number of those that wait.
+    func predecessors() -> [Int: [Int]] {
+        var predecessors: [Int: Set<Int>] = [:]
+        for lane in lanes.values {
+            var last = lane.holder
+            for id in lane.line.ids.sorted(by: { order($0) < order($1) }) {
+                if let last { predecessors[id, default: []].insert(last) }
+                last = id
+            }
+        }
+        return predecessors.mapValues { $0.sorted() }
     }
 
     /// What the lines are in the order of.
@@ -121,14 +132,12 @@ struct ExclusivityTable: Sendable {
 
     /// Those whose turns come after that of one that waits.
     ///
-    /// - Complexity: O(n) in the length of the lines.
+    /// - Complexity: O(1) where it is the last one, else O(n) in the length of the lines.
     func ids(behind id: Int) -> Set<Int> {
-        others(than: id) { $0.line.ids(behind: id) }
-    }
-
-    private func others(than id: Int, in lane: (Lane) -> [Int]) -> Set<Int> {
-        guard !isHolder(id), let categories = categories[id] else { return [] }
-        return Set(categories.compactMap { lanes[$0] }.flatMap(lane))
+        guard !isHolder(id), let categories = categories[id], let priority = priorities[id] else { return [] }
+        let overtaken = categories.compactMap { lanes[$0] }
+            .filter { lane in lane.counts.contains { $0.key < priority && $0.value > 0 } }
+        return Set(overtaken.flatMap { $0.line.ids(behind: id) })
     }
 
     private mutating func grant(_ id: Int) -> Bool {
@@ -138,6 +147,7 @@ struct ExclusivityTable: Sendable {
         }
         for category in wanted {
             _ = lanes[category]?.line.takeFirst()
+            lanes[category]?.counts[priorities[id] ?? 0, default: 1] -= 1
             lanes[category]?.holder = id
         }
         return true

@@ -37,6 +37,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     final var memberIDs: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
     /// What keeps the group from starting until it is over.
     private let gate: OperationGate
+    private let outerTurns: [OperationGate]
     private let roll: Locked<GroupRoll>
     /// What the closure has returned.
     private let value = Locked<Success?>(nil)
@@ -49,25 +50,30 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ///   - failsFast: Whether the first failure ends it.
     ///   - causes: What has to be finished before it begins.
     ///   - categories: Of which it has to be the only one, from its beginning to its end.
+    ///   - priority: How soon its turn comes, and it is finished; nil is the usual.
     ///   - name: The name of its type, for people.
     init(
         on parent: some RequestQueue,
         failsFast: Bool,
         behind causes: [Operation] = [],
         exclusive categories: Set<ExclusiveCategory> = [],
+        priority: Operation.QueuePriority?,
         name: String
     ) {
         self.failsFast = failsFast
         gate = OperationGate(behind: causes)
         // The members of a group within a group run where both are, and are members of one.
         let outer = parent as? any NestedQueue
+        outerTurns = outer?.turns ?? []
+        underlyingQueue = parent.underlyingQueue.asOptional
         roll = Locked(GroupRoll(parent: outer?.parent ?? parent))
         followers = [QueueFollower()] + (outer?.followers ?? [])
         let monitors = parent.environment.monitors
         feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
         super.init(source: .value(GroupRequest(typeName: name)))
         addDependency(gate)
-        takePlace(in: categories, behind: causes)
+        if let priority { queuePriority = priority }
+        takePlace(in: categories, behind: causes + outerTurns)
         feed?.report(.operationMade)
     }
 
@@ -76,7 +82,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// The members that aren't finished, in the order of their coming.
     public final var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
     /// That of the queue that the group is on.
-    public final var underlyingQueue: DispatchQueue? { parent?.underlyingQueue.asOptional }
+    public final let underlyingQueue: DispatchQueue?
     /// That of the queue that the group is on.
     public final var transport: any HTTPTransport { parent?.requestTransport ?? DefaultTransport.shared }
     /// That of the queue that the group is on.
@@ -99,7 +105,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         } else {
             addVerifiedDependency(operation)
         }
-        if let turn { operation.addDependency(turn) }
+        for turn in turns { operation.addDependency(turn) }
         (operation as? AsynchronousOperation)?.core.withLock { $0.links.group = self }
         follow(operation)
         for follower in followers { follower.add(operation) }
@@ -107,8 +113,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
     }
 
-    /// What has to open before a member runs; nil where nothing has.
-    private var turn: OperationGate? { core.withLock { $0.links.place }?.gate }
+    /// What has to open before a member runs: the group's own turn, and those of the groups that it is in.
+    final var turns: [OperationGate] { (core.withLock { $0.links.place }.map { [$0.gate] } ?? []) + outerTurns }
 
     private func follow(_ operation: Operation) {
         let id = ObjectIdentifier(operation)
@@ -127,6 +133,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     private func refuseLate(_ operation: Operation) {
         operation.end(refusedWith: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
         OperationQueue.besideBounds.addOperation(operation)
+        operation.remindQueue()
     }
 
     // MARK: Progress
@@ -173,7 +180,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
             work?()
         }
         for cause in causes { approach.addDependency(cause) }
-        if let turn { approach.addDependency(turn) }
+        for turn in turns { approach.addDependency(turn) }
         OperationQueue.besideBounds.addOperation(approach)
         approach.remindQueue()
     }
@@ -241,7 +248,9 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     override var shownType: String { request?.typeName ?? super.shownType }
 
+    // Normally there is nothing left to be cancelled. What is has its result before the group tells its own.
     override func willTell(_ settled: SettledOperation) {
+        roll.withLock { $0.end() }.cancel()
         guard let feed else { return }
         switch result {
         case .success: feed.report(.operationEnded(.success))
@@ -250,13 +259,14 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         }
     }
 
-    // Normally there is nothing left to be cancelled.
     override func didTell(_ settled: SettledOperation) {
         super.didTell(settled)
-        let (rest, isComplete) = roll.withLock { ($0.end(), $0.isComplete) }
-        rest.cancel()
+        if roll.withLock({ $0.isComplete }) { gate.open() }
+    }
+
+    // It has its turn until the last member is finished.
+    override func didSettleUnstarted() {
         core.withLock { $0.links.place }?.giveUp()
-        if isComplete { gate.open() }
     }
 
     private static var isCancelledKey: String { "isCancelled" }
@@ -268,6 +278,8 @@ struct GroupRoll: Sendable {
     struct Rest: Sendable {
         let members: [Operation]
         let task: Task<Void, Never>?
+        /// Released outside the lock, perhaps by the last that holds it.
+        let parent: (any RequestQueue)?
 
         func cancel() {
             task?.cancel()
@@ -336,7 +348,7 @@ struct GroupRoll: Sendable {
     /// Ends the group, and gives what is to be cancelled.
     mutating func end() -> Rest {
         defer { (isOver, parent, task) = (true, nil, nil) }
-        return Rest(members: isOver ? [] : unsettled, task: task)
+        return Rest(members: isOver ? [] : unsettled, task: task, parent: parent)
     }
 }
 
@@ -352,6 +364,8 @@ protocol NestedQueue: RequestQueue {
     var parent: (any RequestQueue)? { get }
     /// The members, those that are finished included.
     var memberIDs: Set<ObjectIdentifier> { get }
+    /// What has to open before a member runs.
+    var turns: [OperationGate] { get }
     /// What follows the progress of the members.
     var followers: [QueueFollower] { get }
     /// The members that aren't finished, and theirs.
@@ -369,26 +383,5 @@ extension RequestOperation: GroupMember {
         observe { outcome in
             if case .failure(let error) = outcome { body(error) } else { body(nil) }
         }
-    }
-}
-
-// MARK: - Producing
-
-extension AsynchronousOperation {
-    /// Adds an operation where this one is: to its group, or else to the queue that is running it.
-    ///
-    /// ```swift
-    /// override func execute() {
-    ///     for page in pages { produce(PageOperation(page)) }
-    ///     finish()
-    /// }
-    /// ```
-    ///
-    /// Call it from ``execute()``, before ``finish()``: then the group isn't over. What depends on this operation doesn't wait
-    /// for what it produces, and what depends on the group does. In no group, and elsewhere than on the thread that
-    /// called `execute`, the operation runs on a queue without a bound.
-    public final func produce(_ operation: Operation) {
-        if let group = core.withLock({ $0.links.group }) as? any RequestQueue { return group.place(operation) }
-        (OperationQueue.current ?? .besideBounds).place(operation)
     }
 }

@@ -234,15 +234,17 @@ extension RequestQueue {
     ///
     /// Operations of any type are in it. They go on while it is made, so the states needn't be of exactly one moment.
     ///
-    /// - Complexity: O(n) in the number of operations and dependencies.
+    /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number of operations of the
+    ///   process that wait for their turns in a category.
     public func graph() -> QueueGraph {
         var found = operations.filter { !($0 is OperationGate) }
         var indices: [ObjectIdentifier: Int] = [:]
         for (index, operation) in found.enumerated() { indices[ObjectIdentifier(operation)] = index }
         var edges: [QueueGraph.Edge] = []
+        let lines = ExclusiveLines()
         var next = 0
         while next < found.count {
-            for (cause, kind) in found[next].causes {
+            for (cause, kind) in found[next].causes(in: lines) {
                 let index = indices[ObjectIdentifier(cause)] ?? found.count
                 if index == found.count {
                     indices[ObjectIdentifier(cause)] = index
@@ -260,7 +262,7 @@ extension Operation {
     /// What the operation waits for, each once, and why.
     ///
     /// A gate is drawn as what it waits for itself; of a line, only the last operation in front is.
-    fileprivate var causes: [(Operation, QueueGraph.Edge.Kind)] {
+    fileprivate func causes(in lines: ExclusiveLines) -> [(Operation, QueueGraph.Edge.Kind)] {
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var causes: [(Operation, QueueGraph.Edge.Kind)] = []
         func add(_ cause: Operation, _ kind: QueueGraph.Edge.Kind) {
@@ -270,7 +272,7 @@ extension Operation {
         for dependency in dependencies {
             if let gate = dependency as? OperationGate {
                 for cause in gate.dependencies { add(cause, .dependency) }
-                if let last = gate.line().last { add(last, .exclusivity) }
+                for last in lines.operations(before: gate) { add(last, .exclusivity) }
             } else {
                 add(dependency, members.contains(ObjectIdentifier(dependency)) ? .membership : .dependency)
             }

@@ -109,6 +109,7 @@ extension RequestQueue {
             failsFast: failingFast,
             behind: dependencies,
             exclusive: categories,
+            priority: priority,
             name: "RequestGroup<\(R.shownTypeName)>"
         )
         group.fill(with: requests) {
@@ -128,7 +129,7 @@ extension RequestQueue {
         }
         group.begin(after: dependencies)
         group.endBuilding()
-        enqueue(group, dependencies: [], priority: priority)
+        place(group)
         return group
     }
 
@@ -174,13 +175,14 @@ extension RequestQueue {
             failsFast: failingFast,
             behind: causes,
             exclusive: categories,
+            priority: priority,
             name: "RequestGroup<\(R.shownTypeName)>"
         )
         if let completion {
             group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility), completion)
         }
         let work = CallScope.carried { [weak group, operations = (repeat each operations)] (_: Void) in
-            guard let group else { return }
+            guard let group, !group.hasResult else { return }
             do {
                 let requests = try make(repeat (each operations).valueOfDependency())
                 group.fill(with: requests) {
@@ -192,7 +194,7 @@ extension RequestQueue {
             }
         }
         group.begin(after: causes) { work(()) }
-        enqueue(group, dependencies: [], priority: priority)
+        place(group)
         return group
     }
 
@@ -221,7 +223,13 @@ extension RequestQueue {
         priority: Operation.QueuePriority? = nil,
         completion: @escaping @Sendable (repeat Result<(each R).Success, (each R).Failure>) -> Void
     ) -> OperationGroup<Void> {
-        let group = OperationGroup<Void>(on: self, failsFast: false, behind: dependencies, name: "OperationGroup")
+        let group = OperationGroup<Void>(
+            on: self,
+            failsFast: false,
+            behind: dependencies,
+            priority: priority,
+            name: "OperationGroup"
+        )
         let operations =
             (repeat group.addRequest(each requests, session: session, dependencies: dependencies, priority: priority))
         group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)) { _ in
@@ -229,7 +237,7 @@ extension RequestQueue {
         }
         group.begin(after: dependencies)
         group.endBuilding(with: ())
-        enqueue(group, dependencies: [], priority: priority)
+        place(group)
         return group
     }
 
@@ -275,6 +283,7 @@ extension RequestQueue {
             failsFast: failingFast,
             behind: causes,
             exclusive: categories,
+            priority: priority,
             name: "OperationGroup<\(Success.self)>"
         )
         if let completion {
@@ -283,7 +292,28 @@ extension RequestQueue {
         group.run(after: causes) { [operations = (repeat each operations)] in
             try await body(group, repeat (each operations).valueOfDependency())
         }
-        enqueue(group, dependencies: [], priority: priority)
+        place(group)
         return group
+    }
+}
+
+// MARK: - Producing
+
+extension AsynchronousOperation {
+    /// Adds an operation where this one is: to its group, or else to the queue that is running it.
+    ///
+    /// ```swift
+    /// override func execute() {
+    ///     for page in pages { produce(PageOperation(page)) }
+    ///     finish()
+    /// }
+    /// ```
+    ///
+    /// Call it from ``execute()``, before ``finish()``: then the group isn't over. What depends on this operation doesn't wait
+    /// for what it produces, and what depends on the group does. In no group, and elsewhere than on the thread that
+    /// called `execute`, it runs on a queue without a bound; on the main thread, on the main queue.
+    public final func produce(_ operation: Operation) {
+        if let group = core.withLock({ $0.links.group }) as? any RequestQueue { return group.place(operation) }
+        (OperationQueue.current ?? .besideBounds).place(operation)
     }
 }

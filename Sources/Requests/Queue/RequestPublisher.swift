@@ -111,7 +111,10 @@ private final class RequestSubscription<Success: Sendable, Failure: Error>: Subs
     }
 
     private func deliver(_ result: Result<Success, Failure>) {
-        guard state.withLock({ $0.beginDelivery() }) else { return }
+        // The operation is held until the lock is free again: its release may be the last.
+        let (former, isDue) = state.withLock { state in (state, state.beginDelivery()) }
+        defer { withExtendedLifetime(former) {} }
+        guard isDue else { return }
         switch result {
         case .success(let value):
             receiveValue(value)

@@ -114,7 +114,7 @@ extension RequestQueue {
         return (outcome.response(to: request, record), record?.asked)
     }
 
-    /// Finds out whether a host can be reached, by a request of its own: `HEAD`, without retries and cookies.
+    /// Finds out whether a host can be reached, by a request of its own: `HEAD`, without retries, cookies and credentials.
     ///
     /// Any answer is one, whatever its status. That a host could be reached doesn't say that it can be a moment later: to
     /// send something, send it, and look at the error.
@@ -131,7 +131,15 @@ extension RequestQueue {
     ) async -> Bool {
         var probe = ReachabilityProbe(url: url)
         probe.options.deadline = limit
-        return (try? await fetch(probe, session: session)) != nil
+        // They may want a credential that there is none of, or send again what was to be tried once.
+        probe.options.bypassedInterceptors = environment.interceptors.map { type(of: $0) }
+        do {
+            try await fetch(probe, session: session)
+            return true
+        } catch {
+            // What a validator or an interceptor makes of an answer, it is one.
+            return error.response != nil
+        }
     }
 
     /// Runs an operation, and waits for its end, without holding on to it: one that the queue doesn't run ends when the
@@ -211,6 +219,7 @@ private struct ReachabilityProbe: DataRequest {
         options.retry = .never
         options.redirect = .refuse
         options.usesCookies = false
+        options.isUnauthenticated = true
         options.validatesStatus = false
     }
 

@@ -44,8 +44,10 @@ extension RequestQueue {
         var dependencies: [Operation] = []
         repeat dependencies.append((each operations).awaitedOperation)
         for dependency in dependencies { operation.addDependency(dependency) }
-        operation.takePlace(in: categories)
-        enqueue(operation, dependencies: [], priority: priority)
+        // It counts in the lines, too.
+        if let priority { operation.queuePriority = priority }
+        takePlace(operation, in: categories)
+        place(operation)
         return operation
     }
 

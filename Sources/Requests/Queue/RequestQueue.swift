@@ -252,7 +252,7 @@ extension RequestQueue {
     ///
     /// The operations that wait may have all the places. A client sees to that itself, and so must a queue of another kind that has a bound.
     func place(_ operation: Operation) {
-        if let operation = operation as? AsynchronousOperation { operation.takePlace(in: operation.exclusivity) }
+        if let operation = operation as? AsynchronousOperation { takePlace(operation, in: operation.exclusivity) }
         if CallScope.isOnBehalfOfAnother, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)
         } else {
@@ -265,6 +265,13 @@ extension RequestQueue {
 // MARK: - Exclusivity
 
 extension RequestQueue {
+    /// Has an operation that is about to be added wait for its turn, behind those of the groups that it is added to.
+    func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
+        guard !categories.isEmpty else { return }
+        for turn in (self as? any NestedQueue)?.turns ?? [] { operation.addDependency(turn) }
+        operation.takePlace(in: categories)
+    }
+
     /// Adds an operation of any kind that waits until it is the only one that runs in some categories.
     ///
     /// ```swift
@@ -279,7 +286,7 @@ extension RequestQueue {
     ///   - operation: What to run; on no queue yet.
     ///   - categories: What it has to be the only one of.
     public func addOperation(_ operation: Operation, exclusive categories: Set<ExclusiveCategory>) {
-        operation.takePlace(in: categories)
+        takePlace(operation, in: categories)
         place(operation)
     }
 }
@@ -345,7 +352,7 @@ extension RequestQueue {
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable () -> Void
     ) {
-        let operations = operations
+        let operations = (self as? any NestedQueue)?.nestedOperations ?? operations
         for operation in operations { operation.cancel() }
         let queue = queue(for: completionQueue)
         let end = BlockOperation { queue.async(execute: completion) }

@@ -85,7 +85,7 @@ import Testing
         for operation in operations {
             queue.addOperation(operation, exclusive: [category])
             // It has joined the line when its approach is over.
-            try await eventually { operation.dependencies.first.map { !$0.awaited.isEmpty } ?? false }
+            try await eventually { operation.isInLine }
         }
         first.finish()
         for operation in operations { await operation.end() }
@@ -265,7 +265,7 @@ import Testing
         let waiting = ManualOperation()
         waiting.name = "waiting"
         queue.addOperation(waiting, exclusive: [category])
-        try await eventually { waiting.dependencies.first.map { !$0.awaited.isEmpty } ?? false }
+        try await eventually { waiting.isInLine }
         let first = queue.addRequest(TextRequest(identifier: "first"))
         queue.addGroup(after: first) { _ in [TextRequest()] }
 
