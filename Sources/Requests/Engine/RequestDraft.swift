@@ -21,7 +21,6 @@ struct RequestDraft {
     @inline(never)
     init(_ request: HTTPRequest, for attempt: CallAttempt) throws {
         var request = request
-        attempt.options.change(&request)
         // They have been read, and are those of the operation: what interceptors send on isn't to have them again.
         if request.attachment != nil { request.attachment = nil }
         own = OwnFields(described: request.headers, inherited: attempt.environment.headers)

@@ -181,9 +181,16 @@ extension RequestOptions {
         return options
     }
 
+    /// Whether modifiers have recorded changes.
+    var hasChanges: Bool { policies.changes != nil }
+
+    /// Has a request pass by a cache that the transport has, if that is wanted.
+    func apply(to request: inout HTTPRequest) {
+        if caching == .none { request.cachePolicy = .reloadIgnoringLocalCacheData }
+    }
+
     /// Makes the changes that modifiers have recorded.
     func change(_ request: inout HTTPRequest) {
-        guard policies.changes != nil else { return }
         for change in changes { change(&request) }
     }
 }

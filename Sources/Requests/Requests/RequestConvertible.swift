@@ -44,7 +44,8 @@ extension RequestConvertible {
     /// What to send, with what modifiers have changed of it.
     var changedHTTP: HTTPRequest {
         var request = http
-        options.change(&request)
+        // Those of the requests that it is made of, too.
+        resolvedOptions.change(&request)
         return request
     }
 
