@@ -102,7 +102,9 @@ extension HTTPRequest {
         if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
         var inheritedQuery = inheritedQuery(of: environment)
         inheritedQuery.adopt(environment.queryEncoder.encoding)
+        let own = query
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
+        if case .parameter(let item) = guide { replaceParameter(item, style: own) }
         return applyHeaders(of: inherited)
     }
 

@@ -254,7 +254,7 @@ extension HTTPRequest {
     ) throws(InvalidRequest) {
         switch target {
         case .query(let item):
-            query.set(item.value, for: item.name)
+            guide = .parameter(item)
         case .link(let url, isForeign: false):
             try resolve(baseURL: baseURL, inheriting: [])
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -263,8 +263,7 @@ extension HTTPRequest {
                 components?.percentEncodedUser = self.url.user(percentEncoded: true)
                 components?.percentEncodedPassword = self.url.password(percentEncoded: true)
             }
-            address = .url(components?.url ?? url)
-            (query, guide) = ([], .origin)
+            follow(components?.url ?? url, .origin)
         case .link(let url, isForeign: true):
             guard body.isEmpty else {
                 throw InvalidRequest(.body, "isn't sent to another origin, where the next page is")
@@ -273,8 +272,35 @@ extension HTTPRequest {
             headers.removeSecrets()
             headers.remove(.host)
             (authentication, credentialGenerations) = (.none, [:])
-            address = .url(url)
-            (query, guide) = ([], .otherOrigin)
+            follow(url, .otherOrigin)
+        }
+    }
+
+    /// Goes to an address that is whole: nothing of the query is added to it.
+    private mutating func follow(_ url: URL, _ guide: Guide) {
+        (address, self.guide) = (.url(url), guide)
+        (query, encodableQueries) = ([], [])
+    }
+
+    /// Puts a parameter in the place of all those of its name in the address, which is whole.
+    ///
+    /// - Parameters:
+    ///   - item: The parameter.
+    ///   - style: A query that says how it is written.
+    mutating func replaceParameter(_ item: Query.Item, style: Query) {
+        changeComponents { components in
+            let text = components.percentEncodedQuery ?? ""
+            var pieces = text.split(separator: "&", omittingEmptySubsequences: false)
+            func isNamed(_ piece: Substring) -> Bool {
+                Query(percentEncoded: String(piece), spaces: style.spaces).contains(item.name)
+            }
+            var query = style
+            query.removeAll { _ in true }
+            query.append(item)
+            let position = pieces.firstIndex(where: isNamed) ?? pieces.endIndex
+            pieces.removeAll(where: isNamed)
+            pieces.insert(Substring(query.percentEncoded), at: position)
+            components.percentEncodedQuery = pieces.filter { !$0.isEmpty }.joined(separator: "&")
         }
     }
 }
