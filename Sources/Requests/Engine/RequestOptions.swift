@@ -165,11 +165,13 @@ extension RequestOptions {
         options.priority = priority ?? base.priority
         options.httpPriority = httpPriority ?? base.httpPriority
         options.tag = tag ?? base.tag
+        options.caching = caching == .standard ? base.caching : caching
         options.configureTask = configureTask ?? base.configureTask
         options.usesCookies = usesCookies && base.usesCookies
         options.validatesStatus = validatesStatus && base.validatesStatus
         options.coalesce = coalesce || base.coalesce
         options.isUnauthenticated = isUnauthenticated || base.isUnauthenticated
+        options.exclusivity.formUnion(base.exclusivity)
         options.secretHeaders.formUnion(base.secretHeaders)
         options.conditions = base.conditions + conditions
         options.interceptors = base.interceptors + interceptors
