@@ -53,6 +53,11 @@ struct RequestDraft {
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
         // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
+        if !request.encodableQueries.isEmpty {
+            do { try request.encodeQueries(with: attempt.environment.queryEncoder) } catch {
+                throw RequestError(encoding: error)
+            }
+        }
         try request.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
         attempt.markSecrets(of: &request)
         do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
