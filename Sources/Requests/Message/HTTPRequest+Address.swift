@@ -108,21 +108,33 @@ extension HTTPRequest {
 
     /// The path of the address, escaped where it has to be.
     ///
-    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays. Each value that is
-    /// interpolated is one segment. A path that climbs out of the base URL with `..` is an error when the request is built.
+    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays, its query too. A path
+    /// with a query, as in `"users?page=2"`, brings that in the place of the address's; ``query`` stays in any case. Each
+    /// value that is interpolated is one segment. One that begins with a scheme and a host replaces the whole address.
+    ///
+    /// A path that climbs out of the base URL with `..` is an error when the request is built. So is an address that a
+    /// setter has refused before: no path repairs it.
     public var path: RequestPath {
         get { RequestPath(url.path(percentEncoded: true)) }
         set { setPath(newValue) }
     }
 
     private mutating func setPath(_ path: RequestPath) {
-        guard path.failure == nil, case .url(let url) = address, url.scheme != nil, AddressParts(path.text) == nil
-        else {
-            return address = Address(path)
+        if case .invalid = address { return }
+        guard path.failure == nil, AddressParts(path.text) == nil else { return address = Address(path) }
+        let (text, query) = path.text.splitAtQuery
+        guard case .url(let url) = address, url.scheme != nil else {
+            let kept = query ?? address.reference.splitAtQuery.query ?? ""
+            return address = .reference(kept.isEmpty ? text : "\(text)?\(kept)")
         }
         do throws(InvalidRequest) {
-            let encoded = try path.text.percentEncodedPath()
-            changeComponents { $0.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded }
+            let encoded = try text.percentEncodedPath()
+            changeComponents { components in
+                components.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded
+                guard let query else { return }
+                let encoded = PercentEncoding.query.encode(query, keepsTriplets: true)
+                components.percentEncodedQuery = encoded.isEmpty ? nil : encoded
+            }
         } catch {
             address = .invalid(error)
         }
