@@ -26,6 +26,8 @@ public struct RequestOptions: Sendable, Hashable {
     /// `URLSession` has; true by default.
     public var usesCookies = true
     /// How the request uses the cache of the environment; by default as HTTP says.
+    ///
+    /// With `.none`, a cache that the transport has isn't used either.
     public var caching = CachingPolicy.standard
     /// Whether a status that isn't among the valid ones is a failure; true by default.
     ///

@@ -156,6 +156,7 @@ extension RequestConvertible {
         environment.baseURL = baseURL
         var request = changedHTTP
         request.accept(responseDecoder.accepted, unless: [])
+        resolvedOptions.apply(to: &request)
         let implied = try request.inherit(environment)
         try request.authentication.authenticate(&request)
         try request.resolve(baseURL: baseURL, inheriting: [])
