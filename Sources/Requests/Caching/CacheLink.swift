@@ -17,7 +17,7 @@ struct CacheLink: Interceptor {
     ) async throws -> HTTPResponse<ResponseContent> {
         // What changes something removes what is stored of it in any case.
         if policy == .none, request.method.isSafe { return try await next(request) }
-        switch cache.answer(to: request, isRetry: next.cause == .retry) {
+        switch cache.answer(to: request, isRetry: next.cause == .retry, policy) {
         case .fresh(let response):
             context.source.recordAnswer(to: request)
             return response.map { .data($0) }
@@ -37,7 +37,7 @@ struct CacheLink: Interceptor {
             do {
                 return try await send(outgoing, for: request, stored: stored, next: next)
             } catch let error as RequestError where CacheRules.isFailure(error.code) {
-                guard let stale = cache.answer(insteadOfError: stored, for: request) else { throw error }
+                guard let stale = cache.answer(insteadOfError: stored, for: request, policy) else { throw error }
                 return stale.map { .data($0) }
             }
         }
@@ -61,21 +61,22 @@ struct CacheLink: Interceptor {
             if response.status == .notModified, !stored.validators.isEmpty {
                 let refreshed = cache.refresh(
                     stored,
-                    with: policy.applied(to: response).head,
+                    with: response.head,
                     for: request,
                     requestedAt: requestedAt,
-                    isStoredElsewhere: answer.isStoredElsewhere
+                    isStoredElsewhere: answer.isStoredElsewhere,
+                    policy
                 )
                 return HTTPResponse(head: refreshed.head, body: .data(refreshed.body), history: response.history)
             }
             if CacheRules.isFailure(response.status),
-                let stale = cache.answer(insteadOfError: stored, for: request)
+                let stale = cache.answer(insteadOfError: stored, for: request, policy)
             {
                 return HTTPResponse(head: stale.head, body: .data(stale.body), history: response.history)
             }
         }
         if !answer.isStoredElsewhere, !answer.isCut {
-            cache.store(policy.applied(to: response), for: request, requestedAt: requestedAt)
+            cache.store(response, for: request, requestedAt: requestedAt, policy)
         }
         return answer
     }
@@ -102,22 +103,23 @@ public struct CachingPolicy: Sendable, Hashable {
     public static let standard = CachingPolicy(kind: .standard)
     /// No stored response is used, and the response isn't stored.
     public static let none = CachingPolicy(kind: .none)
-    /// The response is stored, and fresh for a time, whatever the server says about that.
+    /// A stored response answers the request for a time, whatever the server says about that; its response is stored.
     ///
-    /// One that the server forbids to store, by `no-store`, isn't.
+    /// One that the server forbids to store, by `no-store`, isn't. The time counts for requests that say it, from when the
+    /// response came: others are answered as the server says.
     public static func `for`(_ lifetime: Duration) -> CachingPolicy { CachingPolicy(kind: .lifetime(lifetime)) }
 
-    /// The response as it is to be stored.
-    func applied(to response: HTTPResponse<Data>) -> HTTPResponse<Data> {
-        let isCurrent = response.status.category == .success || response.status == .notModified
-        guard case .lifetime(let lifetime) = kind, isCurrent else { return response }
-        let control = CacheControl(parsing: response.headers[.cacheControl] ?? "")
-        guard !control.contains("no-store") else { return response }
+    /// The response as the request sees it, where it is asked how old it may get.
+    ///
+    /// What is stored stays what the server said: another request goes by that.
+    func applied(to response: CachedResponse) -> CachedResponse {
+        guard case .lifetime(let lifetime) = kind, response.status.category == .success,
+            !response.control.contains("no-store")
+        else { return response }
         var headers = response.headers
         for name in [HTTPField.Name.expires, .pragma, .age] { headers.remove(name) }
         headers.set(.cacheControl([.maxAge(lifetime)]))
-        let head = HTTPResponseHead(status: response.status, headers: headers, url: response.url)
-        return HTTPResponse(head: head, body: response.body)
+        return response.with(headers)
     }
 }
 

@@ -7,6 +7,7 @@ import Foundation
 struct CacheRules: Sendable {
     private let request: HTTPRequest
     private let hasUser: Bool
+    private let policy: CachingPolicy
     private let control: CacheControl
 
     /// Reads what the request says about caches.
@@ -14,8 +15,10 @@ struct CacheRules: Sendable {
     /// - Parameters:
     ///   - request: The request.
     ///   - hasUser: Whether something identifies its user; by default each header field with a secret does.
-    init(_ request: HTTPRequest, hasUser: Bool? = nil) {
+    ///   - policy: How it uses the cache.
+    init(_ request: HTTPRequest, hasUser: Bool? = nil, _ policy: CachingPolicy = .standard) {
         self.request = request
+        self.policy = policy
         self.hasUser = hasUser ?? request.headers.contains(where: \.name.isSecret)
         control = CacheControl(parsing: request.headers[.cacheControl] ?? "")
     }
@@ -42,8 +45,9 @@ struct CacheRules: Sendable {
     /// A retry is sent, where that is allowed: what is stored may be what was rejected.
     func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheAnswer {
         guard let stored, wantsStored else { return load() }
-        let freshness = freshness(of: stored, at: now)
-        let isUsable = request.cachePolicy.takesAnyAge || takes(stored, freshness)
+        let judged = policy.applied(to: stored)
+        let freshness = freshness(of: judged, at: now)
+        let isUsable = request.cachePolicy.takesAnyAge || takes(judged, freshness)
         if let range {
             guard isUsable, !(isRetry && maySend), let part = stored.part(range) else { return load() }
             return .fresh(part.response(from: request.url, age: freshness.age))
@@ -53,7 +57,7 @@ struct CacheRules: Sendable {
             return .fresh(stored.response(from: request.url, age: freshness.age))
         }
         let next = load(unlessSameAs: stored)
-        if case .revalidate(let outgoing, _) = next, !isRetry, mayValidateLater(stored, freshness) {
+        if case .revalidate(let outgoing, _) = next, !isRetry, mayValidateLater(judged, freshness) {
             let response = stored.response(from: request.url, age: freshness.age)
             return .stale(response, revalidate: outgoing, stored: stored)
         }
@@ -91,8 +95,9 @@ struct CacheRules: Sendable {
 
     /// Whether a stored response may stand in where the server fails, or isn't reached (RFC 5861, 4).
     func answer(insteadOfError stored: CachedResponse, at now: Date) -> HTTPResponse<Data>? {
-        let freshness = freshness(of: stored, at: now)
-        guard stored.mayBeStale, let limit = stored.control.staleIfError ?? control.staleIfError,
+        let judged = policy.applied(to: stored)
+        let freshness = freshness(of: judged, at: now)
+        guard judged.mayBeStale, let limit = judged.control.staleIfError ?? control.staleIfError,
             freshness.age - freshness.lifetime <= limit / .seconds(1)
         else { return nil }
         return stored.response(from: request.url, age: freshness.age)
@@ -157,6 +162,7 @@ struct CacheRules: Sendable {
     ///
     /// `private` is no obstacle here, and neither is `Authorization`: the cache is its user's own.
     func allowsStoring(_ response: CachedResponse) -> Bool {
+        let response = policy.applied(to: response)
         guard concernsCache, response.varyingNames != nil else { return false }
         let control = response.control
         let isUnderstood = Self.always.contains(response.status) || Self.understood.contains(response.status)

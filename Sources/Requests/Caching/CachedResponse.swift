@@ -25,6 +25,17 @@ struct CachedResponse: Sendable, Hashable {
         self.receivedAt = receivedAt
     }
 
+    /// The response with other header fields.
+    func with(_ headers: HTTPHeaders) -> CachedResponse {
+        CachedResponse(
+            status: status,
+            headers: headers,
+            body: body,
+            requestedAt: requestedAt,
+            receivedAt: receivedAt
+        )
+    }
+
     /// How it may be kept, and used.
     var control: CacheControl { CacheControl(parsing: headers[.cacheControl] ?? "") }
 

@@ -191,18 +191,27 @@ extension ResponseCache {
     /// - Parameters:
     ///   - request: The request as it would be sent, with all its headers, cookies and credentials.
     ///   - isRetry: Whether the answer before was rejected, which may be the one that is stored.
+    ///   - policy: How the request uses the cache.
     /// - Returns: What to do about the request.
-    func answer(to request: HTTPRequest, isRetry: Bool = false) -> CacheAnswer {
+    func answer(
+        to request: HTTPRequest,
+        isRetry: Bool = false,
+        _ policy: CachingPolicy = .standard
+    ) -> CacheAnswer {
         let user = user(of: request)
-        let rules = CacheRules(request, hasUser: !user.isEmpty)
+        let rules = CacheRules(request, hasUser: !user.isEmpty, policy)
         return rules.answer(with: rules.wantsStored ? find(request, of: user) : nil, at: now(), isRetry: isRetry)
     }
 
     /// What may be given to a caller where a validation failed: no answer came, or one that says that the server failed.
     ///
     /// Nil unless the response or the request allows that with `stale-if-error` (RFC 5861, 4).
-    func answer(insteadOfError stored: CachedResponse, for request: HTTPRequest) -> HTTPResponse<Data>? {
-        CacheRules(request).answer(insteadOfError: stored, at: now())
+    func answer(
+        insteadOfError stored: CachedResponse,
+        for request: HTTPRequest,
+        _ policy: CachingPolicy = .standard
+    ) -> HTTPResponse<Data>? {
+        CacheRules(request, policy).answer(insteadOfError: stored, at: now())
     }
 
     /// The response after a validation that a 304 answered, kept again with what the 304 says.
@@ -215,13 +224,15 @@ extension ResponseCache {
     ///   - request: The request that ``answer(to:)`` was asked about, not the one that it gave.
     ///   - requestedAt: When that was sent.
     ///   - isStoredElsewhere: Whether another request that shares the 304 has it stored.
+    ///   - policy: How the request uses the cache.
     /// - Returns: The whole response, for the caller.
     func refresh(
         _ stored: CachedResponse,
         with head: HTTPResponseHead,
         for request: HTTPRequest,
         requestedAt: Date,
-        isStoredElsewhere: Bool = false
+        isStoredElsewhere: Bool = false,
+        _ policy: CachingPolicy = .standard
     ) -> HTTPResponse<Data> {
         guard stored.isMeant(by: head) else {
             let age = Freshness(of: stored, guessing: false, at: now()).age
@@ -235,7 +246,7 @@ extension ResponseCache {
             ),
             body: stored.body
         )
-        if !isStoredElsewhere { store(response, for: request, requestedAt: requestedAt) }
+        if !isStoredElsewhere { store(response, for: request, requestedAt: requestedAt, policy) }
         return response
     }
 
@@ -245,8 +256,14 @@ extension ResponseCache {
     ///   - response: The whole response.
     ///   - request: The request that ``answer(to:)`` was asked about, not the one that it gave.
     ///   - requestedAt: When that was sent.
-    func store(_ response: HTTPResponse<Data>, for request: HTTPRequest, requestedAt: Date) {
-        let rules = CacheRules(request)
+    ///   - policy: How the request uses the cache.
+    func store(
+        _ response: HTTPResponse<Data>,
+        for request: HTTPRequest,
+        requestedAt: Date,
+        _ policy: CachingPolicy = .standard
+    ) {
+        let rules = CacheRules(request, policy)
         // An answer from elsewhere, which a transport was redirected to, is no answer that this address gives.
         guard rules.concernsCache,
             response.url.map({ CacheKey.address(of: $0) == CacheKey.address(of: request.url) }) ?? true

@@ -267,4 +267,6 @@ struct DependencyLinks: Sendable {
     var place: ExclusivePlace?
     /// The group that it is a member of.
     weak var group: AsynchronousOperation?
+    /// Whether a client has added it to an operation queue that others may use besides.
+    var isOfClient = false
 }

@@ -139,12 +139,15 @@ final class Call: Sendable {
 
     /// Adds a transfer that begins, and holds it back or cancels it if the call is paused or over.
     ///
-    /// Gives what tells the progress and the monitors, if there are any, and whether it is the first transfer; nil if the
-    /// call is over, and nothing is to be sent.
-    func add(_ transmission: Transmission) -> (progress: ProgressFeeds?, feed: MonitorFeed?, isFirst: Bool)? {
+    /// Gives what tells the progress and the monitors, if there are any, the number by which monitors know it, and whether
+    /// it is the first transfer; nil if the call is over, and nothing is to be sent.
+    func add(
+        _ transmission: Transmission
+    ) -> (progress: ProgressFeeds?, feed: MonitorFeed?, number: Int, isFirst: Bool)? {
         let (isPaused, isOver, former, result) = state.withLock { state in
             let former = state.record.add(transmission)
-            return (state.isPaused, state.isOver, former, (state.progress, state.feed, state.record.count == 1))
+            let (number, isFirst) = (state.record.ownCount, state.record.count == 1)
+            return (state.isPaused, state.isOver, former, (state.progress, state.feed, number, isFirst))
         }
         withExtendedLifetime(former) {}
         if isPaused { transmission.flow.set(.user, true) }
@@ -185,12 +188,12 @@ extension Call {
     /// What tells the monitors, if there are any.
     var feed: MonitorFeed? { state.withLock { $0.feed } }
 
-    /// Sets what tells the monitors, unless it is set, and returns what is.
-    func setFeed(_ new: MonitorFeed) -> MonitorFeed {
+    /// Sets what tells the monitors, unless it is set, and returns what is, with the transfers that are unknown to it.
+    func setFeed(_ new: MonitorFeed) -> (feed: MonitorFeed, untold: [(transmission: Transmission, number: Int)]) {
         state.withLock { state in
-            let feed = state.feed ?? new
-            state.feed = feed
-            return feed
+            if let feed = state.feed { return (feed, []) }
+            state.feed = new
+            return (new, state.record.ownTransmissions)
         }
     }
 }

@@ -12,6 +12,8 @@ struct CallRecord: Sendable {
     private(set) var transmissions: [Transmission] = []
     /// The number of transfers, those that are forgotten included.
     private(set) var count = 0
+    /// The number of those that weren't shared with other calls, as monitors count.
+    private(set) var ownCount = 0
     /// The number of transfers before the present attempt.
     private var countBefore = 0
     /// The head of the response as it was judged.
@@ -30,10 +32,20 @@ struct CallRecord: Sendable {
     /// Adds a transfer, and gives what goes for it.
     mutating func add(_ transmission: Transmission) -> (Transmission?, HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
+        if !transmission.isShared { ownCount += 1 }
         let forgotten = transmissions.count == Self.limit ? transmissions.remove(at: 1) : nil
         transmissions.append(transmission)
         defer { (judged, answered) = (nil, nil) }
         return (forgotten, judged, answered)
+    }
+
+    /// The transfers that are remembered and weren't shared, with their numbers.
+    var ownTransmissions: [(transmission: Transmission, number: Int)] {
+        let own = transmissions.filter { !$0.isShared }
+        // Of those behind the first one, the last ones are remembered.
+        return own.enumerated().map { index, transmission in
+            (transmission, transmission === transmissions.first ? 1 : index + 1 + ownCount - own.count)
+        }
     }
 
     /// Records that an attempt begins.

@@ -65,9 +65,9 @@ final class MonitorFeed: Sendable {
         self.report { $0.handle(report) }
     }
 
-    /// Reports that a transfer begins.
-    func reportBegin(of record: Attempt, as transfer: ObjectIdentifier) {
-        report { $0.beginAttempt(record, as: transfer) }
+    /// Reports that a transfer begins, which is the one of that number.
+    func reportBegin(of record: Attempt, as transfer: ObjectIdentifier, number: Int) {
+        report { $0.beginAttempt(record, as: transfer, number: number) }
     }
 
     /// Reports the beginning of the response to a transfer.
@@ -132,7 +132,6 @@ struct MonitorLedger: Sendable {
 
     /// The attempts whose transfers are under way, in their order.
     private var open: [OpenAttempt] = []
-    private var count = 0
     /// What is waited for.
     private var step: AuthenticationStep?
     private var hasStarted = false
@@ -191,10 +190,13 @@ struct MonitorLedger: Sendable {
         return [.authenticationEnded(step, isGranted: isGranted)]
     }
 
-    mutating func beginAttempt(_ record: Attempt, as transfer: ObjectIdentifier) -> [MonitoredEvent] {
+    mutating func beginAttempt(
+        _ record: Attempt,
+        as transfer: ObjectIdentifier,
+        number: Int
+    ) -> [MonitoredEvent] {
         guard !hasEnded else { return [] }
-        count += 1
-        let attempt = MonitoredAttempt(number: count, cause: record.cause, request: record.request)
+        let attempt = MonitoredAttempt(number: number, cause: record.cause, request: record.request)
         open.append(OpenAttempt(transfer: transfer, attempt: attempt))
         return endStep() + [.attemptStarted(attempt)]
     }

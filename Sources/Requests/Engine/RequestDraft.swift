@@ -21,9 +21,9 @@ struct RequestDraft {
     @inline(never)
     init(_ request: HTTPRequest, for attempt: CallAttempt) throws {
         var request = request
-        attempt.options.change(&request)
         // They have been read, and are those of the operation: what interceptors send on isn't to have them again.
         if request.attachment != nil { request.attachment = nil }
+        attempt.options.apply(to: &request)
         own = OwnFields(described: request.headers, inherited: attempt.environment.headers)
         implied = try request.inherit(attempt.environment, isUnauthenticated: attempt.options.isUnauthenticated)
         attempt.markSecrets(of: &request)
@@ -54,6 +54,11 @@ struct RequestDraft {
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
         // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
+        if !request.encodableQueries.isEmpty {
+            do { try request.encodeQueries(with: attempt.environment.queryEncoder) } catch {
+                throw RequestError(encoding: error)
+            }
+        }
         try request.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
         attempt.markSecrets(of: &request)
         do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
@@ -103,7 +108,9 @@ extension HTTPRequest {
         if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
         var inheritedQuery = inheritedQuery(of: environment)
         inheritedQuery.adopt(environment.queryEncoder.encoding)
+        let own = query
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
+        if case .parameter(let item) = guide { replaceParameter(item, style: own) }
         return applyHeaders(of: inherited)
     }
 

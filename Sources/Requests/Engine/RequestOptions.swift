@@ -26,6 +26,8 @@ public struct RequestOptions: Sendable, Hashable {
     /// `URLSession` has; true by default.
     public var usesCookies = true
     /// How the request uses the cache of the environment; by default as HTTP says.
+    ///
+    /// With `.none`, a cache that the transport has isn't used either.
     public var caching = CachingPolicy.standard
     /// Whether a status that isn't among the valid ones is a failure; true by default.
     ///
@@ -165,11 +167,13 @@ extension RequestOptions {
         options.priority = priority ?? base.priority
         options.httpPriority = httpPriority ?? base.httpPriority
         options.tag = tag ?? base.tag
+        options.caching = caching == .standard ? base.caching : caching
         options.configureTask = configureTask ?? base.configureTask
         options.usesCookies = usesCookies && base.usesCookies
         options.validatesStatus = validatesStatus && base.validatesStatus
         options.coalesce = coalesce || base.coalesce
         options.isUnauthenticated = isUnauthenticated || base.isUnauthenticated
+        options.exclusivity.formUnion(base.exclusivity)
         options.secretHeaders.formUnion(base.secretHeaders)
         options.conditions = base.conditions + conditions
         options.interceptors = base.interceptors + interceptors
@@ -181,9 +185,16 @@ extension RequestOptions {
         return options
     }
 
+    /// Whether modifiers have recorded changes.
+    var hasChanges: Bool { policies.changes != nil }
+
+    /// Has a request pass by a cache that the transport has, if that is wanted.
+    func apply(to request: inout HTTPRequest) {
+        if caching == .none { request.cachePolicy = .reloadIgnoringLocalCacheData }
+    }
+
     /// Makes the changes that modifiers have recorded.
     func change(_ request: inout HTTPRequest) {
-        guard policies.changes != nil else { return }
         for change in changes { change(&request) }
     }
 }

@@ -9,7 +9,7 @@ import Foundation
 /// told once: the answer may be there before it, where the call doesn't wait for the rest, but the operation can't finish
 /// before it.
 final class Transmission: Sendable {
-    private struct State: Sendable {
+    struct State: Sendable {
         var head: HTTPResponseHead?
         var metrics: Metrics
         /// Why the transfer failed.
@@ -50,8 +50,11 @@ final class Transmission: Sendable {
     let flow = FlowControl()
     private let cause: Attempt.Cause
     private let limits: (head: Int, content: Int)
-    private let keepsContent: Bool
-    private let state: Locked<State>
+    /// Whether the content is collected in memory.
+    let keepsContent: Bool
+    /// Whether it is the transfer of several calls, which takes the place of the transport.
+    let isShared: Bool
+    let state: Locked<State>
 
     /// Makes a transfer.
     ///
@@ -72,6 +75,7 @@ final class Transmission: Sendable {
         self.request = request
         self.cause = cause
         keepsContent = owner.operation.keepsContentInMemory
+        isShared = shared != nil
         limits = (
             head: owner.options.maximumHeaderSize ?? owner.environment.maximumHeaderSize,
             content: keepsContent
@@ -95,7 +99,7 @@ final class Transmission: Sendable {
         withExtendedLifetime(content) {}
     }
 
-    private var id: ObjectIdentifier { ObjectIdentifier(self) }
+    var id: ObjectIdentifier { ObjectIdentifier(self) }
     private var feed: MonitorFeed? { state.withLock { $0.owner }?.call.feed }
 
     /// The head of the response, if it has come.
@@ -140,19 +144,19 @@ final class Transmission: Sendable {
             return withExtendedLifetime(former) {}
         }
         let call = owner.call
-        guard let (progress, feed, isFirst) = call.add(self) else {
+        guard let (progress, feed, number, isFirst) = call.add(self) else {
             return end(RequestError(.cancelled, phase: .sending), isConcurrent: false)
         }
         if progress != nil || feed != nil || !isFirst {
             state.withLock { state in
-                state.feed = feed
-                // Another thread may have asked for it in the meantime.
+                // Another thread may have asked for either in the meantime.
+                if let feed { state.feed = feed }
                 if let progress { state.progress = progress }
                 if !isFirst { state.isOnly = false }
             }
             progress?.sent.begin(total: request.body.length)
         }
-        if shared == nil, let feed { feed.reportBegin(of: attempt, as: id) }
+        if !isShared, let feed { feed.reportBegin(of: attempt, as: id, number: number) }
         // Those that share an answer are told one after the other, and continue beside each other.
         let sink = EventSink(
             self,
@@ -362,32 +366,6 @@ final class Transmission: Sendable {
         } else {
             waiter.resume(with: answer)
         }
-    }
-
-    // MARK: Progress
-
-    /// Reports what has happened before anybody asked for the progress, and what happens from now on.
-    func catchUp(_ progress: ProgressFeeds, of operation: any TransferOwner) {
-        let (head, sent, isDirected) = state.withLock { state in
-            state.progress = progress
-            return (state.head, state.sent, state.receiver != nil || state.received != nil)
-        }
-        let total = request.body.length
-        progress.sent.begin(total: total)
-        if sent > 0 { progress.sent.reach(sent, of: total) }
-        // Where the content goes elsewhere, how much is there already is known once there is a receiver; it is told then.
-        guard keepsContent || isDirected else { return }
-        if let head { reportBegin(of: head, to: progress, of: operation) }
-    }
-
-    /// Reports that the content of a response begins.
-    private func reportBegin(of head: HTTPResponseHead, to progress: ProgressFeeds, of operation: any TransferOwner) {
-        let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
-        guard operation.claims(head), let offset = receiver.map(\.count) ?? count else {
-            return progress.received.rest()
-        }
-        let start = receiver == nil ? 0 : offset
-        progress.received.begin(at: offset, total: request.method == .head ? 0 : head.totalLength(behind: start))
     }
 }
 

@@ -136,6 +136,8 @@ extension Interceptor where Self == ClosureInterceptor {
         _ modify: @escaping @Sendable (inout URLRequest) async throws -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
+            // The address that is shown is whole, so that what is made of it takes the place of the whole.
+            try request.resolve(baseURL: context.baseURL, inheriting: [])
             var original = URLRequest(withoutStreamsOf: request)
             // What holds if the closure doesn't touch it; Foundation's 60 seconds would look unchanged where they aren't.
             if let timeout = request.timeout ?? context.source.timeout {

@@ -108,21 +108,33 @@ extension HTTPRequest {
 
     /// The path of the address, escaped where it has to be.
     ///
-    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays. Each value that is
-    /// interpolated is one segment. A path that climbs out of the base URL with `..` is an error when the request is built.
+    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays, its query too. A path
+    /// with a query, as in `"users?page=2"`, brings that in the place of the address's; ``query`` stays in any case. Each
+    /// value that is interpolated is one segment. One that begins with a scheme and a host replaces the whole address.
+    ///
+    /// A path that climbs out of the base URL with `..` is an error when the request is built. So is an address that a
+    /// setter has refused before: no path repairs it.
     public var path: RequestPath {
         get { RequestPath(url.path(percentEncoded: true)) }
         set { setPath(newValue) }
     }
 
     private mutating func setPath(_ path: RequestPath) {
-        guard path.failure == nil, case .url(let url) = address, url.scheme != nil, AddressParts(path.text) == nil
-        else {
-            return address = Address(path)
+        if case .invalid = address { return }
+        guard path.failure == nil, AddressParts(path.text) == nil else { return address = Address(path) }
+        let (text, query) = path.text.splitAtQuery
+        guard case .url(let url) = address, url.scheme != nil else {
+            let kept = query ?? address.reference.splitAtQuery.query ?? ""
+            return address = .reference(kept.isEmpty ? text : "\(text)?\(kept)")
         }
         do throws(InvalidRequest) {
-            let encoded = try path.text.percentEncodedPath()
-            changeComponents { $0.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded }
+            let encoded = try text.percentEncodedPath()
+            changeComponents { components in
+                components.percentEncodedPath = encoded.hasPrefix("/") ? encoded : "/" + encoded
+                guard let query else { return }
+                let encoded = PercentEncoding.query.encode(query, keepsTriplets: true)
+                components.percentEncodedQuery = encoded.isEmpty ? nil : encoded
+            }
         } catch {
             address = .invalid(error)
         }
@@ -254,7 +266,7 @@ extension HTTPRequest {
     ) throws(InvalidRequest) {
         switch target {
         case .query(let item):
-            query.set(item.value, for: item.name)
+            guide = .parameter(item)
         case .link(let url, isForeign: false):
             try resolve(baseURL: baseURL, inheriting: [])
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -263,8 +275,7 @@ extension HTTPRequest {
                 components?.percentEncodedUser = self.url.user(percentEncoded: true)
                 components?.percentEncodedPassword = self.url.password(percentEncoded: true)
             }
-            address = .url(components?.url ?? url)
-            (query, guide) = ([], .origin)
+            follow(components?.url ?? url, .origin)
         case .link(let url, isForeign: true):
             guard body.isEmpty else {
                 throw InvalidRequest(.body, "isn't sent to another origin, where the next page is")
@@ -273,8 +284,35 @@ extension HTTPRequest {
             headers.removeSecrets()
             headers.remove(.host)
             (authentication, credentialGenerations) = (.none, [:])
-            address = .url(url)
-            (query, guide) = ([], .otherOrigin)
+            follow(url, .otherOrigin)
+        }
+    }
+
+    /// Goes to an address that is whole: nothing of the query is added to it.
+    private mutating func follow(_ url: URL, _ guide: Guide) {
+        (address, self.guide) = (.url(url), guide)
+        (query, encodableQueries) = ([], [])
+    }
+
+    /// Puts a parameter in the place of all those of its name in the address, which is whole.
+    ///
+    /// - Parameters:
+    ///   - item: The parameter.
+    ///   - style: A query that says how it is written.
+    mutating func replaceParameter(_ item: Query.Item, style: Query) {
+        changeComponents { components in
+            let text = components.percentEncodedQuery ?? ""
+            var pieces = text.split(separator: "&", omittingEmptySubsequences: false)
+            func isNamed(_ piece: Substring) -> Bool {
+                Query(percentEncoded: String(piece), spaces: style.spaces).contains(item.name)
+            }
+            var query = style
+            query.removeAll { _ in true }
+            query.append(item)
+            let position = pieces.firstIndex(where: isNamed) ?? pieces.endIndex
+            pieces.removeAll(where: isNamed)
+            pieces.insert(Substring(query.percentEncoded), at: position)
+            components.percentEncodedQuery = pieces.filter { !$0.isEmpty }.joined(separator: "&")
         }
     }
 }

@@ -45,9 +45,11 @@ public struct HTTPRequest: Sendable {
     }
 
     /// What has chosen the address.
-    enum Guide: Sendable {
+    enum Guide: Sendable, Equatable {
         /// The caller.
         case caller
+        /// The caller, but for a query parameter, which takes the place of all of its name when the address is whole.
+        case parameter(Query.Item)
         /// A response of the same origin.
         case origin
         /// A response that has led to another origin, or that came from one.

@@ -236,6 +236,8 @@ struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, E
         options.deadline = deadline
         // It is for the stream to decide when to connect again.
         options.retry = .never
+        // They are made below, before the fields of the stream.
+        options.changes = []
         return options
     }
 
@@ -247,7 +249,7 @@ struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, E
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
     ) {
-        request.makeHTTPRequest(in: environment) { result in
+        request.makeHTTPRequest(in: environment, changedBy: request.resolvedOptions) { result in
             completion(
                 result.map { request in
                     var request = request

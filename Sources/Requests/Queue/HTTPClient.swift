@@ -273,17 +273,31 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// What a running operation waits for starts at once, such as the request of an interceptor or the refresh of a
     /// credential: the operations that wait for it may have all the places.
     public func addOperation(_ operation: Operation) {
-        if let operation = operation as? AsynchronousOperation { operation.takePlace(in: operation.exclusivity) }
+        if let operation = operation as? AsynchronousOperation {
+            operation.takePlace(in: operation.exclusivity)
+            // On a queue of the client's own there are no others to tell them from.
+            if !lanes.isOwn { operation.core.withLock { $0.links.isOfClient = true } }
+        }
         lanes.follower.add(operation)
         let lane = CallScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
         lane.addOperation(operation)
         operation.remindQueue()
     }
 
-    /// Cancels every request that isn't finished.
+    /// Cancels every request that isn't finished, and every group of requests.
+    ///
+    /// On an operation queue of yours, these are the requests that clients of that queue have added. Other operations stay
+    /// as they are, whatever added them, and so do requests that were added to the queue itself.
+    ///
+    /// - Complexity: O(n) in the number of operations on the queue.
     public func cancelAllRequests() {
-        lanes.bounded.cancelAllOperations()
-        lanes.unbounded.cancelAllOperations()
+        for request in requestsToCancel { request.cancel() }
+    }
+
+    /// The requests of clients of this queue, and their groups.
+    var requestsToCancel: [Operation] {
+        let (isOwn, requests) = (lanes.isOwn, operations.requests)
+        return isOwn ? requests : requests.filter(\.isOfClient)
     }
 
     /// What `dump` shows: what requests inherit, without secrets.
@@ -301,7 +315,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         let detachedWork = DetachedWork()
 
         /// Whether the bounded queue is the client's own.
-        private let isOwn: Bool
+        let isOwn: Bool
 
         init(_ queue: OperationQueue) {
             bounded = queue

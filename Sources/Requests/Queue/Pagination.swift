@@ -59,7 +59,8 @@ public struct Pagination<R: NetworkRequest>: Sendable {
     ///
     /// - Parameters:
     ///   - cursor: Reads the value; `nil`, or an empty text, on the last page. What it throws ends the pages.
-    ///   - name: The name of the parameter; it takes the place of one that the request has.
+    ///   - name: The name of the parameter; it takes the place of all of that name, whether they are in the address or in
+    ///     the query of the request or of its client.
     /// - Returns: The way to the next page.
     public static func cursor(
         _ cursor: @escaping @Sendable (HTTPResponse<R.Success>) throws -> (some Query.ValueConvertible)?,

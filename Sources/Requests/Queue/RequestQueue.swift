@@ -337,11 +337,14 @@ extension RequestQueue {
         }
     }
 
-    /// Cancels every operation of this queue that isn't finished, and tells when nothing of them is under way any more.
+    /// Cancels every request of this queue that isn't finished, and tells when nothing of them is under way any more.
     ///
     /// ```swift
     /// client.cancelAllRequests { keychain.removeToken() }
     /// ```
+    ///
+    /// A group of requests is cancelled with its members. Operations that aren't of this library stay as they are. Of a
+    /// client with an operation queue of yours, the requests are those that clients of that queue have added.
     ///
     /// - Parameters:
     ///   - completionQueue: Where the completion is called, as with `addRequest`.
@@ -352,7 +355,8 @@ extension RequestQueue {
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable () -> Void
     ) {
-        let operations = (self as? any NestedQueue)?.nestedOperations ?? operations
+        let nested = (self as? any NestedQueue)?.nestedOperations
+        let operations = (self as? HTTPClient)?.requestsToCancel ?? (nested ?? operations).requests
         for operation in operations { operation.cancel() }
         let queue = queue(for: completionQueue)
         let end = BlockOperation { queue.async(execute: completion) }
@@ -364,10 +368,20 @@ extension RequestQueue {
 }
 
 /// An operation that has a request, of whatever type.
-private protocol RequestBearing: Operation {
+private protocol RequestBearing: AsynchronousOperation {
     var anyRequest: (any Request)? { get }
 }
 
 extension RequestOperation: RequestBearing {
     fileprivate var anyRequest: (any Request)? { request }
+}
+
+extension [Operation] {
+    /// Those of requests and of their groups.
+    var requests: [Operation] { filter { $0 is any RequestBearing } }
+}
+
+extension Operation {
+    /// Whether a client has added it to an operation queue that others may use besides.
+    var isOfClient: Bool { (self as? AsynchronousOperation)?.core.withLock { $0.links.isOfClient } ?? false }
 }

@@ -89,8 +89,7 @@ extension ModifiableRequest {
 
     /// A copy that uses the cache of its client otherwise; with `.none`, a transport's own isn't used either.
     public func caching(_ policy: CachingPolicy) -> Self {
-        let copy = options { $0.caching = policy }
-        return policy == .none ? copy.cachePolicy(.reloadIgnoringLocalCacheData) : copy
+        options { $0.caching = policy }
     }
 
     /// A copy that runs only where no other operation of these categories does, whichever queues they are on.

@@ -58,9 +58,15 @@ extension NetworkOperation: AnyRequestOperation {
     /// }
     /// ```
     ///
-    /// It begins with `operationMade`, and with what is under way at this moment; attempts that are over are among the
-    /// ``attempts``. To see all of them, ask an operation of ``RequestQueue/makeOperation(for:session:completionQueue:coalescing:completion:)``
-    /// before you add it. No event is left out. Each call makes a sequence of its own.
+    /// It begins with `operationMade`, and with what is under way at this moment: that the operation has started, and each
+    /// attempt that hasn't ended, with its number and the head of its response. From then on no event is left out.
+    ///
+    /// What was before isn't told: attempts that are over, which are among the ``attempts``, a retry that was scheduled, a
+    /// transfer of another operation that was joined. Nor is a wait for a credential, if it began before anything
+    /// watched the operation. To see all events, ask an operation of
+    /// ``RequestQueue/makeOperation(for:session:completionQueue:coalescing:completion:)`` before you add it.
+    ///
+    /// Each call makes a sequence of its own.
     public final var events: AsyncStream<MonitoredEvent> {
         AsyncStream { continuation in
             addMonitor(
@@ -75,14 +81,16 @@ extension NetworkOperation: AnyRequestOperation {
     /// Adds a monitor of this operation alone, besides those of the environment.
     ///
     /// It is told first what still holds: that the operation was made, has started, or has ended, and which attempts are
-    /// under way. From then on it is told everything, as ``EventMonitor`` promises. Safe from any thread.
+    /// under way, by their numbers. From then on it is told everything, as ``EventMonitor`` promises; ``events`` says what
+    /// is past by then. Safe from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
         // An end that comes before this line has a result, and one that comes behind it finds the monitor.
         core.withLock { $0.hasMonitors = true }
         let new = MonitorFeed(operation: MonitoredOperation(of: R.self))
         if let request, let options = plan?.options { new.identify(by: { request.identifier }, options) }
-        let feed = call.setFeed(new)
+        let (feed, untold) = call.setFeed(new)
         if isExecuting { feed.report(.operationStarted) }
+        for (transmission, number) in untold { transmission.catchUp(feed, number: number) }
         feed.add(monitor)
         if hasResult { reportEnd(to: feed) }
     }

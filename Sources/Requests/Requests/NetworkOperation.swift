@@ -368,9 +368,12 @@ extension NetworkOperation: CallOperation {
 
     final func makeRequest() async throws -> HTTPRequest {
         guard let request else { throw CancellationError() }
-        var made = try await BuildReply.wait { request.makeHTTPRequest(in: call.environment, completion: $0) }
+        let options = plan?.options ?? RequestOptions()
+        var made = try await BuildReply.wait { reply in
+            request.makeHTTPRequest(in: call.environment, changedBy: options, completion: reply)
+        }
         if let page {
-            let secrets = environment.secretHeaders.union(plan?.options.secretHeaders ?? [])
+            let secrets = environment.secretHeaders.union(options.secretHeaders)
             try made.turn(to: page, baseURL: environment.baseURL, secrets: secrets)
         }
         return made

@@ -83,6 +83,26 @@ extension NetworkRequest {
         }
     }
 
+    /// Makes the request to send, with the changes that modifiers have recorded in the options.
+    ///
+    /// Nothing else makes them: what a later page or a reconnection changes comes behind them, and they come once.
+    func makeHTTPRequest(
+        in environment: RequestEnvironment,
+        changedBy options: RequestOptions,
+        completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
+    ) {
+        guard options.hasChanges else { return makeHTTPRequest(in: environment, completion: completion) }
+        makeHTTPRequest(in: environment) { result in
+            completion(
+                result.map { request in
+                    var request = request
+                    options.change(&request)
+                    return request
+                }
+            )
+        }
+    }
+
     /// Makes an ``OperationType``.
     public static func makeOperation(_ configuration: OperationConfiguration<Self>) -> OperationType {
         OperationType(configuration)

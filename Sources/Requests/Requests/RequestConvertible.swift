@@ -44,7 +44,8 @@ extension RequestConvertible {
     /// What to send, with what modifiers have changed of it.
     var changedHTTP: HTTPRequest {
         var request = http
-        options.change(&request)
+        // Those of the requests that it is made of, too.
+        resolvedOptions.change(&request)
         return request
     }
 
@@ -155,6 +156,7 @@ extension RequestConvertible {
         environment.baseURL = baseURL
         var request = changedHTTP
         request.accept(responseDecoder.accepted, unless: [])
+        resolvedOptions.apply(to: &request)
         let implied = try request.inherit(environment)
         try request.authentication.authenticate(&request)
         try request.resolve(baseURL: baseURL, inheriting: [])

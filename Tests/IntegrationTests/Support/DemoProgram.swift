@@ -16,11 +16,28 @@ enum DemoProgram {
 
     /// Has it download a file, with more in its environment than there is in this process's.
     static func download(_ url: URL, to file: URL, environment: [String: String] = [:]) throws -> Process {
+        try run(["download", url.absoluteString, file.path], environment: environment)
+    }
+
+    /// Has it page through a list, and gives what it prints.
+    static func page(through url: URL, pages: Int) async throws -> (text: String, status: Int32) {
+        let output = Pipe()
+        let process = try run(["--url", url.absoluteString, "--pages", "\(pages)"], output: output)
+        await process.end()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        return (text, process.terminationStatus)
+    }
+
+    private static func run(
+        _ arguments: [String],
+        environment: [String: String] = [:],
+        output: Any = FileHandle.nullDevice
+    ) throws -> Process {
         let process = Process()
         process.executableURL = Self.url
-        process.arguments = ["download", url.absoluteString, file.path]
+        process.arguments = arguments
         process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardOutput = FileHandle.nullDevice
+        process.standardOutput = output
         process.standardError = FileHandle.nullDevice
         try process.run()
         return process

@@ -68,6 +68,36 @@ import Testing
         #expect(try await client.fetch(request) == "2")
     }
 
+    @Test(arguments: ["", "no-cache", "max-age=0", "no-cache, must-revalidate"])
+    func aRequestThatSaysNothingGoesByWhatTheServerSays(control: String) async throws {
+        let (client, _) = client(control)
+        let (plain, lasting) = (Get<String>("a"), Get<String>("a").caching(.for(.seconds(600))))
+
+        #expect(try await texts([lasting, plain, lasting, plain], on: client) == ["1", "2", "2", "3"])
+        let answered = try await client.send(lasting)
+        #expect(answered.headers[.cacheControl] == (control.isEmpty ? nil : control) && answered.body == "3")
+    }
+
+    @Test func eachRequestGoesByItsOwnTime() async throws {
+        let (client, _) = client("no-cache")
+        _ = try await client.fetch(Get<String>("a").caching(.for(.seconds(600))))
+        clock.advance(milliseconds: 100_000)
+
+        #expect(try await client.fetch(Get<String>("a").caching(.for(.seconds(600)))) == "1")
+        #expect(try await client.fetch(Get<String>("a").caching(.for(.seconds(60)))) == "2")
+    }
+
+    @Test func theLastPolicyCounts() async throws {
+        let (client, _) = client("")
+        let request = Get<String>("a").caching(.none).caching(.for(.seconds(60)))
+
+        #expect(try await texts([request, request], on: client) == ["1", "1"])
+        #expect(try request.toURLRequest(baseURL: home).cachePolicy == .useProtocolCachePolicy)
+        let none = request.caching(.none)
+        #expect(try none.toURLRequest(baseURL: home).cachePolicy == .reloadIgnoringLocalCacheData)
+        #expect(try await TestQueue.sent(none).cachePolicy == .reloadIgnoringLocalCacheData)
+    }
+
     @Test func whatTheServerForbidsToStoreIsNotStored() async throws {
         let (client, _) = client("no-store, max-age=60")
         let request = Get<String>("a").caching(.for(.seconds(600)))

@@ -58,4 +58,30 @@ import Testing
 
         #expect(!request.headers.contains("X-Twice"))
     }
+
+    @Test(arguments: [
+        ("https://api.example.com/v2?page=1", "page=1"), ("https://api.example.com/v2?page=2", "page=2"),
+        ("https://api.example.com/v2", nil),
+    ])
+    func anAddressThatIsChangedTakesThePlaceOfTheWhole(address: String, query: String?) async throws {
+        let sent = try await TestQueue.sent(Get<Data>("a")) {
+            $0.interceptors = [
+                .adapting { $0.query.append("page", value: 1) },
+                .modifyingURLRequest { $0.url = URL(string: address) },
+            ]
+        }
+
+        #expect(sent.url.path == "/v2" && sent.url.query() == query)
+    }
+
+    @Test func aParameterThatIsAddedToTheAddressIsAddedOnce() async throws {
+        let sent = try await TestQueue.sent(Get<Data>("a")) {
+            $0.interceptors = [
+                .adapting { $0 = $0.query(["q": "x"]).query(["n": 1] as [String: Int]) },
+                .modifyingURLRequest { $0.url?.append(queryItems: [URLQueryItem(name: "sig", value: "s")]) },
+            ]
+        }
+
+        #expect(sent.url.query() == "key=k&q=x&sig=s&n=1")
+    }
 }

@@ -114,7 +114,7 @@ import Testing
             $0.path = "x y/%2F?"
         }
 
-        #expect(try resolved(request) == "https://example.com/x%20y/%2F%3F?b=c")
+        #expect(try resolved(request) == "https://example.com/x%20y/%2F")
         #expect(throws: InvalidRequest.self) {
             try resolved(
                 HTTPRequest {
@@ -122,6 +122,47 @@ import Testing
                     $0.path = "../x"
                 }
             )
+        }
+    }
+
+    /// The same for every kind of address: a query that is written with the path takes the place of the present one.
+    @Test(arguments: [
+        ("b", "b?x=1"), ("b?y=2", "b?y=2"), ("b?", "b"), ("b/c?y=a b#f", "b/c?y=a%20b"), ("b#f", "b?x=1"), ("", "?x=1"),
+    ])
+    func pathKeepsTheQueryUnlessItBringsOne(_ path: String, _ expected: String) throws {
+        let server = "https://api.example.com/v1/"
+        for address in ["a?x=1", "https://api.example.com/v1/a?x=1"] {
+            let isAbsolute = address.hasPrefix("https")
+            var requests = [HTTPRequest("\(raw: address)"), HTTPRequest(url: URL(string: address)!)]
+            for index in requests.indices {
+                requests[index].query = ["z": "9"]
+                requests[index].path = isAbsolute ? "/v1/\(raw: path)" : "\(raw: path)"
+                let joined = path.isEmpty && !isAbsolute ? "https://api.example.com/v1" + expected : server + expected
+                let added = joined + (joined.contains("?") ? "&" : "?") + "z=9"
+                #expect(try resolved(requests[index], base: server.dropLast().description) == added, "\(address)")
+            }
+        }
+    }
+
+    @Test func pathThatIsSetToItselfChangesNothing() throws {
+        for address in ["a/b?x=1", "https://api.example.com/v1/a%2Fb?x=1"] {
+            var request = HTTPRequest("\(raw: address)")
+            let former = try resolved(request)
+            let path = request.path
+            request.path = path
+            #expect(try resolved(request) == former)
+        }
+    }
+
+    @Test func pathRepairsNoAddressThatWasRefused() {
+        let refusals: [(inout HTTPRequest) -> Void] = [
+            { $0.scheme = "ht tp" }, { $0.port = -1 }, { $0.path = "users/\("..")" },
+        ]
+        for refuse in refusals {
+            var request = HTTPRequest("https://example.com/a")
+            refuse(&request)
+            request.path = "b"
+            #expect(throws: InvalidRequest.self) { try resolved(request) }
         }
     }
 

@@ -64,11 +64,13 @@ import Testing
         )
     }
 
-    @Test func lateEventsOfAnOperationThatNothingWatchedAreThoseToCome() async throws {
+    @Test(arguments: [false, true])
+    func lateEventsOfAnOperationThatNothingWatchedBeginWithWhatIsUnderWay(hasHead: Bool) async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.retry = RetryPolicy(backoff: .none) }
         let operation = queue.addRequest(request)
         let first = try await transport.awaitTransfer()
+        if hasHead { first.receive(.head(HTTPResponseHead(status: .ok, url: home))) }
 
         let events = operation.events
         first.receive(.end(RequestError(.connectionLost, phase: .sending)))
@@ -77,10 +79,38 @@ import Testing
         second.receive(.end(nil))
 
         #expect(
-            await texts(events) == [
-                "operationMade", "operationStarted", "retry", "attempt 1", "200", "end 1", "success",
+            await texts(events) == ["operationMade", "operationStarted", "attempt 1"] + (hasHead ? ["200"] : []) + [
+                "end 1", "retry", "attempt 2", "200", "end 2", "success",
             ]
         )
+    }
+
+    @Test func lateEventsCountTheAttemptsThatNothingWatched() async throws {
+        let transport = ManualTransport()
+        let queue = TestQueue(transport) { $0.retry = RetryPolicy(backoff: .none) }
+        let operation = queue.addRequest(request)
+        try await transport.awaitTransfer().receive(.end(RequestError(.connectionLost, phase: .sending)))
+        let second = try await transport.awaitTransfer(count: 2)
+
+        let events = operation.events
+        second.receive(.head(HTTPResponseHead(status: .ok, url: home)))
+        second.receive(.end(nil))
+
+        #expect(
+            await texts(events) == ["operationMade", "operationStarted", "attempt 2", "200", "end 2", "success"]
+        )
+    }
+
+    @Test func lateMonitorSeesTheEndOfAnAttemptThatIsCancelled() async throws {
+        let transport = ManualTransport()
+        let operation = TestQueue(transport).addRequest(request)
+        let transfer = try await transport.awaitTransfer()
+
+        let events = operation.events
+        operation.cancel()
+        transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
+
+        #expect(await texts(events) == ["operationMade", "operationStarted", "attempt 1", "end 1", "cancelled"])
     }
 
     @Test(arguments: [false, true]) func eventsOfAnOperationThatIsOverEndAtOnce(hasMonitor: Bool) async {

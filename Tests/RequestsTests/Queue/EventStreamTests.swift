@@ -170,4 +170,15 @@ import Testing
         for operation in queue.operations { await operation.end() }
         #expect(transport.requests.count == 1)
     }
+
+    @Test(.tags(.behaviour)) func recordedHeadersDontTakeThePlaceOfThoseOfTheStream() async throws {
+        let transport = InMemoryTransport.answering([.status(.noContent)])
+        let request = ModifiableRequestTests.Ping().replacingHeaders(["X-A": "1"]).query(["a": "b"])
+        let stream = queue(transport).events(request, lastEventID: "41")
+
+        #expect(try await all(stream, waits: []).data.isEmpty)
+        let sent = try #require(transport.requests.first)
+        #expect(sent.headers[.lastEventID] == "41" && sent.headers[.accept] == "text/event-stream")
+        #expect(sent.headers["X-A"] == "1" && !sent.headers.contains("X-Own") && sent.url.query() == "a=b")
+    }
 }

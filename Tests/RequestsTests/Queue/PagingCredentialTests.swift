@@ -131,4 +131,65 @@ import Testing
         )
         #expect(transport.requests.map { $0.headers[.authorization] } == [nil, "Bearer token"])
     }
+
+    // MARK: Recorded modifiers
+
+    /// Follows a link from the first page of a request of one's own, whose modifiers are recorded.
+    private func secondPage<R: DataRequest & ModifiableRequest>(
+        of request: R,
+        at next: String
+    ) async throws -> TransportRequest where R.Failure: Sendable {
+        let transport = InMemoryTransport { request in
+            let isLast = request.url.query()?.contains("page=2") == true
+            return .status(.ok, headers: isLast ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))
+        }
+        let client = HTTPClient(baseURL: Self.api, transport: transport)
+        let modified = request.authenticated(with: .bearerToken("token")).query(["page": "1"])
+            .headers { Header("X-Mine", value: "mine") }
+            .options { $0.secretHeaders = ["X-Mine"] }
+        let (pages, error) = await collect(client.pages(modified))
+
+        #expect(pages.count == 2 && error == nil)
+        let first = try #require(transport.requests.first)
+        #expect(first.headers[.authorization] == "Bearer token" && first.url.query()?.hasSuffix("page=1") == true)
+        return try #require(transport.requests.last)
+    }
+
+    @Test(arguments: ["https://example.com/recipes/1?page=2", "https://evil.example/?page=2"])
+    func recordedModifiersAreMadeOnceBeforeALinkIsFollowed(next: String) async throws {
+        let isForeign = next.contains("evil")
+        let ping = try await secondPage(of: ModifiableRequestTests.Ping(), at: next)
+
+        #expect(ping.url.absoluteString == next)
+        #expect(ping.headers[.authorization] == (isForeign ? nil : "Bearer token"))
+        #expect(ping.headers["X-Mine"] == (isForeign ? nil : "mine") && ping.headers["X-Own"] == "own")
+
+        let next = next.replacing("example.com/recipes/1", with: "api.example.com/v1/a")
+        let spec = try await secondPage(of: ModifiableRequestTests.Spec(), at: next)
+        #expect(spec.url.absoluteString == next && spec.headers["X-A"] == "1")
+        #expect(spec.headers[.authorization] == (isForeign ? nil : "Bearer token"))
+    }
+
+    @Test func recordedContentIsNotSentToAnotherOrigin() async {
+        let transport = InMemoryTransport { _ in
+            .status(.ok, headers: [.link: "<https://evil.example/>; rel=next"], body: Data("[1]".utf8))
+        }
+        let request = ModifiableRequestTests.Ping().method(.post).body { ["secret": 1] }
+        let (pages, error) = await collect(client(transport).pages(request))
+
+        #expect(pages.count == 1 && transport.requests.count == 1)
+        #expect(error?.code == .invalidRequest)
+    }
+
+    @Test(arguments: ["/v1/items?page=2", "https://evil.example/?page=2"])
+    func valuesOfTheQueryAreNotAddedToALink(next: String) async throws {
+        let transport = InMemoryTransport { request in
+            let isLast = request.url.query()?.contains("page=2") == true
+            return .status(.ok, headers: isLast ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))
+        }
+        let (pages, _) = await collect(client(transport).pages(Get<[Int]>("items").query(["page": 1] as [String: Int])))
+
+        #expect(pages.count == 2)
+        #expect(transport.requests.map { $0.url.query() } == ["page=1", "page=2"])
+    }
 }

@@ -133,6 +133,54 @@ import Testing
         )
     }
 
+    struct Start: Encodable, Sendable {
+        var cursor = "start"
+        var limit = 1
+    }
+
+    /// A request of one's own, with the parameter in its address.
+    struct Recorded: DecodableRequest, ModifiableRequest {
+        typealias Success = Listing
+        typealias Failure = RequestError
+        var identifier: String { "recorded" }
+        var options = RequestOptions()
+        func makeURLRequest(completion: @escaping BuildCompletion) {
+            let address = PagingTests.api.appending(path: "items").appending(queryItems: [
+                URLQueryItem(name: "cursor", value: "start")
+            ])
+            completion(.success(URLRequest(url: address)))
+        }
+    }
+
+    /// The parameters `cursor` of all pages of a request.
+    private func cursors<R: NetworkRequest>(
+        _ request: R,
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) async -> [[String]] where R.Success == Listing {
+        let transport = InMemoryTransport.answering([
+            .json("{\"items\": [1], \"cursor\": \"a&b=c\"}"), .json("{\"items\": [2], \"cursor\": \"+\"}"),
+            .json("{\"items\": [3]}"),
+        ])
+        let pages = client(transport, configure).pages(request, by: .cursor(\.body.cursor, parameter: "cursor"))
+        #expect(await collect(pages).pages.count == 3)
+        return transport.requests.map { Query(percentEncoded: $0.url.query() ?? "")[values: "cursor"] }
+    }
+
+    @Test func aCursorTakesThePlaceOfTheParameterWhereverThatComesFrom() async {
+        let next = [["a&b=c"], ["+"]]
+        let address = Self.api.appending(path: "items").appending(queryItems: [
+            URLQueryItem(name: "cursor", value: "start")
+        ])
+
+        #expect(await cursors(Get<Listing>("items?limit=1&cursor=start")) == [["start"]] + next)
+        #expect(await cursors(Get<Listing>(address)) == [["start"]] + next)
+        #expect(await cursors(Get<Listing>("items").query(Start())) == [["start"]] + next)
+        #expect(await cursors(Get<Listing>("items")) { $0.query = ["cursor": "start"] } == [["start"]] + next)
+        #expect(await cursors(Recorded().query(["cursor": "more"])) == [["start", "more"]] + next)
+        #expect(await cursors(Get<Listing>("items?%63ursor=start&cursor")) == [["start"]] + next)
+        #expect(await cursors(Get<Listing>("items")) == [[]] + next)
+    }
+
     @Test func aClosureMakesTheNextRequest() async throws {
         let transport = InMemoryTransport.answering([.json("[1, 2]"), .json("[3]"), .json("[]")])
         let first = Post<[Int]>("search").body { ["offset": 0] }

@@ -181,4 +181,50 @@ import Testing
         for operation in operations { await operation.end() }
         #expect(client.requestOperations.isEmpty)
     }
+
+    // MARK: A shared queue
+
+    @Test(arguments: [false, true])
+    func cancellingTheRequestsOfAClientSparesTheApplicationsOwnOperations(hasCompletion: Bool) async {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let transport = InMemoryTransport { _ in .status(.ok) }
+        let client = HTTPClient(queue: queue, transport: transport)
+        let block = BlockOperation()
+        let addedToClient = BlockOperation()
+        queue.addOperation(block)
+        client.addOperation(addedToClient)
+        let direct = queue.addRequest(HTTPRequest(url: home), session: transport)
+        let request = client.addRequest(HTTPRequest(url: home))
+        let members = Recorder<RequestError.Code?>()
+        client.addRequests(HTTPRequest(url: home)) { members.record($0.error?.code) }
+
+        if hasCompletion {
+            await withCheckedContinuation { continuation in client.cancelAllRequests { continuation.resume() } }
+        } else {
+            HTTPClient(queue: queue).cancelAllRequests()
+        }
+
+        #expect(request.result?.error?.code == .cancelled)
+        #expect(await members.first(1) == [.cancelled])
+        #expect(!block.isCancelled && !addedToClient.isCancelled && !direct.isCancelled)
+        queue.isSuspended = false
+        await direct.end()
+        await block.end()
+        #expect(direct.result?.isSuccess == true)
+    }
+
+    @Test func cancellingTheRequestsOfAQueueSparesOtherOperations() async {
+        let queue = OperationQueue()
+        queue.isSuspended = true
+        let block = BlockOperation()
+        queue.addOperation(block)
+        let request = queue.addRequest(HTTPRequest(url: home), session: InMemoryTransport { _ in .never })
+
+        await withCheckedContinuation { continuation in queue.cancelAllRequests { continuation.resume() } }
+
+        #expect(request.isCancelled && !block.isCancelled)
+        queue.isSuspended = false
+        await request.end()
+    }
 }

@@ -53,6 +53,28 @@ import Testing
             .intercepted(by: .adapting { _ in }).monitored(by: .events { _, _ in }).maximumBodySize(5)
             .maximumHeaderSize(6).accepting(statusCodes: [200, 404]).acceptingAnyStatus().httpPriority(0.5)
             .bypassing(ClosureInterceptor.self).unauthenticated().headers(["X-M": "1"]).query(["m": "1"])
+            .caching(.for(.seconds(7))).exclusive("disk").userInfo(Screen.self, "profile").configuringTask { _ in }
+            .options { options in
+                options.timeout = .seconds(3)
+                options.usesCookies = false
+                options.secretHeaders = ["X-M"]
+            }
+    }
+
+    /// All stored properties of options: what can be compared, as text, and of the rest whether it is there.
+    private func properties(_ options: RequestOptions) -> [String: String] {
+        var all: [String: String] = [:]
+        for (label, value) in Mirror(reflecting: options).children {
+            let children = Mirror(reflecting: value).children
+            guard label == "policies" else {
+                all[label ?? ""] = "\(value)"
+                continue
+            }
+            for (label, value) in children {
+                all[label ?? ""] = Mirror(reflecting: value).children.isEmpty ? "nil" : "there"
+            }
+        }
+        return all
     }
 
     private func expectEverything(_ options: RequestOptions, _ comment: Comment) {
@@ -73,6 +95,36 @@ import Testing
         expectEverything(everything(Ping()).resolvedOptions, "a request of one's own")
         expectEverything(everything(Lines()).resolvedOptions, "a stream")
         expectEverything(everything(Spec()).resolvedOptions, "a spec")
+    }
+
+    /// Also one that is added later: it has to be among the modifiers above, and in `over`.
+    @Test func everyOptionReachesARequestThatIsMadeOfAnother() {
+        let (none, all) = (properties(RequestOptions()), properties(everything(Ping()).options))
+
+        for (name, value) in all { #expect(value != none[name], "\(name) isn't among the modifiers of this test") }
+        #expect(properties(RequestOptions().over(everything(Ping()).options)) == all)
+        #expect(properties(everything(Ping()).options.over(RequestOptions())) == all)
+        #expect(properties(everything(Spec()).resolvedOptions) == all)
+    }
+
+    struct Outer: RequestSpec {
+        let spec: Spec
+        var request: Spec { spec }
+    }
+
+    @Test func specOfASpecIsToldFromOthersByWhatIsRecorded() throws {
+        let (one, other) = (Outer(spec: Spec().query(["q": "1"])), Outer(spec: Spec().query(["q": "2"])))
+
+        #expect(one.identifier != other.identifier)
+        #expect(try one.toURLRequest(baseURL: home).url?.query() == "q=1")
+    }
+
+    @Test func specKeepsCachingAndExclusivityOfItsRequest() {
+        struct Report: RequestSpec {
+            var request: Get<String> { Get("report").caching(.none).exclusive("disk") }
+        }
+
+        #expect(Report().resolvedOptions.caching == .none && Report().resolvedOptions.exclusivity == ["disk"])
     }
 
     @Test func requestOfOnesOwnStaysWhatItIs() async throws {

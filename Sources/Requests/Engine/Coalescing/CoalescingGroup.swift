@@ -191,6 +191,8 @@ struct WireIdentity: Sendable, Hashable {
     private let timeout: Duration?
     private let trust: TrustPolicy
     private let cachePolicy: URLRequest.CachePolicy
+    /// Not on the wire, but one of the calls that share an answer has it stored for all.
+    private let caching: CachingPolicy
     private let usesCookies: Bool
     private let allowsCellularAccess: Bool
     private let decodesContent: Bool
@@ -214,6 +216,7 @@ struct WireIdentity: Sendable, Hashable {
         timeout = request.timeout ?? options.timeout ?? environment.timeout
         trust = options.trust ?? environment.trust
         cachePolicy = request.cachePolicy
+        caching = options.caching
         usesCookies = options.usesCookies && request.usesCookies
         allowsCellularAccess = request.allowsCellularAccess
         decodesContent = request.decodesContent

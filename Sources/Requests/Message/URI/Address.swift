@@ -40,6 +40,11 @@ enum Address: Sendable {
         }
     }
 
+    /// The address as it is written.
+    var reference: String {
+        if case .reference(let reference) = self { reference } else { url.relativeString }
+    }
+
     // The only address that needs no reading, and so can't fail.
     private static let unknown = URL(filePath: "/")
 }
@@ -85,6 +90,13 @@ struct AddressParts {
 }
 
 extension StringProtocol {
+    /// The reference without its fragment: the path, and the query without its `?`, if there is one.
+    var splitAtQuery: (path: String, query: String?) {
+        let end = utf8.firstIndex(of: UInt8(ascii: "#")) ?? endIndex
+        guard let mark = utf8[..<end].firstIndex(of: UInt8(ascii: "?")) else { return (String(self[..<end]), nil) }
+        return (String(self[..<mark]), String(self[mark..<end].dropFirst()))
+    }
+
     /// Whether the text is a scheme, as those of addresses are written (RFC 3986, 3.1).
     var isScheme: Bool {
         (utf8.first.map(ASCII.isLetter) ?? false) && utf8.allSatisfy(PercentEncoding.scheme.keeps)

@@ -22,8 +22,8 @@ import Foundation
 /// | `\(url)` | at the beginning a `URL` as it is, else one escaped piece |
 /// | `\(raw: text)` | text that is a path already, as it is: for what no user can choose |
 ///
-/// A segment that a value makes `.` or `..` means another place, and is refused when the request is built. So is a value
-/// in the host, unless it is a whole label of it (letters, digits and hyphens between dots) or the port: make the host the
+/// A segment that a value makes `.` or `..` means another place, and is refused when the request is built. So is one that
+/// values leave empty: `Delete<Void>("users/\(id)")` with an empty `id` would delete all users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between dots) or the port: make the host the
 /// base URL, or write `\(raw:)`.
 ///
 /// A `String` that isn't a literal is one segment too; where a function takes a path, put the variable into a literal:
@@ -49,7 +49,11 @@ public struct RequestPath: Sendable, Hashable {
         do throws(InvalidRequest) {
             // One slash between the path and the first segment, whether the path ends in one or not.
             var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
-            for segment in segments { path += "/" + (try segment.queryValue.percentEncodedPathSegment()) }
+            for segment in segments {
+                let piece = try segment.queryValue.percentEncodedPathSegment()
+                guard !piece.isEmpty else { throw InvalidRequest.emptySegment(of: text) }
+                path += "/" + piece
+            }
             return RequestPath(path)
         } catch {
             return RequestPath("", failure: error)
@@ -183,6 +187,12 @@ extension RequestPath: ExpressibleByStringInterpolation {
                 let fix = "make the host the base URL, or write `\\(raw:)` for a whole one"
                 throw InvalidRequest(.url, "has a value in its host that isn't one label: \(fix)", excerpt: text)
             }
+            for value in values where root <= value.lowerBound && value.upperBound <= end {
+                let isBegun = value.lowerBound == 0 || bytes[value.lowerBound - 1] == UInt8(ascii: "/")
+                let isEnded = value.upperBound == end || bytes[value.upperBound] == UInt8(ascii: "/")
+                // Of several values that make up a segment, each is as empty as all of them.
+                guard !value.isEmpty || !isBegun || !isEnded else { throw InvalidRequest.emptySegment(of: text) }
+            }
             for segment in bytes[root..<end].split(separator: UInt8(ascii: "/"))
             where values.contains(where: { $0.overlaps(segment.indices) }) {
                 let decoded = segment.percentDecoded()
@@ -196,6 +206,15 @@ extension RequestPath: ExpressibleByStringInterpolation {
             }
             return text
         }
+    }
+}
+
+extension InvalidRequest {
+    /// What is wrong with a path that has an empty value in the place of a segment.
+    fileprivate static func emptySegment(of text: String) -> InvalidRequest {
+        let reason = "has an empty value for a segment, which means another place"
+        let fix = "check the value first, or write `\\(raw:)` if the segment may be empty"
+        return InvalidRequest(.url, "\(reason): \(fix)", excerpt: text)
     }
 }
 

@@ -41,14 +41,11 @@ extension URL {
         reference: String,
         query: Query = []
     ) throws(InvalidRequest) -> URL {
-        let bytes = reference.utf8
-        let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.endIndex
-        let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
-        let ownQuery = String(reference[mark..<end].dropFirst())
+        let (path, ownQuery) = reference.splitAtQuery
         return try joined(
             base: base,
-            encodedPath: String(reference[..<mark]).percentEncodedPath(),
-            encodedQueries: [PercentEncoding.query.encode(ownQuery, keepsTriplets: true), query.percentEncoded]
+            encodedPath: path.percentEncodedPath(),
+            encodedQueries: [PercentEncoding.query.encode(ownQuery ?? "", keepsTriplets: true), query.percentEncoded]
         )
     }
 

@@ -9,8 +9,8 @@ import Foundation
 /// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`, whose underlying error is
 /// an ``OversizedElement``.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// Reads a piece, or the end, which is nil: gives what that completes, and what keeps it from reading on.
-    typealias Reader = (Data?) -> (elements: [Result<Element, RequestError>], failure: RequestError?)
+    /// Reads a line, or the end, which is nil: gives what that completes, and what keeps it from reading on.
+    typealias Reader = (Data?) -> (element: Result<Element, RequestError>?, failure: RequestError?)
 
     private let base: ResponseStream
     private let makeReader: @Sendable () -> Reader
@@ -20,11 +20,11 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         _ makeParser: @escaping @Sendable () -> Parser,
         _ transform: @escaping @Sendable (Parser.Element) -> Result<Element, RequestError>
     ) {
-        self.init(base) {
-            var parser = makeParser()
-            return { data in
-                let parts = data.map { parser.feed($0) } ?? parser.finish()
-                return (parts.map(transform), parser.failure.map { RequestError($0) })
+        self.init(base) { [core = base.core] in
+            let reader = core.reader(makeParser)
+            return { line in
+                let (element, failure) = reader.read(line)
+                return (element.map(transform), failure.map { RequestError($0) })
             }
         }
     }
@@ -47,53 +47,56 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     public var results: ParsedStream<Result<Element, RequestError>> {
         ParsedStream<Result<Element, RequestError>>(base) { [makeReader] in
             let read = makeReader()
-            return { data in
-                let (elements, failure) = read(data)
-                return (elements.map { .success($0) }, failure)
+            return { line in
+                let (element, failure) = read(line)
+                return (element.map { .success($0) }, failure)
             }
         }
     }
 
-    /// Begins to consume.
-    public func makeAsyncIterator() -> Iterator { Iterator(base.makeAsyncIterator(), makeReader()) }
+    /// Begins to consume, or goes on behind the last element that an iterator before has given.
+    public func makeAsyncIterator() -> Iterator { Iterator(base, makeReader()) }
 
     /// Consumes a ``ParsedStream``.
     public struct Iterator: AsyncIteratorProtocol {
         /// Any error: each that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
         private var base: ResponseStream.Iterator
+        private let core: StreamCore
         private let read: Reader
-        private var elements: [Result<Element, RequestError>] = []
-        private var next = 0
         private var failure: RequestError?
         private var isAtEnd = false
 
-        init(_ base: ResponseStream.Iterator, _ read: @escaping Reader) {
-            self.base = base
+        init(_ base: ResponseStream, _ read: @escaping Reader) {
+            self.base = base.makeAsyncIterator()
+            core = base.core
             self.read = read
         }
 
         /// The next element; nil at the end.
         ///
         /// - Throws: What ends the stream before its content is complete, and one of code `decoding` for an element that
-        ///   can't be decoded; behind that, nothing comes.
+        ///   can't be decoded; behind that, this iterator gives nothing.
         public mutating func next() async throws(RequestError) -> Element? {
-            while next == elements.count {
-                guard !isAtEnd else { return nil }
+            guard !isAtEnd else { return nil }
+            while true {
                 // What was complete came first.
                 if let failure { throw end(failure) }
-                let chunk = try await base.next()
-                (elements, failure) = read(chunk)
-                next = 0
-                isAtEnd = chunk == nil && failure == nil
+                let line = try await base.nextLine()
+                let element: Result<Element, RequestError>?
+                (element, failure) = read(line)
+                switch element {
+                case .success(let element):
+                    if line == nil { core.keepEnd() }
+                    return element
+                case .failure(let error):
+                    if line == nil { core.keepEnd() }
+                    throw end(error)
+                case nil:
+                    isAtEnd = line == nil && failure == nil
+                    if isAtEnd { return nil }
+                }
             }
-            let element = elements[next]
-            next += 1
-            if case .failure(let error) = element {
-                (elements, next) = ([], 0)
-                throw end(error)
-            }
-            return try element.get()
         }
 
         private mutating func end(_ error: RequestError) -> RequestError {

@@ -12,7 +12,8 @@ import Foundation
 /// Pieces that nobody has asked for yet are buffered, and the server is held back when there are too many, where the
 /// transport can (``TransportCapabilities/pausing``); where it can't, a consumer that is much slower than the network
 /// ends with an error of code `bufferFull`. It is consumed once, by one task: a second iteration continues where the first
-/// stopped, and fails with the code `alreadyConsumed` if that was the end. Releasing the stream before its end cancels the transfer.
+/// stopped, and fails with the code `alreadyConsumed` if that was the end. So do iterations over its ``lines`` and other
+/// elements: one may read a head line by line, and another the rest, as values or as pieces. Releasing the stream before its end cancels the transfer.
 public final class ResponseStream: AsyncSequence, Sendable {
     /// A piece of the content.
     public typealias Element = Data
@@ -21,7 +22,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     public let head: HTTPResponseHead
     /// Makes the decoder of JSON where the consumer brings none: that of the environment.
     let makeDecoder: @Sendable () -> JSONDecoder
-    private let core: StreamCore
+    let core: StreamCore
 
     init(_ head: HTTPResponseHead, _ core: StreamCore, makeDecoder: @escaping @Sendable () -> JSONDecoder) {
         self.head = head
@@ -78,6 +79,12 @@ public final class ResponseStream: AsyncSequence, Sendable {
             defer { hasBegun = true }
             return try await stream.core.next(isFirst: !hasBegun)
         }
+
+        /// The bytes up to the end of the next line, or those of it that are there; nil at the end.
+        mutating func nextLine() async throws(RequestError) -> Data? {
+            defer { hasBegun = true }
+            return try await stream.core.nextLine(isFirst: !hasBegun)
+        }
     }
 }
 
@@ -98,6 +105,7 @@ final class StreamCore: Sendable {
     }
 
     private let state: Locked<State>
+    private let rest = Locked(StreamRest())
     private let setPaused: @Sendable (PauseWish) -> Void
 
     init(limit: Int, setPaused: @escaping @Sendable (PauseWish) -> Void) {
@@ -125,6 +133,11 @@ final class StreamCore: Sendable {
     // MARK: Consume
 
     func next(isFirst: Bool = false) async throws(RequestError) -> Data? {
+        switch rest.withLock({ $0.take() }) {
+        case .bytes(let data): return data
+        case .end: return nil
+        case nil: break
+        }
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 perform(state.withLock { $0.buffer.take(waiter, isFirst: isFirst) })
@@ -133,6 +146,27 @@ final class StreamCore: Sendable {
             abandon()
         }
         return try result.get()
+    }
+
+    /// The bytes up to the end of the next line, or those of it that are there; the rest of a piece is for the next call.
+    func nextLine(isFirst: Bool) async throws(RequestError) -> Data? {
+        guard let piece = try await next(isFirst: isFirst) else { return nil }
+        return rest.withLock { $0.cut(piece) }
+    }
+
+    /// Has the next iteration find the end that this one has had, which came with a last element.
+    func keepEnd() {
+        rest.withLock { $0.isAtEnd = true }
+    }
+
+    /// The reader of the last iteration over elements, if it was of the same kind, or else a new one.
+    func reader<Parser: StreamParser>(_ makeParser: () -> Parser) -> ElementReader<Parser> {
+        let new = ElementReader(makeParser())
+        return rest.withLock { rest in
+            if let known = rest.reader as? ElementReader<Parser> { return known }
+            rest.reader = new
+            return new
+        }
     }
 
     /// Says that nobody wants the rest.
@@ -172,6 +206,61 @@ final class StreamCore: Sendable {
         case .failure(let error):
             close()
             waiter.resume(returning: .failure(error))
+        }
+    }
+}
+
+/// What one iteration over a stream leaves to the next: bytes of a piece that it hasn't read, and how far it has come.
+private struct StreamRest: Sendable {
+    /// What there is to take before anything else.
+    enum Portion: Sendable {
+        case bytes(Data)
+        case end
+    }
+
+    /// What reads elements.
+    var reader: (any AnyObject & Sendable)?
+    /// Whether the end is still to be had.
+    var isAtEnd = false
+    private var bytes = Data()
+
+    mutating func take() -> Portion? {
+        if !bytes.isEmpty {
+            defer { bytes = Data() }
+            return .bytes(bytes)
+        }
+        defer { isAtEnd = false }
+        return isAtEnd ? .end : nil
+    }
+
+    /// Keeps all of a piece but its first line, and returns that.
+    ///
+    /// - Complexity: O(n) in the length of the line.
+    mutating func cut(_ piece: Data) -> Data {
+        let length = piece.withUnsafeBytes { piece in
+            guard let end = piece.firstIndex(where: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) else {
+                return piece.count
+            }
+            return end + (piece[end...].starts(with: "\r\n".utf8) ? 2 : 1)
+        }
+        bytes = piece.dropFirst(length)
+        return piece.prefix(length)
+    }
+}
+
+/// A parser, for the iterations over a stream one after the other.
+final class ElementReader<Parser: StreamParser>: Sendable {
+    private let parser: Locked<Parser>
+
+    init(_ parser: Parser) {
+        self.parser = Locked(parser)
+    }
+
+    /// Reads a line or a part of one, or the end, which is nil: gives what that completes, and what keeps it from reading on.
+    func read(_ line: Data?) -> (element: Parser.Element?, failure: OversizedElement?) {
+        parser.withLock { parser in
+            let elements = line.map { parser.feed($0) } ?? parser.finish()
+            return (elements.first, parser.failure)
         }
     }
 }

@@ -17,7 +17,7 @@ protocol StreamParser<Element>: Sendable {
 
     /// Reads a chunk.
     ///
-    /// - Returns: The elements that are complete now.
+    /// - Returns: The elements that are complete now; one line completes one at most.
     /// - Complexity: O(n) in the length of the chunk.
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Element]
 

@@ -148,4 +148,22 @@ import Testing
         #expect(try await text(of: first) == "Bearer ada at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
+
+    @Test(.tags(.behaviour)) func aRequestThatIsNotStoredDoesNotDecideForOthers() async throws {
+        let cache = ResponseCache()
+        let client = client { $0.cache = cache }
+        let first = client.addRequest(HTTPRequest("me").caching(.none), coalescing: true)
+        let others = [join(client), join(client)]
+
+        try await transport.awaitTransfer(count: 2)
+        for transfer in transport.transfers {
+            transfer.receive(.head(HTTPResponseHead(status: .ok, headers: [.cacheControl: "max-age=60"])))
+            transfer.receive(.end(nil))
+        }
+        for operation in others + [first] { _ = try await operation.value() }
+
+        #expect(transport.transfers.count == 2)
+        let address = try #require(first.urlRequest?.url)
+        #expect(cache.responses(for: address).count == 1)
+    }
 }

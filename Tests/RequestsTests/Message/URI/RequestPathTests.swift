@@ -23,7 +23,7 @@ import Testing
         ("a/b", "a%2Fb"), ("?x=1", "%3Fx%3D1"), ("#f", "%23f"), ("%2F", "%252F"), ("@evil.com", "%40evil.com"),
         ("https://evil.com", "https%3A%2F%2Fevil.com"), ("//evil.com", "%2F%2Fevil.com"), ("u:p@h", "u%3Ap%40h"),
         ("a b", "a%20b"), ("é😀", "%C3%A9%F0%9F%98%80"), ("\r\nX: y\0", "%0D%0AX%3A%20y%00"), ("&a=b+c", "%26a%3Db%2Bc"),
-        ("", ""), ("...", "..."), ("%2e%2e", "%252e%252e"),
+        ("...", "..."), ("%2e%2e", "%252e%252e"),
     ])
     func valueIsOnePieceWhateverItHolds(_ value: String, _ piece: String) throws {
         let server = "https://api.example.com/v1"
@@ -46,6 +46,27 @@ import Testing
         }
         #expect(throws: InvalidRequest.self) { try url(HTTPRequest("users", value)) }
         #expect(throws: InvalidRequest.self) { try url(HTTPRequest { $0.path = "users/\(value)" }) }
+    }
+
+    @Test func valuesThatLeaveASegmentEmptyAreRefused() throws {
+        let (id, seven) = ("", "7")
+        let paths: [RequestPath] = [
+            "users/\(id)", "users/\(id)/posts", "\(id)", "\(id)/posts", "/\(id)", "users/\(id)?q=1", "users/\(id)#f",
+            "users/\(id)\(id)", "https://a.example/\(id)", "users/\(id as String?, default: "")",
+        ]
+        for path in paths {
+            let error = #expect(throws: InvalidRequest.self) { try url(path) }
+            #expect(error?.reason.contains("raw:") == true, "\(path)")
+        }
+        #expect(throws: InvalidRequest.self) { try url(HTTPRequest("users", id)) }
+        #expect(throws: InvalidRequest.self) { try url(HTTPRequest(["users", id])) }
+        #expect(throws: InvalidRequest.self) { try url(HTTPRequest { $0.path = "users/\(id)" }) }
+
+        let server = "https://api.example.com/v1"
+        #expect(try url("users/") == "\(server)/users/")
+        #expect(try url("users/\(raw: id)") == "\(server)/users/")
+        #expect(try url("users/\(id)\(seven)/\(seven)\(id)/x\(id)") == "\(server)/users/7/7/x")
+        #expect(try url("users?q=\(id)&x=\(id)") == "\(server)/users?q=&x=")
     }
 
     @Test func piecesOfOneSegmentDontMeanAnotherPlaceTogether() throws {

@@ -64,6 +64,67 @@ import Testing
         #expect(rest == "bc")
     }
 
+    /// A head and three values, in one piece and in several.
+    static let cuts = [
+        ["head\n1\n2\n3"], ["he", "ad\n1", "\n2\n3"], ["head\n", "1\n2\n", "3\n"], ["head\r\n1\r\n2\r\n3\r\n"],
+        ["head\r", "\n1\r\n2\r", "\n3"],
+    ]
+
+    /// Reads the first line in a loop of its own.
+    private func readHead(of chunks: [String]) async throws -> ResponseStream {
+        let stream = ResponseStream(chunks.map { Data($0.utf8) })
+        for try await line in stream.lines {
+            #expect(line == "head")
+            break
+        }
+        return stream
+    }
+
+    @Test(arguments: cuts) func secondLoopOverLinesReadsWhatTheFirstHasLeft(_ chunks: [String]) async throws {
+        let (lines, error) = await collect(try await readHead(of: chunks).lines)
+
+        #expect(lines == ["1", "2", "3"] && error == nil)
+    }
+
+    @Test(arguments: cuts) func valuesBehindAHeadThatWasReadAsALineAreRead(_ chunks: [String]) async throws {
+        let (values, error) = await collect(try await readHead(of: chunks).jsonLines(Int.self))
+
+        #expect(values == [1, 2, 3] && error == nil)
+    }
+
+    @Test(arguments: cuts) func piecesBehindAHeadThatWasReadAsALineAreRead(_ chunks: [String]) async throws {
+        var rest = ""
+        for try await piece in try await readHead(of: chunks) { rest += String(decoding: piece, as: UTF8.self) }
+
+        let numbers = rest.split(whereSeparator: \.isNewline)
+        #expect(numbers == ["1", "2", "3"])
+    }
+
+    @Test func eventKeepsTheIdentifierOfTheLoopBefore() async throws {
+        let stream = ResponseStream([Data("id: 7\ndata: a\n\ndata: b\n\n".utf8)])
+        for try await _ in stream.serverSentEvents { break }
+
+        let (events, error) = await collect(stream.serverSentEvents)
+
+        #expect(events.map(\.data) == ["b"] && events.first?.id == "7" && error == nil)
+    }
+
+    @Test func loopBehindTheLastLineIsEmptyOnce() async throws {
+        let stream = ResponseStream([Data("a\nb".utf8)])
+        for try await line in stream.lines where line == "b" { break }
+
+        let (lines, error) = await collect(stream.lines)
+        #expect(lines.isEmpty && error == nil)
+        #expect(await collect(stream.lines).error?.code == .alreadyConsumed)
+    }
+
+    @Test func loopBehindABrokenValueContinues() async {
+        let stream = ResponseStream([Data("1\nx\n3\n".utf8)])
+        #expect(await collect(stream.jsonLines(Int.self)).error?.code == .decoding)
+
+        #expect(await collect(stream.jsonLines(Int.self)).elements == [3])
+    }
+
     @Test func aSequenceThatFailedIsOver() async throws {
         var values = ResponseStream([Data("x\n1\n".utf8)]).jsonLines(Int.self).makeAsyncIterator()
 
