@@ -13,7 +13,18 @@ struct KitchenInterceptor: Interceptor {
     }
 
     func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
-        error.code == .connectionLost && context.attempt < 3 ? .retry(after: .seconds(1)) : .pass
+        let mayRepeat = context.request?.method.isIdempotent ?? false
+        return mayRepeat && error.code == .connectionLost && context.attempt < 3 ? .retry(after: .seconds(1)) : .pass
+    }
+}
+
+struct KitchenAuthenticator: Authenticator {
+    func apply(_ token: String, to request: inout HTTPRequest) {
+        request.headers.set(.authorization(.bearer(token)))
+    }
+
+    func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
+        try await client.fetch([String: String].self, from: HTTPRequest(method: .post, "sessions"))["access"] ?? ""
     }
 }
 
@@ -23,7 +34,7 @@ enum KitchenRoute: RequestSpec {
 
     var request: Get<Data> {
         switch self {
-        case .recipe(let id): Get("recipes", "\(id)")
+        case .recipe(let id): Get("recipes/\(id)")
         case .search(let text): Get("recipes").query(["q": text])
         }
     }
@@ -33,7 +44,7 @@ struct GetRecipe: RequestSpec {
     let id: Int
 
     var request: Get<Recipe> {
-        Get("recipes", "\(id)")
+        Get("recipes/\(id)")
             .headers { Accept(.json) }
             .queryItems { Item("full", value: "true") }
             .timeout(10)
@@ -57,7 +68,7 @@ struct KitchenService: NetworkService {
 
     @Test func aValueIsFetchedByItsType() async throws {
         let client = HTTPClient(baseURL: api)
-        let recipe = try await client.fetch(Get<Recipe>("recipes", "1"))
+        let recipe = try await client.fetch(Get<Recipe>("recipes/1"))
 
         #expect(recipe == pancakes)
     }
@@ -67,7 +78,7 @@ struct KitchenService: NetworkService {
         let name = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
             @Sendable func show(_ recipe: Recipe) { continuation.resume(returning: recipe.name) }
 
-            client.addRequest(Get<Recipe>("recipes", "1"), completionQueue: .main) { result in
+            client.addRequest(Get<Recipe>("recipes/1"), completionQueue: .main) { result in
                 if case .success(let recipe) = result { show(recipe) }
             }
         }
@@ -80,7 +91,7 @@ struct KitchenService: NetworkService {
         var lines: [String] = []
         func print(_ status: HTTPStatus, _ name: String) { lines.append("\(status) \(name)") }
 
-        let response = try await client.send(Get<Recipe>("recipes", "1"))
+        let response = try await client.send(Get<Recipe>("recipes/1"))
         print(response.status, response.body.name)
 
         #expect(lines == ["200 OK Pancakes"])
@@ -99,8 +110,8 @@ struct KitchenService: NetworkService {
     @Test func validationIsStrictOrLenient() async throws {
         let client = HTTPClient(baseURL: api)
 
-        let strict = Get<Recipe>("recipes", "1").validating(with: .contentType(.json))
-        let lenient = Get<Data>("recipes", "0").acceptingAnyStatus()
+        let strict = Get<Recipe>("recipes/1").validating(with: .contentType(.json))
+        let lenient = Get<Data>("recipes/0").acceptingAnyStatus()
 
         #expect(try await client.fetch(strict) == pancakes)
         #expect(try await client.send(lenient).status == .notFound)
@@ -112,7 +123,7 @@ struct KitchenService: NetworkService {
             $0.retry = RetryPolicy(limit: 2, backoff: .exponential())
         }
 
-        let response = try await patient.send(Get<Recipe>("recipes", "1"))
+        let response = try await patient.send(Get<Recipe>("recipes/1"))
 
         #expect(response.attempts.last?.request.headers["X-Kitchen"] == "north")
     }
@@ -125,7 +136,7 @@ struct KitchenService: NetworkService {
             $0.monitors = [.console(.headers), .events { event, operation in log("\(operation): \(event)") }]
         }
 
-        _ = try await loud.fetch(Get<Recipe>("recipes", "1"))
+        _ = try await loud.fetch(Get<Recipe>("recipes/1"))
         #expect(lines.withLock { $0.first }?.contains("Get<Recipe>") == true)
     }
 
@@ -157,11 +168,59 @@ struct KitchenService: NetworkService {
         let connectivity = Connectivity()
         let waiting = HTTPClient(baseURL: api) { $0.conditions = [.connected(by: connectivity, within: .seconds(30))] }
 
-        #expect(try await waiting.fetch(Get<Recipe>("recipes", "1")) == pancakes)
+        #expect(try await waiting.fetch(Get<Recipe>("recipes/1")) == pancakes)
+    }
+
+    @Test func credentialsAreAskedForAndRefreshed() async throws {
+        let asked = HTTPClient(baseURL: api) {
+            $0.interceptors = [
+                CredentialInterceptor { _, _ in URLCredential(user: "ada", password: "secret", persistence: .none) }
+            ]
+        }
+
+        let member = HTTPClient(baseURL: api) {
+            $0.interceptors = [AuthenticationInterceptor(KitchenAuthenticator(), credential: "old")]
+        }
+
+        #expect(try await asked.fetch(Get<String>("cellar")) == "wine")
+        #expect(try await member.fetch(Get<Recipe>("favourites")) == pancakes)
+    }
+
+    @Test func filesGoDownAndUpAndLinesCome() async throws {
+        let client = HTTPClient(baseURL: api)
+        var lines: [String] = []
+        func log(_ line: String) { lines.append(line) }
+
+        let film = try await client.fetch(Get<Data>("films/7").download(to: .temporary))
+        try await client.fetch(Put<Void>("reports/7").body(.file(film, type: .binary)))
+        let stream = try await client.stream(Get<Data>("log"))
+        for try await line in stream.lines { log(line) }
+
+        #expect(try Data(contentsOf: film) == Kitchen.film)
+        #expect(lines == ["open", "closed"])
+        try FileManager.default.removeItem(at: film)
+    }
+
+    @Test func aTrustManagerIsAPolicy() throws {
+        let pins = try [PublicKeyPin("sha256/47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")]
+        let pinned = try HTTPClient(baseURL: api) {
+            $0.trust = try .system.pinning(pins, forHosts: ["api.example.com"])
+        }
+
+        #expect(pinned.environment.trust != .system)
+    }
+
+    @Test func redirectsAndCachingAreModifiers() {
+        let staying = Get<Recipe>("recipes/1").redirect(.refuse)
+        let fresh = Get<Recipe>("recipes/1").caching(.none)
+        let kept = Get<Recipe>("recipes/1").caching(.for(.seconds(600)))
+
+        #expect(staying.options.redirect != nil)
+        #expect(fresh.options.caching != kept.options.caching)
     }
 
     @Test func aSessionIsAClient() async throws {
-        let session = HTTPClient(baseURL: api, configuration: .ephemeral, maxConcurrentRequests: 4) {
+        let session = HTTPClient(baseURL: api, maxConcurrentRequests: 4) {
             $0.headers[.userAgent] = "Kitchen/1"
             $0.redirect = .follow(limit: 5)
             $0.cache = ResponseCache()

@@ -95,11 +95,9 @@ func lookUp(_ name: String, in book: Cookbook, as login: Login) async -> String 
         try await book.logIn(login)
         return try await book.dish(name).displayName
     } catch {
+        // Asked first: a refused refresh has the API's reason, too, which isn't about what the user was doing.
+        if error.code == .authenticationFailed, error.isNotAuthorized { return "log in again" }
         if let refusal = error.failure(as: Refusal.self) { return "refused: \(refusal.message)" }
-        switch error.code {
-        case .offline, .timedOut: return "try again later"
-        case .authenticationFailed: return "log in again"
-        default: return "\(error)"
-        }
+        return error.isConnectivityError || error.code == .timedOut ? "try again later" : "\(error)"
     }
 }

@@ -56,6 +56,19 @@ import Testing
         #expect(answer == "refused: wrong password" && server.requests.map(\.path) == ["/v1/session"])
     }
 
+    @Test func refusedRefreshAsksForALogin() async throws {
+        let server = try MockServer { request in
+            switch request.path {
+            case "/v1/session": .json(#"{"access_token": "old", "refresh_token": "r"}"#)
+            case "/v1/session/refresh": .json(#"{"message": "expired"}"#, status: .unauthorized)
+            default: .json(#"{"message": "who?"}"#, status: .unauthorized)
+            }
+        }
+        let book = try Cookbook(server: server.url("/v1").absoluteString)
+
+        #expect(await lookUp("soup", in: book, as: Login(name: "ada", password: "right")) == "log in again")
+    }
+
     @Test func withoutALoginNothingIsSent() async throws {
         let server = try makeServer()
         let book = try Cookbook(server: server.url("/v1").absoluteString)

@@ -41,6 +41,15 @@ import Testing
         #expect(recipe.name == "Pancakes")
     }
 
+    @Test func clientFetchesInALine() async throws {
+        let recipe = Recipe(name: "Pancakes", authorID: 7)
+
+        let client = HTTPClient(baseURL: api)
+        let author = try await client.fetch(Get<Author>("authors/\(recipe.authorID)"))
+
+        #expect(author.name == "Julia")
+    }
+
     @Test func testingRuns() async throws {
         let queue = OperationQueue()
         let transport = InMemoryTransport { request in

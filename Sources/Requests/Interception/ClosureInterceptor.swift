@@ -8,7 +8,10 @@ import Foundation
 /// ```swift
 /// environment.interceptors = [
 ///     .adapting { $0.headers["X-Request-ID"] = UUID().uuidString },
-///     .intercepting { request, next in table[request.url] ?? try await next(request) },
+///     .intercepting { request, next in
+///         if let known = table[request.url] { return known }
+///         return try await next(request)
+///     },
 ///     .transforming { $0.headers["X-Seen"] = "yes" },
 ///     .retrying { $0.response?.status == .locked && $0.attempts.count < 3 ? .retry(after: .seconds(1)) : .pass },
 ///     .signing { $0.headers["X-Signature"] = try key.signature(of: $0) },

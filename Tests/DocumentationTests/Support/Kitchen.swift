@@ -26,6 +26,10 @@ enum Kitchen {
             guard request.headers[.authorization] == "Bearer new" else { return .status(.unauthorized) }
             return .json(#"{"name": "Pancakes", "authorID": 7}"#)
         }
+        server.route(.get, "/cellar") { request in
+            guard request.headers[.authorization] == nil else { return .text("wine") }
+            return .status(.unauthorized, headers: [HTTPField(.wwwAuthenticate, "Basic realm=\"cellar\"")])
+        }
         server.route(.get, "/films/7", .data(film))
         server.route(.put, "/reports/7", .noContent)
         server.route(.post, "/photos", .noContent)
