@@ -19,9 +19,9 @@ struct CredentialSpace: Sendable {
     enum Asker: Sendable, Hashable {
         case origin(Origin)
         /// A proxy that gets the requests themselves.
-        case proxy
-        /// A proxy that a transport asks for tunnels.
-        case tunnel(of: ObjectIdentifier)
+        case proxy(ProxyRoute)
+        /// A proxy that is asked for tunnels.
+        case tunnel(ProxyRoute)
 
         var isProxy: Bool {
             if case .origin = self { false } else { true }

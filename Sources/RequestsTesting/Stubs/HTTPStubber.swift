@@ -75,7 +75,7 @@ public final class HTTPStubber: HTTPTransport {
 
     /// Everything that there is no network for.
     public var capabilities: TransportCapabilities {
-        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
     /// Answers the request, as `HTTPTransport` says.
