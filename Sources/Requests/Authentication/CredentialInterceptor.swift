@@ -128,7 +128,7 @@ public final class CredentialInterceptor: HopAuthenticating {
                 let next = AuthenticationChallenge.list(parsing: "Info \(info)").first?["nextnonce"],
                 let former = request.headers[asker.credential].flatMap({ Authorization($0).parameters[named: "nonce"] })
             else { continue }
-            spaces.withLock { _ = $0.renew(asker, former, with: next) }
+            spaces.withLock { $0.renew(asker, former, with: next) }
         }
     }
 
@@ -158,9 +158,9 @@ public final class CredentialInterceptor: HopAuthenticating {
         else { return nil }
         let sent = outgoing.headers[asker.credential].map(Authorization.init)
         // The password was right, and only the nonce too old: nobody is asked again.
-        if challenge.isStale, let former = sent?.parameters[named: "nonce"], let nonce = challenge["nonce"],
+        if challenge.isStale, let former = sent?.parameters[named: "nonce"],
             hop.renewed.insert(asker).inserted,
-            spaces.withLock({ $0.renew(asker, former, with: nonce) })
+            spaces.withLock({ $0.restart(asker, former, by: challenge) })
         {
             return prepared(request, in: context)
         }
