@@ -22,7 +22,8 @@ enum Chain {
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
         // The cache is outside of all limits: an answer that is there already has no need to wait.
         { attempt in
-            guard attempt.operation.keepsContentInMemory, let cache = attempt.environment.cache else { return nil }
+            guard let cache = attempt.environment.cache else { return nil }
+            guard attempt.operation.keepsContentInMemory else { return InvalidationLink(cache: cache) }
             guard attempt.options.usesCookies, let cookies = attempt.environment.cookies else {
                 return CacheLink(cache: cache, policy: attempt.options.caching)
             }
