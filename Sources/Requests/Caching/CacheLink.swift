@@ -8,7 +8,7 @@ struct CacheLink: Interceptor {
     let cache: ResponseCache
     let policy: CachingPolicy
     /// Called with the heads of responses that no other link sees: those of validations in the background.
-    var onHead: @Sendable (HTTPResponseHead, _ url: URL) -> Void = { _, _ in }
+    var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
     func intercept(
         _ request: HTTPRequest,
@@ -24,7 +24,7 @@ struct CacheLink: Interceptor {
         case .stale(let response, let outgoing, let stored):
             let name = cache.name(of: request)
             context.source.detach(name, request, through: next) { [onHead] next in
-                let next = next.observed { [url = request.url] in onHead($0, url) }
+                let next = next.observed { onHead($0, request) }
                 return try await send(outgoing, for: request, stored: stored, next: next)
             }
             context.source.recordAnswer(to: request)

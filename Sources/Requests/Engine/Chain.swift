@@ -28,7 +28,9 @@ enum Chain {
                 return CacheLink(cache: cache, policy: attempt.options.caching)
             }
             // What it sends in the background goes past the link before.
-            return CacheLink(cache: cache, policy: attempt.options.caching) { cookies.store($0, from: $1) }
+            return CacheLink(cache: cache, policy: attempt.options.caching) { head, request in
+                if request.usesCookies { cookies.store(head, from: request.url) }
+            }
         },
         // Equal requests share what comes from here on; no request has to wait for what a cache has.
         { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },
