@@ -24,9 +24,10 @@ import Foundation
 /// An origin that has once asked for `Digest` over plain http gets no `Basic` any more, nor does a proxy: an attacker on the
 /// way, who strikes the first scheme out, would be sent the password. Over https an origin may change the scheme.
 ///
-/// Proxies ask in the same way, with a 407; they are answered by a closure of their own: for requests over plain http,
-/// which the proxy sees, over each transport, and for tunnels to https origins over those that tell what the proxy has
-/// said, as ``CurlTransport`` does. The configuration of a `URLSession` knows the credentials for tunnels itself.
+/// Proxies ask in the same way, with a 407. They are answered by a closure of their own, over transports that can bring
+/// credentials to a proxy (``TransportCapabilities/proxyAuthorization``), as ``CurlTransport`` can: for requests over
+/// plain http, which the proxy sees, and for tunnels to https origins. The answer is used over the same transport only.
+/// Over a `URLSession` the 407 is the failure: the credentials for its proxy belong into its configuration.
 ///
 /// To send a password before it is asked for, take ``AuthenticationProvider``. Safe on any
 /// thread.
@@ -62,7 +63,7 @@ public final class CredentialInterceptor: HopAuthenticating {
         while true {
             do {
                 let answer = try await send(outgoing, cause)
-                note(answer.head, to: outgoing)
+                note(answer.head, to: outgoing, by: hop.proxy)
                 guard let asker = self.asker(of: answer.head, to: hop),
                     let again = try await self.answer(answer.head, of: asker, to: outgoing, of: &hop)
                 else { return answer }
@@ -71,7 +72,8 @@ public final class CredentialInterceptor: HopAuthenticating {
                 // The request itself hasn't been sent: the proxy wants to know who asks for the tunnel.
                 guard error.code == .proxyRefused, let head = error.response,
                     head.status == .proxyAuthenticationRequired,
-                    let again = try await self.answer(head, of: hop.tunnel, to: outgoing, of: &hop)
+                    let tunnel = hop.proxy.map(CredentialSpace.Asker.tunnel),
+                    let again = try await self.answer(head, of: tunnel, to: outgoing, of: &hop)
                 else { throw error }
                 outgoing = again
             }
@@ -87,8 +89,8 @@ public final class CredentialInterceptor: HopAuthenticating {
         var asked: Set<CredentialSpace.Asker> = []
         var renewed: Set<CredentialSpace.Asker> = []
 
-        /// The proxy that makes tunnels for the transport of the request.
-        var tunnel: CredentialSpace.Asker { .tunnel(of: context.source.transportIdentity) }
+        /// The way to the proxy; `nil` if it can't be answered.
+        var proxy: ProxyRoute? { context.source.proxyRoute }
     }
 
     // MARK: Before a challenge
@@ -102,8 +104,10 @@ public final class CredentialInterceptor: HopAuthenticating {
     private func prepared(_ request: HTTPRequest, in context: InterceptorContext) -> HTTPRequest {
         var prepared = request
         var askers: [CredentialSpace.Asker] = concerns(request, in: context) ? [.origin(Origin(request.url))] : []
-        if proxyCredential != nil, !request.headers.contains(.proxyAuthorization) {
-            askers.append(request.isSeenByProxies ? .proxy : .tunnel(of: context.source.transportIdentity))
+        if proxyCredential != nil, let proxy = context.source.proxyRoute,
+            !request.headers.contains(.proxyAuthorization)
+        {
+            askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
         }
         for asker in askers {
             let sent = SentTarget(request, for: asker)
@@ -114,16 +118,17 @@ public final class CredentialInterceptor: HopAuthenticating {
     }
 
     /// Takes the nonce for the next request, if the server sends one.
-    private func note(_ head: HTTPResponseHead, to request: HTTPRequest) {
-        let sides: [(HTTPField.Name, CredentialSpace.Asker)] = [
-            (.authenticationInfo, .origin(Origin(request.url))), (.proxyAuthenticationInfo, .proxy),
+    private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by proxy: ProxyRoute?) {
+        var sides: [(HTTPField.Name, CredentialSpace.Asker)] = [
+            (.authenticationInfo, .origin(Origin(request.url)))
         ]
+        if let proxy { sides.append((.proxyAuthenticationInfo, .proxy(proxy))) }
         for (name, asker) in sides {
             guard let info = head[name],
                 let next = AuthenticationChallenge.list(parsing: "Info \(info)").first?["nextnonce"],
                 let former = request.headers[asker.credential].flatMap({ Authorization($0).parameters[named: "nonce"] })
             else { continue }
-            spaces.withLock { _ = $0.renew(asker, former, with: next) }
+            spaces.withLock { $0.renew(asker, former, with: next) }
         }
     }
 
@@ -132,7 +137,7 @@ public final class CredentialInterceptor: HopAuthenticating {
     /// Who asks with a response; `nil` if it is no question, or none for us.
     private func asker(of head: HTTPResponseHead, to hop: Hop) -> CredentialSpace.Asker? {
         switch head.status {
-        case .proxyAuthenticationRequired: hop.request.isSeenByProxies ? .proxy : nil
+        case .proxyAuthenticationRequired: hop.request.isSeenByProxies ? hop.proxy.map { .proxy($0) } : nil
         case .unauthorized: concerns(hop.request, in: hop.context) ? .origin(Origin(hop.request.url)) : nil
         default: nil
         }
@@ -153,9 +158,9 @@ public final class CredentialInterceptor: HopAuthenticating {
         else { return nil }
         let sent = outgoing.headers[asker.credential].map(Authorization.init)
         // The password was right, and only the nonce too old: nobody is asked again.
-        if challenge.isStale, let former = sent?.parameters[named: "nonce"], let nonce = challenge["nonce"],
+        if challenge.isStale, let former = sent?.parameters[named: "nonce"],
             hop.renewed.insert(asker).inserted,
-            spaces.withLock({ $0.renew(asker, former, with: nonce) })
+            spaces.withLock({ $0.restart(asker, former, by: challenge) })
         {
             return prepared(request, in: context)
         }

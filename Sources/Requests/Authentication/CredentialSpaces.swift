@@ -19,9 +19,9 @@ struct CredentialSpace: Sendable {
     enum Asker: Sendable, Hashable {
         case origin(Origin)
         /// A proxy that gets the requests themselves.
-        case proxy
-        /// A proxy that a transport asks for tunnels.
-        case tunnel(of: ObjectIdentifier)
+        case proxy(ProxyRoute)
+        /// A proxy that is asked for tunnels.
+        case tunnel(ProxyRoute)
 
         var isProxy: Bool {
             if case .origin = self { false } else { true }
@@ -114,22 +114,48 @@ struct CredentialSpaces: Sendable {
         }
     }
 
-    /// Renews the nonce of a realm.
+    /// Renews the nonce of a realm, without a challenge.
     ///
     /// - Parameters:
     ///   - asker: Who asks for it.
     ///   - former: The nonce that is over.
     ///   - nonce: The new one.
-    /// - Returns: Whether there is such a nonce.
-    @discardableResult
-    mutating func renew(_ asker: CredentialSpace.Asker, _ former: String, with nonce: String) -> Bool {
-        for index in spaces.indices where spaces[index].asker == asker {
-            guard case .digest(var session) = spaces[index].answer, session.presentNonce == former else { continue }
-            session.renew(nonce)
-            spaces[index].answer = .digest(session)
+    mutating func renew(_ asker: CredentialSpace.Asker, _ former: String, with nonce: String) {
+        change(asker, former) { $0.renew(nonce) }
+    }
+
+    /// Begins to answer another challenge of a realm, with what the one before it was answered with.
+    ///
+    /// - Parameters:
+    ///   - asker: Who asks.
+    ///   - former: The nonce that is over.
+    ///   - challenge: The new challenge.
+    /// - Returns: Whether the nonce was known, and the challenge can be answered.
+    mutating func restart(
+        _ asker: CredentialSpace.Asker,
+        _ former: String,
+        by challenge: AuthenticationChallenge
+    ) -> Bool {
+        change(asker, former) { session in
+            guard let next = session.restarted(by: challenge) else { return false }
+            session = next
             return true
+        } ?? false
+    }
+
+    /// Changes the session of a nonce; `nil` if the nonce is unknown.
+    @discardableResult
+    private mutating func change<Value>(
+        _ asker: CredentialSpace.Asker,
+        _ nonce: String,
+        _ body: (inout DigestSession) -> Value
+    ) -> Value? {
+        for index in spaces.indices where spaces[index].asker == asker {
+            guard case .digest(var session) = spaces[index].answer, session.presentNonce == nonce else { continue }
+            defer { spaces[index].answer = .digest(session) }
+            return body(&session)
         }
-        return false
+        return nil
     }
 }
 

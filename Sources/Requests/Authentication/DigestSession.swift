@@ -42,6 +42,8 @@ struct DigestSession: Sendable {
     private let password: String
     private let clientNonce: String
     private var nonce: String
+    /// The nonce of the challenge, of which the key of the session is made, whatever nonces follow.
+    private let firstNonce: String
     private var count: UInt32 = 0
 
     /// Begins to answer a challenge; `nil` if it is of another scheme, or asks for something unknown.
@@ -60,6 +62,7 @@ struct DigestSession: Sendable {
         self.algorithm = algorithm
         self.hasKey = hasKey
         self.nonce = nonce
+        firstNonce = nonce
         self.clientNonce = clientNonce
         self.user = isUnicode ? user.precomposedStringWithCanonicalMapping : user
         self.password = isUnicode ? password.precomposedStringWithCanonicalMapping : password
@@ -86,9 +89,17 @@ struct DigestSession: Sendable {
     var presentNonce: String { nonce }
 
     /// Takes the nonce that a server wants for the next answer (RFC 7616, 3.5).
+    ///
+    /// That is no challenge, and the session goes on: its key stays the same (RFC 7616, 3.4.2 and 3.6).
     mutating func renew(_ nonce: String) {
         guard nonce != self.nonce else { return }
         (self.nonce, count) = (nonce, 0)
+    }
+
+    /// Returns the session that another challenge of the same realm begins; `nil` if it can't be answered.
+    func restarted(by challenge: AuthenticationChallenge) -> DigestSession? {
+        guard challenge.realm == self.challenge.realm else { return nil }
+        return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
     }
 
     /// Returns the answer for a request, and counts it.
@@ -103,7 +114,7 @@ struct DigestSession: Sendable {
         let counter = String(format: "%08x", count)
         let realm = challenge.realm ?? ""
         var secret = algorithm.digest("\(user):\(realm):\(password)")
-        if hasKey { secret = algorithm.digest("\(secret):\(nonce):\(clientNonce)") }
+        if hasKey { secret = algorithm.digest("\(secret):\(firstNonce):\(clientNonce)") }
         var request = "\(method.rawValue):\(target)"
         if protection == .authInt { request += ":\(algorithm.digest(content ?? Data()))" }
         let requestDigest = algorithm.digest(request)

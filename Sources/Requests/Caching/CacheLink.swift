@@ -8,7 +8,7 @@ struct CacheLink: Interceptor {
     let cache: ResponseCache
     let policy: CachingPolicy
     /// Called with the heads of responses that no other link sees: those of validations in the background.
-    var onHead: @Sendable (HTTPResponseHead, _ url: URL) -> Void = { _, _ in }
+    var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
     func intercept(
         _ request: HTTPRequest,
@@ -24,7 +24,7 @@ struct CacheLink: Interceptor {
         case .stale(let response, let outgoing, let stored):
             let name = cache.name(of: request)
             context.source.detach(name, request, through: next) { [onHead] next in
-                let next = next.observed { [url = request.url] in onHead($0, url) }
+                let next = next.observed { onHead($0, request) }
                 return try await send(outgoing, for: request, stored: stored, next: next)
             }
             context.source.recordAnswer(to: request)
@@ -50,13 +50,12 @@ struct CacheLink: Interceptor {
         stored: CachedResponse?,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        let answer = try await next(outgoing)
+        let answer = try await sendChange(outgoing, of: request, next: next)
         // By the clock of the cache, from when the transfer began: what was waited for a limit before makes nothing old.
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
         let response = answer.map { _ in content }
         cache.recordCookies(of: response, to: request, requestedAt: requestedAt)
-        cache.invalidate(after: request, answeredWith: response.head)
         if let stored {
             if response.status == .notModified, !stored.validators.isEmpty {
                 let refreshed = cache.refresh(
@@ -79,6 +78,39 @@ struct CacheLink: Interceptor {
             cache.store(response, for: request, requestedAt: requestedAt, policy)
         }
         return answer
+    }
+}
+
+extension CacheLink {
+    /// Sends a request, and removes what is over if it has changed something.
+    ///
+    /// It has as soon as the head of the response says so, also if the content then fails to arrive.
+    private func sendChange(
+        _ outgoing: HTTPRequest,
+        of request: HTTPRequest,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        guard !request.method.isSafe else { return try await next(outgoing) }
+        let head = Locked<HTTPResponseHead?>(nil)
+        // Not by the observer, which files would hold up.
+        defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, answeredWith: head) } }
+        return try await next(outgoing) { received in head.withLock { $0 = received } }
+    }
+}
+
+/// Removes from a cache what is over since a request changed something, where the content of the response goes elsewhere
+/// than to memory.
+struct InvalidationLink: Interceptor {
+    let cache: ResponseCache
+
+    func intercept(
+        _ request: HTTPRequest,
+        context: InterceptorContext,
+        next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        guard !request.method.isSafe else { return try await next(request) }
+        // At the head, which the caller sees at once: a stream may have no end.
+        return try await next(request) { [cache] in cache.invalidate(after: request, answeredWith: $0) }
     }
 }
 

@@ -235,7 +235,9 @@ extension CallAttempt: ContextSource {
     var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
     var notes: InterceptorNotes { call.notes }
     var urgency: Int { operation.urgency }
-    var transportIdentity: ObjectIdentifier { ObjectIdentifier(call.transport) }
+    var proxyRoute: ProxyRoute? {
+        call.transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: call.transport) : nil
+    }
 
     func report(_ report: AuthenticationReport) { call.feed?.report(report) }
 

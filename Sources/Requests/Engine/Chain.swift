@@ -22,12 +22,15 @@ enum Chain {
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
         // The cache is outside of all limits: an answer that is there already has no need to wait.
         { attempt in
-            guard attempt.operation.keepsContentInMemory, let cache = attempt.environment.cache else { return nil }
+            guard let cache = attempt.environment.cache else { return nil }
+            guard attempt.operation.keepsContentInMemory else { return InvalidationLink(cache: cache) }
             guard attempt.options.usesCookies, let cookies = attempt.environment.cookies else {
                 return CacheLink(cache: cache, policy: attempt.options.caching)
             }
             // What it sends in the background goes past the link before.
-            return CacheLink(cache: cache, policy: attempt.options.caching) { cookies.store($0, from: $1) }
+            return CacheLink(cache: cache, policy: attempt.options.caching) { head, request in
+                if request.usesCookies { cookies.store(head, from: request.url) }
+            }
         },
         // Equal requests share what comes from here on; no request has to wait for what a cache has.
         { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },

@@ -29,7 +29,11 @@ final class CallScope: Sendable {
         private let position: Int?
 
         /// Describes an author; its position among the interceptors of its environment tells values apart.
+        ///
+        /// An interceptor for some requests only is the one that it limits: that is also what names itself.
         init(_ author: any Sendable, at position: Int? = nil) {
+            var author = author
+            while let wrapper = author as? any InterceptorWrapper { author = wrapper.wrapped }
             let type = Swift.type(of: author)
             self.type = String(describing: type)
             self.position = position

@@ -104,3 +104,22 @@ protocol ChallengeAnswering: Interceptor {
     /// Decides about a request that was rejected, at the hop that met the rejection.
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
 }
+
+/// An interceptor that answers challenges where they are met: at one address, which redirects may have led to.
+protocol HopAuthenticating: Interceptor {
+    /// Sends a request, with what is known about its address, and once more if it is challenged.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - position: The position of the interceptor among all.
+    ///   - context: The context of the operation.
+    ///   - send: Sends a request further on; with a cause, if it isn't the first time.
+    /// - Returns: The last answer.
+    /// - Throws: What `send` throws.
+    func authenticate(
+        _ request: HTTPRequest,
+        at position: Int,
+        context: InterceptorContext,
+        send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
+    ) async throws -> HTTPResponse<ResponseContent>
+}

@@ -124,8 +124,8 @@ protocol ContextSource: AnyObject, Sendable {
     var urgency: Int { get }
     /// How long a transfer may stay silent, where its request doesn't say; nil leaves it to the transport.
     var timeout: Duration? { get }
-    /// Which transport sends the requests of the operation.
-    var transportIdentity: ObjectIdentifier { get }
+    /// The way to the proxy of the operation's transport; `nil` if credentials can't be brought to one.
+    var proxyRoute: ProxyRoute? { get }
 
     func report(_ report: AuthenticationReport)
     /// Records that a response without a transfer answers a request.
@@ -158,6 +158,27 @@ protocol ContextSource: AnyObject, Sendable {
     ) async throws -> HTTPRequest
 }
 
+/// The way to a proxy: the transport that talks to it.
+///
+/// Two transports may have two proxies, so that what one of them was answered with is no business of the other. The way
+/// ends with its transport: a later one at the same place in memory is another.
+struct ProxyRoute: Sendable, Hashable {
+    private weak var transport: (any AnyObject & Sendable)?
+    private let identity: ObjectIdentifier
+
+    /// Makes the way over a transport that can bring credentials to a proxy.
+    init(over transport: any AnyObject & Sendable) {
+        self.transport = transport
+        identity = ObjectIdentifier(transport)
+    }
+
+    static func == (lhs: ProxyRoute, rhs: ProxyRoute) -> Bool {
+        lhs.identity == rhs.identity && lhs.transport != nil && rhs.transport != nil
+    }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(identity) }
+}
+
 /// The context of a test, behind which there is no operation.
 private final class TestContext: ContextSource {
     let identifier: String
@@ -177,7 +198,7 @@ private final class TestContext: ContextSource {
     var makeEncoder: (@Sendable () -> JSONEncoder)? { nil }
     var urgency: Int { 0 }
     var timeout: Duration? { nil }
-    var transportIdentity: ObjectIdentifier { ObjectIdentifier(self) }
+    var proxyRoute: ProxyRoute? { nil }
 
     func report(_ report: AuthenticationReport) {}
     func recordAnswer(to request: HTTPRequest) {}

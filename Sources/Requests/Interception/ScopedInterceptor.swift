@@ -62,11 +62,25 @@ extension ScopedInterceptor: InterceptorWrapper {
     var wrapped: any Interceptor { base }
 }
 
-extension ScopedInterceptor: ChallengeAnswering {
+// Each protocol of the library's own that an interceptor conforms to is passed on, or a limit would take its effect away.
+
+extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
-        guard let answering = base as? any ChallengeAnswering, let sent, includes(sent) else { return .pass }
-        return await answering.answer(error, context: context)
+        guard let sent, includes(sent) else { return .pass }
+        return await base.answer(error, context: context)
+    }
+}
+
+extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
+    func authenticate(
+        _ request: HTTPRequest,
+        at position: Int,
+        context: InterceptorContext,
+        send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
+    ) async throws -> HTTPResponse<ResponseContent> {
+        guard includes(request) else { return try await send(request, nil) }
+        return try await base.authenticate(request, at: position, context: context, send: send)
     }
 }
 
@@ -74,7 +88,8 @@ extension Interceptor {
     /// The same interceptor for some requests only.
     ///
     /// - Parameter includes: Whether a request is one of them. It sees a request that is about to be sent as the
-    ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected.
+    ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected. For
+    ///   ``CredentialInterceptor``, which answers each address by itself, it sees the request to that address.
     /// - Returns: The interceptor for those requests.
     public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> ScopedInterceptor<Self> {
         ScopedInterceptor(self, includes)

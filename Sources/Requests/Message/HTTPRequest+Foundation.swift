@@ -52,10 +52,8 @@ extension URLRequest {
     /// - Throws: What the encoding of the body throws, and ``InvalidRequest`` for a file that can't be read.
     public init(_ request: HTTPRequest) throws {
         var request = request
-        if request.body.isDeferred {
-            let implied = request.applyHeaders(of: [])
-            try request.resolveBody(implied: implied)
-        }
+        let implied = request.applyHeaders(of: [])
+        if request.body.isDeferred { try request.resolveBody(implied: implied) }
         self.init(withoutStreamsOf: request)
         switch request.body.content {
         case .none, .data: break

@@ -96,9 +96,7 @@ package struct ArchiveEntry: Sendable {
         ]
         if let body = requestBody, !body.isEmpty {
             let type = requestHeaders[.contentType]
-            // In what is compressed, no secret can be seen, and every one is there.
-            let visible = redacts && requestHeaders.isEncoded ? Data() : body
-            let shown = redacts ? Redaction.content(visible, type: type) : visible
+            let shown = redacts ? Redaction.content(body, of: requestHeaders) : body
             var content = ArchiveContent(shown, type: type).members
             // The standard has no base64 here; that of the response goes by this name.
             content["_encoding"] = content.removeValue(forKey: "encoding")

@@ -68,7 +68,7 @@ struct CURLCommand {
         case .none:
             return
         case .data(let data):
-            add(redacts ? Redaction.shown(data, type: request.headers[.contentType]) ?? Self.redacted : data)
+            add(redacts ? Redaction.shown(data, of: request.headers) ?? Self.redacted : data)
         case .file(let url):
             options.append("--data-binary \(("@" + url.path).quotedForShell)")
             options.append("--header 'Expect:'")
@@ -77,7 +77,7 @@ struct CURLCommand {
                 throw InvalidRequest(.body, "is a stream, which no command has at hand")
             }
             let pieces = try form.pieces()
-            guard !redacts || !Self.nameSecrets(pieces) else { return add(Self.redacted) }
+            guard !redacts || !request.headers.isEncoded && !Self.nameSecrets(pieces) else { return add(Self.redacted) }
             pipe(pieces.map(Self.command).joined(separator: "; "))
         }
     }

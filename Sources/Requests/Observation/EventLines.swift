@@ -64,7 +64,7 @@ struct EventLines {
         let cause = attempt.cause == .initial ? "" : " (\(attempt.cause))"
         add("\(prefix) ->", "\(request.method.rawValue.shortened(to: 16)) \(address.printable())\(cause)")
         add(request.headers, to: "\(prefix) >")
-        if level >= .bodies { add(request.body, of: request.headers[.contentType], to: "\(prefix) >") }
+        if level >= .bodies { add(request.body, of: request.headers, to: "\(prefix) >") }
         guard showsCURL else { return }
         let command =
             (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
@@ -77,10 +77,11 @@ struct EventLines {
         for field in headers { add(prefix, "\(field.name): \(Redaction.value(of: field))") }
     }
 
-    private mutating func add(_ body: HTTPBody, of type: String?, to prefix: String) {
+    private mutating func add(_ body: HTTPBody, of headers: HTTPHeaders, to prefix: String) {
         switch body.content {
         case .none: break
-        case .data(let data): add(data, of: type ?? body.headers[.contentType], to: prefix)
+        case .data(let data) where headers.isEncoded: add(prefix, "(\(data.count) bytes)")
+        case .data(let data): add(data, of: headers[.contentType] ?? body.headers[.contentType], to: prefix)
         case .file(let url): add(prefix, "(the file \(url.lastPathComponent))")
         case .stream(let stream): add(prefix, "(a stream\(stream.length.map { " of \($0) bytes" } ?? ""))")
         }

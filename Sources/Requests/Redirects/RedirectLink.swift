@@ -77,18 +77,25 @@ struct RedirectMachine: Sendable {
             return .fail(.badRedirect, reason: "the location “\(location.bareAddress.shortened())” is no web address")
         }
         var next = policy.keepsMethod ? request : Self.rewrite(request, for: response.status)
-        let leavesOrigin = Origin(target) != Origin(request.url)
-        if leavesOrigin, !next.body.isEmpty, !policy.sendsBodyToOtherOrigins {
-            return .fail(.redirectRefused, reason: "another origin asks for the body")
-        }
         next.url = target
         next.headers.remove(.host)
-        if leavesOrigin {
+        if Origin(target) != Origin(request.url) {
+            guard next.body.isEmpty || policy.sendsBodyToOtherOrigins else { return Self.refusal }
             next.headers.removeSecrets()
             // What answers now never saw the credentials, and its refusal says nothing about them.
             next.credentialGenerations = [:]
         }
+        let judged = next
         guard var next = policy.modified(next, after: response) else { return .deliver }
+        if Origin(next.url) != Origin(target), Origin(next.url) != Origin(request.url) {
+            // The closure is trusted with what it adds, and not with what the request had for another origin.
+            guard judged.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
+                return Self.refusal
+            }
+            let secrets = judged.headers.secrets
+            next.headers.removeAll { secrets.contains($0) }
+            next.credentialGenerations = [:]
+        }
         guard next.body.isReplayable else {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
@@ -97,6 +104,8 @@ struct RedirectMachine: Sendable {
         next.hasLeftOrigin = request.hasLeftOrigin || Origin(next.url) != Origin(request.url)
         return .follow(next)
     }
+
+    private static let refusal = Action.fail(.redirectRefused, reason: "another origin asks for the body")
 
     /// The fragment is inherited (RFC 9110, 10.2.2).
     private static func resolve(_ location: String, against base: URL) -> URL? {

@@ -57,7 +57,8 @@ public struct RedirectPolicy: Sendable, Hashable {
     /// The same policy, with a closure that changes what is sent, or refuses to.
     ///
     /// It is given the request as the policy makes it, without the secrets that don't belong to its origin, and is
-    /// trusted with what it adds. Policies with closures are equal only if one is a copy of the other.
+    /// trusted with what it adds. If it leads to another origin than the redirect, that is judged as a redirect there:
+    /// the secrets that it was given are dropped, and a body is sent only if the policy says so. Policies with closures are equal only if one is a copy of the other.
     public func modifying(_ modification: @escaping Modification) -> RedirectPolicy {
         var policy = self
         policy.modification = Identified(modification)

@@ -77,8 +77,8 @@ extension RequestConvertible {
     /// The request as Foundation's, for use with any other library.
     ///
     /// Files, streams and forms with files become `httpBodyStream`. A stream that can be sent once is handed over: the
-    /// request itself can't be sent any more. What Foundation can't carry is left out: the order of headers, repeated
-    /// ones, which are joined, and the length of a stream.
+    /// request itself can't be sent any more. A known length becomes a `Content-Length`. What Foundation can't carry is left
+    /// out: the order of headers. Repeated ones are joined.
     ///
     /// - Parameter baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
     /// - Returns: The result.

@@ -78,6 +78,10 @@ public struct TransportCapabilities: OptionSet, Sendable {
     public static let sizedStreams = TransportCapabilities(rawValue: 1 << 3)
     /// Repeated header fields are sent one by one, in their order.
     public static let orderedHeaders = TransportCapabilities(rawValue: 1 << 4)
+    /// `Proxy-Authorization` of a request goes to the proxy, and never to the origin.
+    ///
+    /// Without this, ``CredentialInterceptor`` doesn't answer challenges of proxies.
+    public static let proxyAuthorization = TransportCapabilities(rawValue: 1 << 5)
 }
 
 /// A running transfer, seen from the side that started it.

@@ -39,7 +39,7 @@ public final class InMemoryTransport: HTTPTransport {
 
     /// Everything that there is no network for.
     public var capabilities: TransportCapabilities {
-        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
     /// Answers the request before it returns, unless the answer is one that waits.

@@ -110,9 +110,9 @@ struct RequestDifferences {
     }
 
     private mutating func compare(_ wanted: Data, _ request: StubbedRequest) {
-        let type = request.headers[.contentType]
         guard wanted != request.body else { return }
-        guard let expected = Redaction.shown(wanted, type: type), let actual = Redaction.shown(request.body, type: type)
+        guard let expected = Redaction.shown(wanted, of: request.headers),
+            let actual = Redaction.shown(request.body, of: request.headers)
         else {
             let actual = request.body.isEmpty ? nil : request.body.secretSummary
             return add("body", expected: wanted.isEmpty ? nil : wanted.secretSummary, actual: actual)
@@ -131,7 +131,7 @@ extension StubbedRequest {
     ///
     /// A form where JSON was expected may have a password, and a failure is read by many.
     fileprivate var bodyExcerpt: String {
-        let shown = Redaction.shown(body, type: headers[.contentType])
+        let shown = Redaction.shown(body, of: headers)
         return shown.map { "\"\(String(decoding: $0, as: UTF8.self).shortened())\"" } ?? body.secretSummary
     }
 }

@@ -73,9 +73,11 @@ public final class HTTPStubber: HTTPTransport {
         state = Locked(State(unhandledMode: unhandledMode))
     }
 
-    /// Everything that there is no network for.
+    /// Everything that there is no network for; credentials for a proxy only where the network can bring them to one.
     public var capabilities: TransportCapabilities {
-        [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+        let own: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+        let ofNetwork = network?.capabilities ?? .proxyAuthorization
+        return own.union(ofNetwork.intersection(.proxyAuthorization))
     }
 
     /// Answers the request, as `HTTPTransport` says.

@@ -370,7 +370,7 @@ extension OverLoopback {
             #expect(proxy.requests.map(\.target) == ["example.invalid:443", "example.invalid:443"])
             let answer = try #require(proxy.requests.last?.headers[.proxyAuthorization])
             guard scheme == "Digest" else { return #expect(answer == "Basic dTpw") }
-            // RFC 7616, 3.4.1, worked out once by hand for this client's nonce.
+            // The method and the target of RFC 7616, 3.4.3, are those of the tunnel.
             let values = Authorization(answer).parameters
             func value(_ name: String) -> String { values.first { $0.name == name }?.value ?? "" }
             #expect(value("uri") == "example.invalid:443" && value("nc") == "00000001" && value("username") == "u")

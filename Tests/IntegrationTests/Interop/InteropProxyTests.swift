@@ -50,6 +50,40 @@ extension OverLoopback {
             #expect(tunnel.targets.count == 5)
         }
 
+        @Test(arguments: ["Basic", "Digest"])
+        func tunnelIsMadeWhenTheChallengeOfTheProxyIsAnswered(_ scheme: String) async throws {
+            let parameters = scheme == "Basic" ? "" : #", nonce="n", qop="auth", algorithm=SHA-256"#
+            let tunnel = try Tunnel(asking: "\(scheme) realm=\"p\"\(parameters)")
+            let transport = CurlTransport.configured { $0.proxy = "http://127.0.0.1:\(tunnel.port)" }
+            let (url, trust) = (try servers.url(.trusted), try servers.authority)
+            let client = HTTPClient(transport: transport) {
+                $0.trust = trust
+                $0.interceptors = [
+                    CredentialInterceptor(
+                        proxy: { _, _ in URLCredential(user: "u", password: "p", persistence: .none) },
+                        { _, _ in nil }
+                    )
+                ]
+            }
+
+            let first = try await client.send(HTTPRequest(url: url))
+            let second = try await client.send(HTTPRequest(url: url))
+            transport.close()
+
+            #expect(first.status == .ok && first.attempts.map(\.cause) == [.initial, .answer])
+            #expect(first.metrics?.isProxyConnection == true && first.metrics?.tlsVersion != nil)
+            #expect(first.attempts.first?.error?.code == .proxyRefused)
+            #expect(second.status == .ok && second.attempts.count == 1 && second.metrics?.isReusedConnection == true)
+            let port = try #require(url.port)
+            #expect(tunnel.targets == ["localhost:\(port)", "localhost:\(port)"])
+            let answers = tunnel.answers
+            #expect(answers.count == 2 && answers.first == .some(nil))
+            let answer = Authorization(try #require(answers.last ?? nil))
+            #expect(answer.scheme == scheme)
+            guard scheme == "Digest" else { return #expect(answer.rawValue == "Basic dTpw") }
+            #expect(answer.parameters.first { $0.name == "uri" }?.value == "localhost:\(port)")
+        }
+
         /// The script says `no_proxy=*`: what the environment says is for those who say nothing themselves.
         @Test func proxyOfAConfigurationIsForEveryHost() async throws {
             #expect(ProcessInfo.processInfo.environment["no_proxy"] == "*")
@@ -64,19 +98,31 @@ extension OverLoopback {
 /// A proxy that makes tunnels, to wherever it is asked to.
 final class Tunnel: Sendable {
     private let listener: RawListener
-    private let log: Locked<[String]>
+    private let log: Locked<[(target: String, answer: String?)]>
 
     var port: Int { listener.port }
-    var targets: [String] { log.withLock { $0 } }
+    /// What tunnels were asked for to, in the order of the requests.
+    var targets: [String] { log.withLock { $0.map(\.target) } }
+    /// The credentials that these requests had.
+    var answers: [String?] { log.withLock { $0.map(\.answer) } }
 
-    init() throws {
-        let log = Locked<[String]>([])
+    /// - Parameter challenge: How requests without credentials are refused; nil, the default, if they aren't.
+    init(asking challenge: String? = nil) throws {
+        let log = Locked<[(target: String, answer: String?)]>([])
         self.log = log
         listener = try RawListener { connection in
-            guard let target = connection.readHead()?.split(separator: " ").dropFirst().first.map(String.init),
+            guard let head = connection.readHead(),
+                let target = head.split(separator: " ").dropFirst().first.map(String.init),
                 let port = target.split(separator: ":").last.flatMap({ UInt16($0) })
             else { return }
-            log.withLock { $0.append(target) }
+            let field = head.split(separator: "\r\n").first { $0.lowercased().hasPrefix("proxy-authorization: ") }
+            let answer = field.map { String($0.dropFirst("proxy-authorization: ".count)) }
+            log.withLock { $0.append((target, answer)) }
+            if let challenge, answer == nil {
+                let status = "HTTP/1.1 407 Proxy Authentication Required"
+                connection.write("\(status)\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 0\r\n\r\n")
+                return
+            }
             guard let server = RawConnection(connectedTo: port) else { return }
             connection.write("HTTP/1.1 200 Connection established\r\n\r\n")
             connection.relay(to: server)

@@ -298,6 +298,15 @@ import Testing
         }
     }
 
+    @Test func credentialsForAProxyAreForANetworkThatCanBringThemThere() {
+        let session = URLSessionTransport(configuration: .ephemeral)
+        let memory = InMemoryTransport { _ in .status(.ok) }
+
+        #expect(HTTPStubber().capabilities.contains(.proxyAuthorization))
+        #expect(HTTPStubber(network: memory).capabilities.contains(.proxyAuthorization))
+        #expect(!HTTPStubber(network: session).capabilities.contains(.proxyAuthorization))
+    }
+
     @Test func ignoredAndUnhandledRequestsGoToTheNetwork() async throws {
         let network = InMemoryTransport { request in
             .status(.ok, headers: ["X-Network": "1"], body: (try? request.body.data()) ?? Data())

@@ -15,6 +15,8 @@ private final class DigestServer: Sendable {
         /// The counts that were seen with the present nonce.
         var counts: Set<String> = []
         var nextNonce: String?
+        /// The nonce of the last challenge, of which the keys of sessions are made.
+        var challengeNonce = ""
     }
 
     let algorithm: String
@@ -36,7 +38,10 @@ private final class DigestServer: Sendable {
     }
 
     private func challenge(isStale: Bool) -> InMemoryResponse {
-        let nonce = state.withLock { $0.nonce }
+        let nonce = state.withLock { state in
+            state.challengeNonce = "\(state.nonce)"
+            return state.nonce
+        }
         let text = """
             Digest realm="r", nonce="\(nonce)", qop="\(protection)", algorithm=\(algorithm)\(isStale ? ", stale=true" : "")
             """
@@ -60,7 +65,10 @@ private final class DigestServer: Sendable {
         let query = request.url.query(percentEncoded: true).map { "?\($0)" } ?? ""
         let target = request.url.path(percentEncoded: true) + query
         var secret = digest("u:r:p")
-        if algorithm.hasSuffix("-sess") { secret = digest("\(secret):\(value("nonce")):\(value("cnonce"))") }
+        if algorithm.hasSuffix("-sess") {
+            let nonce = state.withLock { $0.challengeNonce }
+            secret = digest("\(secret):\(nonce):\(value("cnonce"))")
+        }
         var what = "\(request.method.rawValue):\(target)"
         if protection == "auth-int" {
             what += ":" + digest(String(decoding: (try? request.body.data()) ?? Data(), as: UTF8.self))
@@ -140,8 +148,9 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.count == 22)
     }
 
-    @Test func nonceThatIsTooOldIsReplacedWithoutAsking() async throws {
-        let server = DigestServer()
+    @Test(arguments: ["SHA-256", "SHA-256-sess"])
+    func nonceThatIsTooOldIsReplacedWithoutAsking(algorithm: String) async throws {
+        let server = DigestServer(algorithm)
         let (client, transport) = makeClient(server)
         _ = try await get("/", client)
         server.grow()
@@ -150,8 +159,9 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.count == 4 && asked.count == 1)
     }
 
-    @Test func nonceForTheNextRequestIsTaken() async throws {
-        let server = DigestServer()
+    @Test(arguments: ["SHA-256", "MD5-sess", "SHA-256-sess"])
+    func nonceForTheNextRequestIsTaken(algorithm: String) async throws {
+        let server = DigestServer(algorithm)
         let (client, transport) = makeClient(server)
         server.state.withLock { $0.nextNonce = "7" }
 

@@ -91,6 +91,30 @@ import Testing
         #expect([count(), count()] == ["00000001", "00000002"])
     }
 
+    /// RFC 7616, 3.4.2: the key is made of the nonce of the challenge, and only another challenge begins another session.
+    @Test func keyOfASessionOutlivesItsNonceAndEndsWithAnotherChallenge() throws {
+        func text(_ nonce: String, _ more: String) -> String {
+            "Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\", algorithm=MD5-sess, opaque=\"\(more)\""
+        }
+        func digest(_ text: String) -> String { MD5.digest(of: text.utf8).hexadecimal }
+        func expected(key: String, nonce: String) -> String {
+            let secret = digest("\(digest("u:r:p")):\(key):c")
+            return digest("\(secret):\(nonce):00000001:c:auth:\(digest("GET:/"))")
+        }
+        var session = try #require(
+            DigestSession(try challenge(text("n", "a")), user: "u", password: "p", clientNonce: "c")
+        )
+        func answer() -> [HTTPField.Parameter] { session.answer(to: .get, "/", content: nil).parameters }
+
+        #expect(answer()[named: "response"] == expected(key: "n", nonce: "n"))
+        session.renew("m")
+        #expect(answer()[named: "response"] == expected(key: "n", nonce: "m"))
+        session = try #require(session.restarted(by: try challenge(text("o", "b"))))
+        let answer = answer()
+        #expect(answer[named: "response"] == expected(key: "o", nonce: "o") && answer[named: "opaque"] == "b")
+        #expect(session.restarted(by: try challenge(#"Digest realm="other", nonce="n""#)) == nil)
+    }
+
     @Test func quotesAndOtherLettersAreSentSoThatTheyCanBeRead() throws {
         let challenge = try challenge(#"Digest realm="a \"b\"", nonce="n", qop="auth", charset=UTF-8"#)
         var session = try #require(DigestSession(challenge, user: "J\u{E4}s", password: "p", clientNonce: "c"))

@@ -152,6 +152,60 @@ import Testing
         #expect(transport.requests.map(\.method) == [.get, .put, .get])
     }
 
+    @Test(arguments: ["stream", "download"])
+    func aChangeMakesWhatWasKeptOverWhereverItsContentGoes(way: String) async throws {
+        let transport = InMemoryTransport { request in
+            .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(request.method.rawValue.utf8))
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+        _ = await run(request, on: queue)
+
+        if way == "stream" {
+            for try await _ in try await queue.stream(request.method(.post)) {}
+        } else {
+            let file = try await queue.fetch(Download(request.method(.post)))
+            try FileManager.default.removeItem(at: file)
+        }
+        _ = await run(request, on: queue)
+
+        #expect(transport.requests.map(\.method) == [.get, .post, .get])
+    }
+
+    @Test func aChangeWhoseAnswerIsLostMakesWhatWasKeptOver() async throws {
+        let transport = ManualTransport()
+        let cache = ResponseCache()
+        let queue = TestQueue(transport) { $0.cache = cache }
+        let read = queue.addRequest(request)
+        let first = try await transport.awaitTransfer(count: 1)
+        first.receive(.head(HTTPResponseHead(status: .ok, headers: [.cacheControl: "max-age=3600"])))
+        first.receive(.end(nil))
+        await read.end()
+        let kept = cache.responses(for: server).count
+
+        let change = queue.addRequest(request.method(.post))
+        let second = try await transport.awaitTransfer(count: 2)
+        second.receive(.head(HTTPResponseHead(status: .ok)))
+        second.receive(.end(RequestError(.connectionLost, phase: .receiving)))
+        await change.end()
+
+        #expect(change.result?.error?.code == .connectionLost)
+        #expect(kept == 1 && cache.responses(for: server).isEmpty)
+    }
+
+    @Test func aChangeThatFailsLeavesWhatWasKept() async throws {
+        let transport = InMemoryTransport { request in
+            request.method == .get
+                ? .status(.ok, headers: [.cacheControl: "max-age=3600"]) : .status(.internalServerError)
+        }
+        let queue = TestQueue(transport) { $0.cache = ResponseCache() }
+        _ = await run(request, on: queue)
+
+        let stream = try? await queue.stream(request.method(.post))
+        _ = await run(request, on: queue)
+
+        #expect(stream == nil && transport.requests.map(\.method) == [.get, .post])
+    }
+
     @Test func aStaleAnswerStandsInForAFailureWhereTheServerAllowsIt() async {
         let transport = InMemoryTransport.answering([
             .status(

@@ -80,6 +80,23 @@ import Testing
         try await eventually { client.environment.cookies?.cookies(for: server).map(\.rawValue) == ["theme=dark"] }
     }
 
+    @Test func validationOfARequestWithoutCookiesKeepsNone() async throws {
+        let client = makeClient()
+        var request = HTTPRequest(url: server)
+        request.usesCookies = false
+        let headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-while-revalidate=60"]
+        let operation = client.addRequest(request)
+        answer(try await transfer(1), headers, "old")
+        await operation.end()
+        clock.advance(by: 90)
+
+        #expect(try await text(of: request, from: client) == "old")
+        answer(try await transfer(2), headers.with(HTTPField(.setCookie, "theme=dark")), "new")
+
+        try await eventually { client.environment.cache?.content(for: request) == "new" }
+        #expect(client.environment.cookies?.cookies(for: server).isEmpty == true)
+    }
+
     @Test func validationOutlivesItsRequestAndEndsWithItsClient() async throws {
         var client: HTTPClient? = makeClient()
         try await fill(try #require(client), [.cacheControl: "max-age=1, stale-while-revalidate=60"], "old")

@@ -36,4 +36,40 @@ import Testing
 
         #expect(transport.requests.map(\.url.path) == ["/recipes/1", "/moved", "/recipes/1", "/moved"])
     }
+
+    @Test(arguments: [("/orders/1", 200), ("/recipes", 401)])
+    func credentialsForSomeAddressesAnswerTheirChallenges(path: String, status: Int) async throws {
+        let transport = InMemoryTransport { request in
+            request.headers.contains(.authorization)
+                ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])
+        }
+        let credentials = CredentialInterceptor { _, _ in URLCredential(user: "u", password: "p", persistence: .none) }
+        let scoped = credentials.scoped { $0.url.path.hasPrefix("/orders") }.scoped { $0.url.scheme == "https" }
+        let client = HTTPClient(transport: transport) { $0.interceptors = [scoped] }
+
+        let operation = client.addRequest(HTTPRequest("https://example.com\(raw: path)"))
+        await operation.end()
+
+        #expect(operation.attempts.last?.response?.status.code == status)
+    }
+
+    /// What a limited interceptor sends isn't its own to change, as it is with one for all requests.
+    @Test func whatAskedForCredentialsIsNotAskedForThem() async throws {
+        let transport = InMemoryTransport { request in
+            request.headers.contains(.authorization)
+                ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])
+        }
+        let client = HTTPClient(transport: transport)
+        let asked = Recorder<Int?>()
+        let credentials = CredentialInterceptor { [weak client] _, url in
+            let inner = client?.addRequest(HTTPRequest(url: url))
+            await inner?.end()
+            asked.record(inner?.attempts.count)
+            return URLCredential(user: "u", password: "p", persistence: .none)
+        }
+        client.environment.interceptors = [credentials.scoped { _ in true }]
+
+        #expect(try await client.send(HTTPRequest(url: home)).status == .ok)
+        #expect(asked.elements == [1])
+    }
 }

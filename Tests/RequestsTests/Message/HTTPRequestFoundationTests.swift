@@ -214,4 +214,31 @@ import Testing
         #expect(request.httpBody == Data("a=b".utf8))
         #expect(request.value(forHTTPHeaderField: "Content-Type") == "application/x-www-form-urlencoded")
     }
+
+    @Test func everyKindOfBodyBringsItsType() throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "a.csv")
+        try Data("a,b".utf8).write(to: file)
+        let data = Data("a,b".utf8)
+        let bodies: [(HTTPBody, String?)] = [
+            (.data(data, type: "text/csv"), "text/csv"), (.data(data, type: nil), nil),
+            (.file(file, type: "text/csv"), "text/csv"),
+            (.stream(BodyStream { InputStream(data: data) }, type: "text/csv"), "text/csv"),
+            (.text("a"), "text/plain; charset=utf-8"), (.json(["a": 1]), "application/json"),
+            (.form(["a": "b"]), "application/x-www-form-urlencoded"),
+            (.multipart(boundary: "b") { $0.add("c", for: "d") }, "multipart/form-data; boundary=b"),
+            (HTTPBody(.data(data), headers: [.contentType: "a/b"]), "a/b"),
+            (HTTPBody(.data(data), mandatoryHeaders: [.contentType: "a/b"]), "a/b"), (.none, nil),
+        ]
+
+        for (body, type) in bodies {
+            let request = HTTPRequest(url: server, method: .post, body: body)
+            let described = try URLRequest(request).value(forHTTPHeaderField: "Content-Type")
+            let built = try request.toURLRequest().value(forHTTPHeaderField: "Content-Type")
+            let own = try URLRequest(request.settingHeader(HTTPField(.contentType, "x/y")))
+
+            #expect(described == type && built == type, "\(body)")
+            if body.mandatoryHeaders.isEmpty { #expect(own.value(forHTTPHeaderField: "Content-Type") == "x/y") }
+        }
+    }
 }

@@ -153,6 +153,54 @@ import Testing
         #expect(next?.headers == (areKept ? Self.secrets : [.accept: "*/*"]))
     }
 
+    @Test(arguments: [
+        ("https://example.com/b", true), ("https://third.com/", false), ("http://example.com/", false),
+    ])
+    func whereAClosureLeadsIsJudgedAsWhereTheRedirectLeads(address: String, areKept: Bool) throws {
+        let target = try #require(URL(string: address))
+        let policy = RedirectPolicy.follow().modifying { next, _ in
+            var next = next
+            next.url = target
+            next.headers["X-API-Token"] = "its own"
+            return next
+        }
+        var machine = RedirectMachine(policy: policy)
+        let head = HTTPResponseHead(status: .temporaryRedirect, headers: [.location: "/new"])
+        var request = HTTPRequest(url: home, headers: Self.secrets)
+        request.credentialGenerations[ObjectIdentifier(Census())] = 7
+
+        guard case .follow(let next) = machine.handle(head, to: request) else {
+            Issue.record("not followed")
+            return
+        }
+
+        #expect(next.headers.contains(.authorization) == areKept && next.headers.contains(.cookie) == areKept)
+        #expect(next.headers["X-API-Token"] == "its own" && next.headers[.accept] == "*/*")
+        #expect(next.credentialGenerations.isEmpty == !areKept && next.hasLeftOrigin == !areKept)
+    }
+
+    @Test(arguments: [
+        ("https://example.com/b", false, true), ("https://third.com/", false, false),
+        ("https://third.com/", true, true),
+    ])
+    func aClosureTakesABodyElsewhereOnlyWhereThePolicySaysSo(address: String, isAllowed: Bool, isFollowed: Bool) throws
+    {
+        let target = try #require(URL(string: address))
+        let policy = RedirectPolicy.follow(sendingBodyToOtherOrigins: isAllowed).modifying { next, _ in
+            var next = next
+            next.url = target
+            return next
+        }
+        var machine = RedirectMachine(policy: policy)
+        let head = HTTPResponseHead(status: .temporaryRedirect, headers: [.location: "/new"])
+
+        switch machine.handle(head, to: HTTPRequest(url: home, method: .post, body: Self.data)) {
+        case .follow(let next): #expect(isFollowed && !next.body.isEmpty)
+        case .fail(let code, _): #expect(!isFollowed && code == .redirectRefused)
+        case .deliver: Issue.record("the redirect was delivered")
+        }
+    }
+
     @Test(arguments: [("/other", true), ("//other.com/", false)])
     func whereTheCredentialsStayTheirGenerationDoes(location: String, isKept: Bool) {
         var request = HTTPRequest(url: home, headers: Self.secrets)

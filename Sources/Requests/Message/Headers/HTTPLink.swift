@@ -50,10 +50,18 @@ public struct HTTPLink: Sendable, Hashable, CustomStringConvertible {
         return context.withoutFragment == URL(reference: base.absoluteString, of: nil)?.withoutFragment
     }
 
-    /// The link as it stands in a field.
-    public var description: String {
+    /// The link as it stands in a field, with the secrets that may be in its addresses.
+    public var rawValue: String {
         parameters.reduce("<\(target)>") { "\($0); \($1)" }
     }
+
+    /// The link as it stands in a field, without the secrets in its addresses.
+    public var description: String { Redaction.addresses(in: rawValue) }
+}
+
+extension HTTPLink: CustomReflectable {
+    /// A mirror of what the description says.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Parsing

@@ -134,7 +134,7 @@ public final class CurlTransport: HTTPTransport {
 
     /// Everything that there is.
     public var capabilities: TransportCapabilities {
-        [.concurrentDelivery, .pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
+        [.concurrentDelivery, .pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
     /// Starts a transfer, as ``HTTPTransport`` says.

@@ -104,6 +104,19 @@ import Testing
         #expect(head.links.map(\.description) == ["<?page=9>; rel=last", "<?page=2>; rel=Next"])
     }
 
+    @Test func aLinkShowsNoSecretUnlessItIsAskedForItsText() throws {
+        let text = #"<https://a:hush@h/?page=2&token=hush>; rel=next; anchor="/?api_key=hush""#
+        let link = try #require(HTTPLink.parse([text], of: Self.base).first)
+        var dumped = ""
+        dump([link], to: &dumped)
+
+        #expect(link.rawValue == text)
+        #expect("\(link)" == #"<https://h/?page=2&token=REDACTED>; rel=next; anchor="/?api_key=REDACTED""#)
+        for shown in [dumped, String(reflecting: link), "\([link])", "\(Optional(link) as Any)"] {
+            #expect(!shown.contains("hush") && !shown.contains("secret"))
+        }
+    }
+
     @Test func aLinkWithoutABaseMayBeAbsolute() {
         let links = HTTPLink.parse(["<https://h/a>; rel=next, <b>; rel=prev"])
 

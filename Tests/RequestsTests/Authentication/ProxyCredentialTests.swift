@@ -1,0 +1,104 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTesting
+import TestSupport
+import Testing
+
+@testable import Requests
+
+/// A transport that can't bring credentials to a proxy, as a `URLSession` can't.
+private final class ProxylessTransport: HTTPTransport {
+    let base: InMemoryTransport
+
+    init(_ respond: @escaping @Sendable (TransportRequest) -> InMemoryResponse) {
+        base = InMemoryTransport { request in
+            request.headers.contains(.proxyAuthorization)
+                ? .failure(RequestError(.unsupported, phase: .sending)) : respond(request)
+        }
+    }
+
+    var capabilities: TransportCapabilities { base.capabilities.subtracting(.proxyAuthorization) }
+
+    func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any Transfer { base.send(request, receive: receive) }
+}
+
+/// Which proxy gets which credentials.
+@Suite(.bounded, .tags(.behaviour)) struct ProxyCredentialTests {
+    private static let challenge: HTTPHeaders = [.proxyAuthenticate: #"Basic realm="proxy""#]
+    private let asked = Recorder<String>()
+
+    private var interceptor: CredentialInterceptor {
+        CredentialInterceptor(
+            proxy: { [asked] challenge, _ in
+                asked.record(challenge.realm ?? "")
+                return URLCredential(user: "u", password: "p", persistence: .none)
+            },
+            { _, _ in nil }
+        )
+    }
+
+    /// Answers as a proxy does that asks for credentials: by a response over plain http, else by making no tunnel.
+    private static func proxy(_ request: TransportRequest) -> InMemoryResponse {
+        guard !request.headers.contains(.proxyAuthorization) else { return .status(.ok) }
+        guard request.url.scheme == "https" else {
+            return .status(.proxyAuthenticationRequired, headers: challenge)
+        }
+        let head = HTTPResponseHead(status: .proxyAuthenticationRequired, headers: challenge)
+        return .failure(RequestError(.proxyRefused, phase: .sending, response: head))
+    }
+
+    @Test(arguments: ["http", "https"])
+    func proxyOfATransportThatCannotAnswerItIsNotAnswered(scheme: String) async throws {
+        let transport = ProxylessTransport(Self.proxy)
+        let interceptor = interceptor
+        let client = HTTPClient(transport: transport) { $0.interceptors = [interceptor] }
+        let url = try #require(URL(string: "\(scheme)://example.com/"))
+
+        for _ in 1...2 {
+            let operation = client.addRequest(HTTPRequest(url: url))
+            await operation.end()
+
+            #expect(operation.result?.error?.response?.status == .proxyAuthenticationRequired)
+        }
+
+        #expect(asked.count == 0 && transport.base.requests.count == 2)
+    }
+
+    @Test(arguments: ["http", "https"])
+    func passwordOfOneProxyDoesNotGoToAnother(scheme: String) async throws {
+        let interceptor = interceptor
+        let transports = (0..<2).map { _ in InMemoryTransport(Self.proxy) }
+        let url = try #require(URL(string: "\(scheme)://example.com/"))
+
+        for transport in transports {
+            let client = HTTPClient(transport: transport) { $0.interceptors = [interceptor] }
+            for _ in 1...2 { #expect(try await client.send(HTTPRequest(url: url)).status == .ok) }
+        }
+
+        for transport in transports {
+            #expect(transport.requests.map { $0.headers.contains(.proxyAuthorization) } == [false, true, true])
+        }
+        #expect(asked.count == 2)
+    }
+
+    @Test func aWayToAProxyEndsWithItsTransport() {
+        var transport: InMemoryTransport? = InMemoryTransport { _ in .status(.ok) }
+        let routes = transport.map { [ProxyRoute(over: $0), ProxyRoute(over: $0)] } ?? []
+        #expect(routes.first == routes.last && routes.count == 2)
+
+        transport = nil
+
+        #expect(routes.first != routes.last)
+    }
+
+    @Test func onlyTransportsThatKeepCredentialsFromTheOriginClaimToBringThemToAProxy() {
+        #expect(!URLSessionTransport(configuration: .ephemeral).capabilities.contains(.proxyAuthorization))
+        #expect(!URLSession.shared.capabilities.contains(.proxyAuthorization))
+        #expect(InMemoryTransport { _ in .status(.ok) }.capabilities.contains(.proxyAuthorization))
+    }
+}
