@@ -15,7 +15,7 @@ import Musl
 enum NetworkInterfaces {
     /// Reads what there is: an interface that is up, isn't the loopback, and has an address that others can reach.
     ///
-    /// Of several, the one counts that the default route leads over. Nil where the system doesn't say, as without a free
+    /// Of several, the one counts that the default route leads over. Nil if the system doesn't say, as without a free
     /// descriptor.
     static func status() -> Connectivity.Status? {
         guard let usable = usableNames() else { return nil }

@@ -131,7 +131,7 @@ extension RequestQueue {
     ) async -> Bool {
         var probe = ReachabilityProbe(url: url)
         probe.options.deadline = limit
-        // They may want a credential that there is none of, or send again what was to be tried once.
+        // They may want a credential, which the probe has not, or send it again.
         probe.options.bypassedInterceptors = environment.interceptors.map { type(of: $0) }
         do {
             try await fetch(probe, session: session)

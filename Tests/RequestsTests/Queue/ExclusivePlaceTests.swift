@@ -162,7 +162,7 @@ extension Operation {
     }
 }
 
-/// What a group tells at its end, and whom.
+/// What a group tells at its end, and where.
 @Suite(.bounded, .tags(.behaviour)) struct GroupEndTests {
     @Test func whatIsAddedToAGroupThatIsOverCompletesOnItsQueue() async throws {
         let label = DispatchQueue(label: "completions")

@@ -245,7 +245,8 @@ import Testing
         }
         group.name = "group"
         await began.first(1)
-        try await eventually { !inner.dependencies.isEmpty && group.operations.count == 1 }
+        // A member is counted before the group waits for it.
+        try await eventually { group.dependencies.contains(inner) }
         queue.addOperation(outside, exclusive: [category])
 
         // It is refused and ends, so that all can.
