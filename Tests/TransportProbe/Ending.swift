@@ -57,7 +57,8 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     switch ending {
     case .cleanup:
         // Where there is another OpenSSL, or none, this is like `exit`.
-        guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "OPENSSL_init_crypto") else {
+        guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "OPENSSL_init_crypto")
+        else {
             break
         }
         typealias Initialize = @convention(c) (UInt64, OpaquePointer?) -> Int32
