@@ -32,6 +32,15 @@ enum Manifest {
     @Test func rootHoldsNothingElse() {
         #expect(Manifest.strangers(among: SourceTree.rootEntries()) == [])
     }
+
+    @Test func attacksAreTestedByTheTestsThatAreNamed() throws {
+        let text = try #require(SourceTree.text(of: ".github/SECURITY.md"))
+        let named = Set(text.matches(of: /`(\w+Tests)`/).map { String($0.1) })
+        let files = Set(SourceTree.paths(below: "Tests").compactMap { $0.split(separator: "/").last.map(String.init) })
+
+        #expect(named.count > 20)
+        #expect(named.filter { !files.contains($0 + ".swift") } == [])
+    }
 }
 
 @Suite(.bounded) struct ManifestRuleTests {
