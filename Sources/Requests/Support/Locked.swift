@@ -43,10 +43,10 @@ package struct Locked<Value>: @unchecked Sendable {
         return try body(&value.pointee)
     }
 
-    // Also keeps the storage alive until the lock is free again: the pointers alone don't.
+    // Keeps the storage alive until the lock is free again: the pointers alone don't.
     @inline(never)
     private func unlock(_ primitive: UnsafeMutablePointer<LockPrimitive>) {
-        primitive.unlock()
+        withExtendedLifetime(storage) { primitive.unlock() }
     }
 }
 

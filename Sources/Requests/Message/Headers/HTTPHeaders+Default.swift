@@ -32,7 +32,7 @@ extension HTTPField {
     }
 }
 
-/// What a program says of itself: `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/1.0`.
+/// What a program says of itself: `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/0.1.0`.
 ///
 /// What isn't known is left out. Whatever an application's bundle says, the value is a valid field of a few hundred
 /// bytes.
@@ -44,7 +44,7 @@ struct RunningProgram: Sendable {
     var system: String
 
     /// This library, as it calls itself.
-    static let library = "Requests/1.0"
+    static let library = "Requests/0.1.0"
 
     /// The program that is running.
     static var current: RunningProgram {
