@@ -27,7 +27,8 @@ public struct CacheIdentity: Sendable {
     ///   `HttpOnly`) and its name doesn't sound like a login: a counter, a language, a token against forgery.
     ///
     /// If such a cookie replaces one that identifies a user, the new one identifies the same user. Cookies that the
-    /// program sets, on a request or in a jar, identify a user, and so do those that a `POST` or a redirect sets.
+    /// program sets, on a request or in a jar, identify a user, and so do those that a `POST` or a redirect sets; and from
+    /// a `POST` on, those that it sent, if scripts can't read them or their names sound like a login.
     public static let automatic = CacheIdentity(rule: .automatic)
 
     /// All header fields with secrets but `Cookie`, and the cookies with these names.
@@ -95,7 +96,8 @@ struct CookieAliases: Sendable, Hashable {
     func identity(of pair: String, sentTo url: URL) -> String? {
         guard !positions.isEmpty else { return pair }
         for domain in Self.domains(of: Origin(url).host) {
-            guard let identity = positions[Self.digest(of: pair, for: domain)] else { continue }
+            let digests = [false, true].map { Self.digest(of: pair, for: domain, mayBeLogin: $0) }
+            guard let identity = digests.lazy.compactMap({ positions[$0] }).first else { continue }
             return identity.isEmpty ? nil : identity
         }
         return pair
@@ -113,22 +115,22 @@ struct CookieAliases: Sendable, Hashable {
             request.method.isSafe && (head.status.category == .success || head.status == .notModified)
             && !CacheControl(parsing: head[.cacheControl] ?? "").contains("no-store")
         let host = Origin(request.url).host
-        // A login may give the cookie that it was sent a user, without another value (a session that is kept).
+        // A login may give the cookie that it was sent a user, without another value (a session that is kept). Not one
+        // that no login is kept in: every form that is sent would empty the cache.
         if !request.method.isSafe {
-            for pair in sent { for domain in Self.domains(of: host) { remove(Self.digest(of: pair, for: domain)) } }
+            for pair in sent {
+                for domain in Self.domains(of: host) { remove(Self.digest(of: pair, for: domain, mayBeLogin: true)) }
+            }
         }
         for cookie in head[values: .setCookie].compactMap({ SetCookie(parsing: $0) }) {
             let pair = cookie.cookie.rawValue
             // A cookie that is set again is what it was.
             guard !sent.contains(pair) else { continue }
             let domain = cookie.domain.flatMap { $0.contains(".") && host.hasSuffix(".\($0)") ? $0 : nil } ?? host
-            let digest = Self.digest(of: pair, for: domain)
-            guard isReusable || isPlain && !cookie.mayBeLogin else {
-                remove(digest)
-                continue
-            }
-            let replaced = sent.first { $0.cookieName == cookie.name }
-            set(replaced.flatMap { identity(of: $0, sentTo: request.url) } ?? "", for: digest)
+            let replaced = sent.first { $0.cookieName == cookie.name }.flatMap { identity(of: $0, sentTo: request.url) }
+            for mayBeLogin in [false, true] { remove(Self.digest(of: pair, for: domain, mayBeLogin: mayBeLogin)) }
+            guard isReusable || isPlain && !cookie.mayBeLogin else { continue }
+            set(replaced ?? "", for: Self.digest(of: pair, for: domain, mayBeLogin: cookie.mayBeLogin))
         }
     }
 
@@ -156,8 +158,9 @@ struct CookieAliases: Sendable, Hashable {
         return domains
     }
 
-    private static func digest(of pair: String, for domain: String) -> String {
-        SHA256.digest(of: "\(domain) \(pair)".utf8).prefix(16).hexadecimal
+    // Those that a login may come to be kept in are told from the others by their digests.
+    private static func digest(of pair: String, for domain: String, mayBeLogin: Bool) -> String {
+        SHA256.digest(of: "\(domain) \(mayBeLogin ? "login " : "")\(pair)".utf8).prefix(16).hexadecimal
     }
 
     static func == (lhs: Self, rhs: Self) -> Bool { lhs.positions == rhs.positions }

@@ -85,6 +85,16 @@ import Testing
         #expect(count == 4)
     }
 
+    @Test func formThatIsSentDoesNotEmptyTheCache() async throws {
+        let client = makeClient()
+        _ = try await get("plain", setting: "visits=1", from: client)
+        for number in 1...4 { _ = try await get("fresh/\(number)", from: client) }
+
+        let count = try await transfers(of: client) { _ in _ = try await get("form", method: .post, from: client) }
+
+        #expect(count == 0)
+    }
+
     @Test(arguments: [
         (HTTPMethod.get, "session"), (.get, "user"), (.get, "PHPSESSID"), (.get, "connect.sid"), (.post, "visits"),
     ])
