@@ -87,6 +87,11 @@ extension OverLoopback {
                 }
                 for await (id, outcome) in group { outcomes[id] = outcome }
             }
+            // Once more, alone: all share one jar, and a cookie that another test sets in the middle of one makes its
+            // request that of another user for a moment.
+            for test in tests {
+                if case .failed? = outcomes[test.id], (try? await run.run(test)) != nil { outcomes[test.id] = .passed }
+            }
             // As the suite counts: what depends on a test that isn't passed isn't passed either.
             for test in tests {
                 let met = (test.dependsOn ?? []).allSatisfy { if case .passed? = outcomes[$0] { true } else { false } }
