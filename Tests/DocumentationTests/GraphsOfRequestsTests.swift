@@ -67,6 +67,35 @@ import Testing
         #expect(report.request?.counts == [2, 1] && partial.request?.counts == [2, 1])
     }
 
+    @Test func aGraphIsDrawnAsTheArticleShowsIt() async throws {
+        let transport = ManualTransport()
+        let address = URL(string: "https://example.com")
+        let queue = HTTPClient(baseURL: address, maxConcurrentRequests: 1, transport: transport)
+        let user = queue.addRequest(UserRequest(name: "ada"))
+        let repositories = queue.addRequest(after: user) { RepositoriesRequest(owner: $0.id) }
+        let issues = queue.addGroup(after: repositories) { $0.map(IssuesRequest.init) }
+        let report = queue.addRequest(after: issues) { ReportRequest(counts: $0.map(\.count)) }
+
+        for (index, answer) in [#"{"id": "ada"}"#, #"["requests", "swift-nio"]"#].enumerated() {
+            let transfer = try await transport.awaitTransfer(count: index + 1)
+            transfer.receive(.head(HTTPResponseHead(status: .ok)))
+            transfer.receive(.data(Data(answer.utf8)))
+            transfer.receive(.end(nil))
+        }
+        _ = try await transport.awaitTransfer(count: 3)
+
+        let drawn = """
+            0 waiting   RequestGroup<IssuesRequest>, after 4, of 2 3
+            1 waiting   ReportRequest, after 0
+            2 executing IssuesRequest GET repositories/requests/issues 3b198e49b5efd2d36c6674915f05f74…
+            3 ready     IssuesRequest GET repositories/swift-nio/issues deeb5cc6f461752401baee655d58d1…
+            4 finished  RepositoriesRequest GET users/ada/repositories cad385d3ea5a2ad5a3dfd9bdc0c92004b42a6…
+
+            """
+        try await eventually { queue.graph().description == drawn }
+        for operation in [issues, report] as [Operation] { operation.cancel() }
+    }
+
     @Test func aGroupGrows() async throws {
         let queue = queue
         let user = queue.addRequest(UserRequest(name: "ada"))

@@ -14,7 +14,9 @@ extension OverLoopback {
     @Suite(
         .bounded,
         .tags(.behaviour),
-        .enabled(if: smallVolume != nil, "REQUESTS_INTEROP_VOLUME names no folder with 64 KiB of room")
+        .enabled(if: smallVolume != nil, "REQUESTS_INTEROP_VOLUME names no folder with 64 KiB of room"),
+        // Two at a time would have half of the room each, or one of them none.
+        .serialized
     )
     struct InteropVolumeTests {
         @Test(arguments: [true, false])
