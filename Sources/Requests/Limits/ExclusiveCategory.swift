@@ -53,8 +53,8 @@ public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-extension ExclusiveCategory: ExpressibleByStringLiteral {
-    /// The category of a name.
+extension ExclusiveCategory: ExpressibleByStringInterpolation {
+    /// The category of a name, as `"document \(id)"`.
     public init(stringLiteral value: String) {
         self.init(value)
     }
