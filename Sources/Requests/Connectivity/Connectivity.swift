@@ -174,7 +174,7 @@ extension Connectivity {
 
 extension Connectivity.Status {
     fileprivate init(_ path: NWPath) {
-        // A path that is made when it is needed, as over a VPN, is as good as one that is there.
+        // A path that is made when it is needed, as over a VPN, counts like one that is there.
         if path.status == .unsatisfied {
             self = .disconnected
         } else if path.usesInterfaceType(.wifi) {

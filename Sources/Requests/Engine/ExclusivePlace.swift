@@ -10,7 +10,7 @@ import Foundation
 final class ExclusivePlace: Sendable {
     /// Opens when the turn has come.
     let gate: OperationGate
-    /// What joins the lines when everything is finished that the operation depends on; nil where that is so already.
+    /// What joins the lines when everything is finished that the operation depends on; nil if that is so already.
     private let approach = Locked<Operation?>(nil)
     private let ticket: Locked<Ticket>
     private let categories: Set<ExclusiveCategory>

@@ -82,7 +82,7 @@ struct WaitingLine: Sendable {
         return nil
     }
 
-    /// Whose turn is next; nil where the line is empty.
+    /// Whose turn is next; nil if the line is empty.
     ///
     /// - Complexity: O(log n), spread over many.
     var first: Int? {

@@ -203,7 +203,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     // MARK: The end
 
-    /// What comes of it when all members have their results.
+    /// The value of the group, when all members have their results.
     ///
     /// - Throws: The failure of the group.
     func makeValue() throws -> Success {

@@ -16,7 +16,7 @@ import Foundation
 /// ``results``. What else is added to the group delays its end, and is no part of its value.
 // Sendable: Operation demands that it be restated; what is added here is one lock.
 open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchecked Sendable {
-    /// What came of each request, in their order.
+    /// The result of each request, in their order.
     public typealias Results = [Result<R.Success, R.Failure>]
 
     private let made = Locked<[R.OperationType]?>(nil)
@@ -24,7 +24,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
     /// The operations of the requests, in their order; empty as long as the requests are yet to be made.
     public final var members: [R.OperationType] { made.withLock { $0 } ?? [] }
 
-    /// What came of each request, in their order; nil as long as one is missing.
+    /// The result of each request, in their order; nil as long as one is missing.
     ///
     /// They are there before the group is finished, and never change.
     ///
@@ -35,7 +35,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
         return results.count == operations.count ? results : nil
     }
 
-    /// What came of each request, whether or not some have failed, for a request that is made from it.
+    /// The result of each request, whether or not some have failed, for a request that is made from it.
     ///
     /// ```swift
     /// queue.addRequest(after: issues.outcomes) { results in ReportRequest(results.compactMap { try? $0.get() }) }

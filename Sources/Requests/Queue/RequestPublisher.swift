@@ -6,7 +6,7 @@ import Foundation
 /// What a subscription to the result of one operation does, by the rules of Combine: nothing before there is demand, one
 /// value and one completion after it, and nothing behind a cancel.
 ///
-/// It knows nothing of Combine, so that it is tried where there is none.
+/// It knows nothing of Combine, so that it can be tested without Combine.
 struct ResultSubscription: Sendable {
     private enum State: Sendable {
         case idle
@@ -61,7 +61,7 @@ import Combine
 /// A subscription that is cancelled cancels its operation, and receives nothing more. Values and completions come on the
 /// completion queue.
 public struct RequestPublisher<R: NetworkRequest>: Publisher {
-    /// What comes of the request.
+    /// The value of the request.
     public typealias Output = R.Success
     /// What may go wrong.
     public typealias Failure = R.Failure

@@ -159,7 +159,7 @@ extension RequestOperation: RequestDependency {
     }
 }
 
-/// A view of what came of an operation.
+/// A view of the result of an operation.
 struct ResultDependency<Observed: Operation, Value: Sendable>: RequestDependency {
     private let observed: Observed
     private let read: @Sendable (Observed) throws -> Value

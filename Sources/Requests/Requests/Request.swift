@@ -17,7 +17,7 @@
 /// Two requests are equal when their types and identifiers are: that is what
 /// ``RequestQueue/requestCurrentlyExecuting(_:)`` goes by.
 public protocol Request<Success, Failure>: Sendable, Hashable {
-    /// What comes of the request.
+    /// The value of the request.
     associatedtype Success: Sendable
     /// What may go wrong; `any Error` by default. ``RequestError`` and an error type of your own are typed choices.
     associatedtype Failure: Error = any Error
