@@ -179,7 +179,7 @@ import Testing
     }
 
     @Test func largeBodiesAreCompressed() async throws {
-        guard BodyCompression.isAvailable else { return }
+        guard HTTPBody.isCompressionAvailable else { return }
         let client = client { $0.interceptors = [.compressingBodies(from: 1024)] }
 
         _ = try await client.send(Post<Void>("a").body(.data(Data(count: 10_000))))
@@ -194,7 +194,7 @@ import Testing
         let pin = try PublicKeyPin("sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=")
         let trust = try TrustPolicy.system
             .pinning([pin], forHosts: ["keys.example.com"])
-            .evaluating(with: TrustEvaluator { host, chain in chain.count > 1 }, forHosts: ["*.example.com"])
+            .evaluating(with: TrustPolicy.Evaluator { host, chain in chain.count > 1 }, forHosts: ["*.example.com"])
             .insecurelyAcceptingAnyCertificate(forHosts: ["localhost"])
 
         #expect(client { $0.trust = trust }.environment.trust == trust)

@@ -53,7 +53,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         }
     }
 
-    enum Screen: UserInfoKey { static let defaultValue = "none" }
+    enum Screen: UserInfo.Key { static let defaultValue = "none" }
 
     struct Preferences: Codable, Equatable, Sendable { var isDark = true }
 

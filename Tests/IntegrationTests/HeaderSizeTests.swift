@@ -21,7 +21,7 @@ extension OverLoopback {
         @Test(arguments: transports, [(1000, true), (1001, false), (100_000, false)])
         func headIsTakenUpToTheLimit(_ transport: TransportUnderTest, _ row: (size: Int, fits: Bool)) async throws {
             let server = try MockServer { _ in Self.head(of: row.size) }
-            let client = HTTPClient(transport: transport.makeSession()) { $0.maximumHeaderSize = 1000 }
+            let client = HTTPClient(transport: transport.makeSession()) { $0.maximumHeadSize = 1000 }
 
             let operation = client.addRequest(Call(server.url))
             _ = try? await operation.value()
@@ -34,10 +34,10 @@ extension OverLoopback {
         @Test(arguments: transports)
         func requestSaysOtherwise(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in Self.head(of: 2000) }
-            let client = HTTPClient(transport: transport.makeSession()) { $0.maximumHeaderSize = 1000 }
+            let client = HTTPClient(transport: transport.makeSession()) { $0.maximumHeadSize = 1000 }
 
-            _ = try await client.fetch(Call(server.url) { $0.maximumHeaderSize = 2000 })
-            let run = await transport.run(Call(server.url) { $0.maximumHeaderSize = 1999 })
+            _ = try await client.fetch(Call(server.url) { $0.maximumHeadSize = 2000 })
+            let run = await transport.run(Call(server.url) { $0.maximumHeadSize = 1999 })
 
             #expect(run.error?.code == .headTooLarge)
         }
@@ -66,7 +66,7 @@ extension OverLoopback {
         func headOfARedirectCountsToo(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in Self.head(of: 2000, status: "302 Found", "Location: /next\r\n") }
 
-            let run = await transport.run(Call(server.url("/")) { $0.maximumHeaderSize = 1000 })
+            let run = await transport.run(Call(server.url("/")) { $0.maximumHeadSize = 1000 })
 
             #expect(run.error?.code == .headTooLarge)
             #expect(server.requests.map(\.path) == ["/"])
@@ -76,7 +76,7 @@ extension OverLoopback {
         func headThatIsTooLargeIsNotAskedForAgain(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in Self.head(of: 2000) }
             let client = HTTPClient(transport: transport.makeSession()) {
-                $0.maximumHeaderSize = 1000
+                $0.maximumHeadSize = 1000
                 $0.retry = RetryPolicy(limit: 3, backoff: .none)
             }
 

@@ -3,78 +3,82 @@
 
 import Foundation
 
-/// The part of a request that identifies its user to a ``ResponseCache``: users never receive each other's responses.
-///
-/// **Choose.** ``automatic`` needs no knowledge of the server. Name the cookies, with ``cookies(named:)``, if the
-/// server changes the cookie of its session with every response: otherwise each change empties the cache for that user.
-/// Use ``custom(_:)`` if something else identifies a user, such as a part of the path or a client certificate.
-public struct CacheIdentity: Sendable {
-    fileprivate enum Rule: Sendable {
-        case automatic
-        case cookies(Set<String>)
-        case custom(@Sendable (HTTPRequest) -> String)
-    }
-
-    fileprivate let rule: Rule
-
-    /// All header fields with secrets, and all cookies that may be those of a login.
+extension ResponseCache {
+    /// The part of a request that identifies its user to a ``ResponseCache``: users never receive each other's responses.
     ///
-    /// A cookie identifies its user unless it is known not to. Two kinds of cookies are known not to:
-    ///
-    /// - A cookie from a response that the server allows to be reused. A login can't come with such a response, because
-    ///   the next login would be answered from the cache and set nothing.
-    /// - A cookie from a plain response (2xx or 304, without `no-store`) to a safe request, if scripts may read it (no
-    ///   `HttpOnly`) and its name doesn't sound like a login: a counter, a language, a token against forgery.
-    ///
-    /// If such a cookie replaces one that identifies a user, the new one identifies the same user. Cookies that the
-    /// program sets, on a request or in a jar, identify a user, and so do those that a `POST` or a redirect sets; and from
-    /// a `POST` on, those that it sent, if scripts can't read them or their names sound like a login.
-    public static let automatic = CacheIdentity(rule: .automatic)
-
-    /// All header fields with secrets but `Cookie`, and the cookies with these names.
-    ///
-    /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify no user, as in a browser,
-    ///   whose profile belongs to one person.
-    /// - Returns: The rule.
-    public static func cookies(named names: Set<String>) -> CacheIdentity {
-        CacheIdentity(rule: .cookies(names))
-    }
-
-    /// What a closure says, and nothing else.
-    ///
-    /// - Parameter identify: Returns what identifies the user of a request, which is complete with its credentials and
-    ///   cookies; an empty text if nothing does. It is called on any thread, also by several at once.
-    /// - Returns: The rule.
-    public static func custom(_ identify: @escaping @Sendable (_ request: HTTPRequest) -> String) -> CacheIdentity {
-        CacheIdentity(rule: .custom(identify))
-    }
-
-    /// Returns what identifies the user of a request; empty if nothing does.
-    ///
-    /// - Complexity: O(n) in the size of the head.
-    func parts(of request: HTTPRequest, _ aliases: CookieAliases) -> [String] {
-        if case .custom(let identify) = rule {
-            let identity = identify(request)
-            return identity.isEmpty ? [] : [identity]
+    /// **Choose.** ``automatic`` needs no knowledge of the server. Name the cookies, with ``cookies(named:)``, if the
+    /// server changes the cookie of its session with every response: otherwise each change empties the cache for that user.
+    /// Use ``custom(_:)`` if something else identifies a user, such as a part of the path or a client certificate.
+    public struct Identity: Sendable {
+        fileprivate enum Rule: Sendable {
+            case automatic
+            case cookies(Set<String>)
+            case custom(@Sendable (HTTPRequest) -> String)
         }
-        var parts: [String] = []
-        let secrets = Set(request.headers.secrets.map(\.name))
-        for name in secrets.sorted() where name != .cookie {
-            let values = request.headers[values: name].map(\.identity)
-            parts += [name.rawValue.lowercasedASCII, String(values.count)] + values
+
+        fileprivate let rule: Rule
+
+        /// All header fields with secrets, and all cookies that may be those of a login.
+        ///
+        /// A cookie identifies its user unless it is known not to. Two kinds of cookies are known not to:
+        ///
+        /// - A cookie from a response that the server allows to be reused. A login can't come with such a response, because
+        ///   the next login would be answered from the cache and set nothing.
+        /// - A cookie from a plain response (2xx or 304, without `no-store`) to a safe request, if scripts may read it (no
+        ///   `HttpOnly`) and its name doesn't sound like a login: a counter, a language, a token against forgery.
+        ///
+        /// If such a cookie replaces one that identifies a user, the new one identifies the same user. Cookies that the
+        /// program sets, on a request or in a jar, identify a user, and so do those that a `POST` or a redirect sets; and from
+        /// a `POST` on, those that it sent, if scripts can't read them or their names sound like a login.
+        public static let automatic = ResponseCache.Identity(rule: .automatic)
+
+        /// All header fields with secrets but `Cookie`, and the cookies with these names.
+        ///
+        /// - Parameter names: The names, in their exact spelling; with none of them, cookies identify no user, as in a browser,
+        ///   whose profile belongs to one person.
+        /// - Returns: The rule.
+        public static func cookies(named names: Set<String>) -> ResponseCache.Identity {
+            ResponseCache.Identity(rule: .cookies(names))
         }
-        guard secrets.contains(.cookie) else { return parts }
-        let cookies = request.cookiePairs.compactMap { pair in
-            switch rule {
-            case .cookies(let names): names.contains(pair.cookieName) ? pair : nil
-            default: aliases.identity(of: pair, sentTo: request.url)
+
+        /// What a closure says, and nothing else.
+        ///
+        /// - Parameter identify: Returns what identifies the user of a request, which is complete with its credentials and
+        ///   cookies; an empty text if nothing does. It is called on any thread, also by several at once.
+        /// - Returns: The rule.
+        public static func custom(
+            _ identify: @escaping @Sendable (_ request: HTTPRequest) -> String
+        ) -> ResponseCache.Identity {
+            ResponseCache.Identity(rule: .custom(identify))
+        }
+
+        /// Returns what identifies the user of a request; empty if nothing does.
+        ///
+        /// - Complexity: O(n) in the size of the head.
+        func parts(of request: HTTPRequest, _ aliases: CookieAliases) -> [String] {
+            if case .custom(let identify) = rule {
+                let identity = identify(request)
+                return identity.isEmpty ? [] : [identity]
             }
+            var parts: [String] = []
+            let secrets = Set(request.headers.secrets.map(\.name))
+            for name in secrets.sorted() where name != .cookie {
+                let values = request.headers[values: name].map(\.identity)
+                parts += [name.rawValue.lowercasedASCII, String(values.count)] + values
+            }
+            guard secrets.contains(.cookie) else { return parts }
+            let cookies = request.cookiePairs.compactMap { pair in
+                switch rule {
+                case .cookies(let names): names.contains(pair.cookieName) ? pair : nil
+                default: aliases.identity(of: pair, sentTo: request.url)
+                }
+            }
+            return cookies.isEmpty ? parts : parts + [HTTPField.Name.cookie.rawValue] + cookies
         }
-        return cookies.isEmpty ? parts : parts + [HTTPField.Name.cookie.rawValue] + cookies
-    }
 
-    /// Whether it matters which response set a cookie.
-    var followsCookies: Bool { if case .automatic = rule { true } else { false } }
+        /// Whether it matters which response set a cookie.
+        var followsCookies: Bool { if case .automatic = rule { true } else { false } }
+    }
 }
 
 /// The cookies that don't identify a user, or identify the same user as another cookie.

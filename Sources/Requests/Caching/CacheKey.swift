@@ -16,7 +16,7 @@ struct CacheKey: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - request: The request, as complete as it is sent.
-    ///   - user: What identifies the user; see ``CacheIdentity``.
+    ///   - user: What identifies the user; see ``ResponseCache/Identity``.
     ///   - names: The other fields that the response depends on, as its `Vary` names them (RFC 9111, 4.1).
     /// - Complexity: O(n) in the size of the head.
     init(_ request: HTTPRequest, user: [String], varyingBy names: [HTTPField.Name] = []) {

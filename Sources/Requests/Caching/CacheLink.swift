@@ -6,7 +6,7 @@ import Foundation
 /// Answers from a cache what that may answer, and stores what comes of the rest.
 struct CacheLink: Interceptor {
     let cache: ResponseCache
-    let policy: CachingPolicy
+    let policy: ResponseCache.Policy
     /// Called with the heads of responses that no other link sees: those of validations in the background.
     var onHead: @Sendable (HTTPResponseHead, _ request: HTTPRequest) -> Void = { _, _ in }
 
@@ -114,44 +114,48 @@ struct InvalidationLink: Interceptor {
     }
 }
 
-/// How one request uses the cache of its client.
-///
-/// ```swift
-/// let balance = try await client.fetch(Get<Balance>("balance").caching(.none))
-/// let menu = try await client.fetch(Get<Menu>("menu").caching(.for(.seconds(600))))
-/// ```
-///
-/// Which stored responses answer a request, and whether it is sent, is said by its `cachePolicy`.
-public struct CachingPolicy: Sendable, Hashable {
-    private enum Kind: Hashable {
-        case standard
-        case none
-        case lifetime(Duration)
-    }
-
-    private let kind: Kind
-
-    /// Stored responses are used, and the response is stored, as HTTP says.
-    public static let standard = CachingPolicy(kind: .standard)
-    /// No stored response is used, and the response isn't stored.
-    public static let none = CachingPolicy(kind: .none)
-    /// A stored response answers the request for a time, whatever the server says about that; its response is stored.
+extension ResponseCache {
+    /// How one request uses the cache of its client.
     ///
-    /// One that the server forbids to store, by `no-store`, isn't. The time counts for requests that say it, from when the
-    /// response came: others are answered as the server says.
-    public static func `for`(_ lifetime: Duration) -> CachingPolicy { CachingPolicy(kind: .lifetime(lifetime)) }
-
-    /// The response as the request sees it, where it is asked how old it may get.
+    /// ```swift
+    /// let balance = try await client.fetch(Get<Balance>("balance").caching(.none))
+    /// let menu = try await client.fetch(Get<Menu>("menu").caching(.for(.seconds(600))))
+    /// ```
     ///
-    /// What is stored stays what the server said: another request goes by that.
-    func applied(to response: CachedResponse) -> CachedResponse {
-        guard case .lifetime(let lifetime) = kind, response.status.category == .success,
-            !response.control.contains("no-store")
-        else { return response }
-        var headers = response.headers
-        for name in [HTTPField.Name.expires, .pragma, .age] { headers.remove(name) }
-        headers.set(.cacheControl([.maxAge(lifetime)]))
-        return response.with(headers)
+    /// Which stored responses answer a request, and whether it is sent, is said by its `cachePolicy`.
+    public struct Policy: Sendable, Hashable {
+        private enum Kind: Hashable {
+            case standard
+            case none
+            case lifetime(Duration)
+        }
+
+        private let kind: Kind
+
+        /// Stored responses are used, and the response is stored, as HTTP says.
+        public static let standard = ResponseCache.Policy(kind: .standard)
+        /// No stored response is used, and the response isn't stored.
+        public static let none = ResponseCache.Policy(kind: .none)
+        /// A stored response answers the request for a time, whatever the server says about that; its response is stored.
+        ///
+        /// One that the server forbids to store, by `no-store`, isn't. The time counts for requests that say it, from when the
+        /// response came: others are answered as the server says.
+        public static func `for`(_ lifetime: Duration) -> ResponseCache.Policy {
+            ResponseCache.Policy(kind: .lifetime(lifetime))
+        }
+
+        /// The response as the request sees it, where it is asked how old it may get.
+        ///
+        /// What is stored stays what the server said: another request goes by that.
+        func applied(to response: CachedResponse) -> CachedResponse {
+            guard case .lifetime(let lifetime) = kind, response.status.category == .success,
+                !response.control.contains("no-store")
+            else { return response }
+            var headers = response.headers
+            for name in [HTTPField.Name.expires, .pragma, .age] { headers.remove(name) }
+            headers.set(.cacheControl([.maxAge(lifetime)]))
+            return response.with(headers)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ import Foundation
 struct CacheRules: Sendable {
     private let request: HTTPRequest
     private let hasUser: Bool
-    private let policy: CachingPolicy
+    private let policy: ResponseCache.Policy
     private let control: CacheControl
 
     /// Reads what the request says about caches.
@@ -16,7 +16,7 @@ struct CacheRules: Sendable {
     ///   - request: The request.
     ///   - hasUser: Whether something identifies its user; by default each header field with a secret does.
     ///   - policy: How it uses the cache.
-    init(_ request: HTTPRequest, hasUser: Bool? = nil, _ policy: CachingPolicy = .standard) {
+    init(_ request: HTTPRequest, hasUser: Bool? = nil, _ policy: ResponseCache.Policy = .standard) {
         self.request = request
         self.policy = policy
         self.hasUser = hasUser ?? request.headers.contains(where: \.name.isSecret)

@@ -20,7 +20,7 @@ import Foundation
 ///
 /// **One user never sees what another was answered.** A response is found by the address, by the fields that `Vary` names,
 /// and by what identifies the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`, what
-/// sounds like one, those that you mark), and the cookies that may be those of a login. ``CacheIdentity`` says which those
+/// sounds like one, those that you mark), and the cookies that may be those of a login. ``ResponseCache/Identity`` says which those
 /// are, and lets you name them. What else tells users apart isn't seen: a client certificate, headers and cookies that a
 /// `URLSession` adds by itself. Take a cache for each of them, or for the latter an ``HTTPClient`` that is made from the
 /// session's configuration. When a user logs out, call ``removeAll()``.
@@ -44,7 +44,7 @@ public final class ResponseCache: Sendable {
     let state: Locked<CacheState>
     let files: CacheFiles?
     let filter: Filter
-    let identity: CacheIdentity
+    let identity: ResponseCache.Identity
     let now: @Sendable () -> Date
 
     /// Makes a cache in memory.
@@ -57,7 +57,7 @@ public final class ResponseCache: Sendable {
     ///   - filter: What of a response is kept; all of it by default.
     public init(
         memoryLimit: Int = 16 << 20,
-        identity: CacheIdentity = .automatic,
+        identity: ResponseCache.Identity = .automatic,
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
     ) {
@@ -85,7 +85,7 @@ public final class ResponseCache: Sendable {
         directory: URL,
         diskLimit: Int = 128 << 20,
         memoryLimit: Int = 16 << 20,
-        identity: CacheIdentity = .automatic,
+        identity: ResponseCache.Identity = .automatic,
         now: @escaping @Sendable () -> Date = { Date() },
         keeping filter: @escaping Filter = { response, _ in response }
     ) throws(DirectoryError) {
@@ -196,7 +196,7 @@ extension ResponseCache {
     func answer(
         to request: HTTPRequest,
         isRetry: Bool = false,
-        _ policy: CachingPolicy = .standard
+        _ policy: ResponseCache.Policy = .standard
     ) -> CacheAnswer {
         let user = user(of: request)
         let rules = CacheRules(request, hasUser: !user.isEmpty, policy)
@@ -209,7 +209,7 @@ extension ResponseCache {
     func answer(
         insteadOfError stored: CachedResponse,
         for request: HTTPRequest,
-        _ policy: CachingPolicy = .standard
+        _ policy: ResponseCache.Policy = .standard
     ) -> HTTPResponse<Data>? {
         CacheRules(request, policy).answer(insteadOfError: stored, at: now())
     }
@@ -232,7 +232,7 @@ extension ResponseCache {
         for request: HTTPRequest,
         requestedAt: Date,
         isStoredElsewhere: Bool = false,
-        _ policy: CachingPolicy = .standard
+        _ policy: ResponseCache.Policy = .standard
     ) -> HTTPResponse<Data> {
         guard stored.isMeant(by: head) else {
             let age = Freshness(of: stored, guessing: false, at: now()).age
@@ -261,7 +261,7 @@ extension ResponseCache {
         _ response: HTTPResponse<Data>,
         for request: HTTPRequest,
         requestedAt: Date,
-        _ policy: CachingPolicy = .standard
+        _ policy: ResponseCache.Policy = .standard
     ) {
         let rules = CacheRules(request, policy)
         // An answer from elsewhere, which a transport was redirected to, is no answer that this address gives.

@@ -32,9 +32,9 @@ struct CookieFile: Sendable {
 
     /// What the file holds; nothing where there is none yet, as long as one can be made.
     ///
-    /// - Throws: ``CookieFileError`` for a file that can't be read or isn't one of ours.
-    func read() throws(CookieFileError) -> [CookieStore.Kept] {
-        guard url.isFileURL else { throw CookieFileError(.unreadable, url, "it isn't the URL of a file") }
+    /// - Throws: ``CookieJar/FileError`` for a file that can't be read or isn't one of ours.
+    func read() throws(CookieJar.FileError) -> [CookieStore.Kept] {
+        guard url.isFileURL else { throw CookieJar.FileError(.unreadable, url, "it isn't the URL of a file") }
         let data: Data
         do {
             data = try Data(contentsOf: url)
@@ -42,21 +42,23 @@ struct CookieFile: Sendable {
             var isFolder: ObjCBool = false
             let folder = url.deletingLastPathComponent().path
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
-                throw CookieFileError(.unreadable, url, "there is no folder for it")
+                throw CookieJar.FileError(.unreadable, url, "there is no folder for it")
             }
             return []
         } catch {
-            throw CookieFileError(.unreadable, url, error.localizedDescription)
+            throw CookieJar.FileError(.unreadable, url, error.localizedDescription)
         }
         guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
-            throw CookieFileError(.damaged, url, "it holds something else")
+            throw CookieJar.FileError(.damaged, url, "it holds something else")
         }
         guard content.version == Content.version else {
-            throw CookieFileError(.damaged, url, "it is of version \(content.version), which isn't known")
+            throw CookieJar.FileError(.damaged, url, "it is of version \(content.version), which isn't known")
         }
         var kept: [CookieStore.Kept] = []
         for record in content.cookies {
-            guard let cookie = record.kept else { throw CookieFileError(.damaged, url, "it holds what is no cookie") }
+            guard let cookie = record.kept else {
+                throw CookieJar.FileError(.damaged, url, "it holds what is no cookie")
+            }
             kept.append(cookie)
         }
         return kept
@@ -67,8 +69,8 @@ struct CookieFile: Sendable {
     /// Whoever reads at the same time, in this process or another, sees the old file or the new one, and after a crash
     /// one of them is there.
     ///
-    /// - Throws: ``CookieFileError`` where it can't be written; then the old one is still there.
-    func replace(with cookies: [CookieStore.Kept]) throws(CookieFileError) {
+    /// - Throws: ``CookieJar/FileError`` where it can't be written; then the old one is still there.
+    func replace(with cookies: [CookieStore.Kept]) throws(CookieJar.FileError) {
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
         do {
@@ -77,7 +79,7 @@ struct CookieFile: Sendable {
             try Self.check(rename(temporary.path, url.path))
         } catch {
             unlink(temporary.path)
-            throw CookieFileError(.unwritable, url, error.localizedDescription)
+            throw CookieJar.FileError(.unwritable, url, error.localizedDescription)
         }
     }
 
@@ -122,7 +124,7 @@ extension CookieFile.Record {
             CookieAddress.isHost(domain), isHostOnly || domain.utf8.contains(UInt8(ascii: ".")),
             path.utf8.first == UInt8(ascii: "/"), path.isFieldValue
         else { return nil }
-        let cookie = StoredCookie(
+        let cookie = CookieJar.StoredCookie(
             name: name,
             value: value,
             domain: domain,
@@ -138,35 +140,39 @@ extension CookieFile.Record {
     }
 }
 
-/// Why the file of a ``CookieJar`` can't be read or written.
-public struct CookieFileError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
-    /// What went wrong.
-    public enum Code: String, Sendable, Hashable {
-        /// The file, or the folder that it is to be in, can't be read.
-        case unreadable
-        /// What stands in the file is none of ours, or not whole.
-        case damaged
-        /// The file can't be written.
-        case unwritable
+extension CookieJar {
+    /// Why the file of a ``CookieJar`` can't be read or written.
+    public struct FileError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
+        /// What went wrong.
+        public enum Code: String, Sendable, Hashable {
+            /// The file, or the folder that it is to be in, can't be read.
+            case unreadable
+            /// What stands in the file is none of ours, or not whole.
+            case damaged
+            /// The file can't be written.
+            case unwritable
+        }
+
+        /// What went wrong.
+        public let code: Code
+        /// The file.
+        public let file: URL
+        /// What the system says, or what is wrong with the content; nothing of the content itself.
+        public let reason: String
+
+        /// Makes the error.
+        public init(_ code: Code, _ file: URL, _ reason: String) {
+            self.code = code
+            self.file = file
+            self.reason = reason
+        }
+
+        /// The error, in a sentence.
+        public var description: String {
+            "the file of cookies “\(file.lastPathComponent)” is \(code.rawValue): \(reason)"
+        }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
-
-    /// What went wrong.
-    public let code: Code
-    /// The file.
-    public let file: URL
-    /// What the system says, or what is wrong with the content; nothing of the content itself.
-    public let reason: String
-
-    /// Makes the error.
-    public init(_ code: Code, _ file: URL, _ reason: String) {
-        self.code = code
-        self.file = file
-        self.reason = reason
-    }
-
-    /// The error, in a sentence.
-    public var description: String { "the file of cookies “\(file.lastPathComponent)” is \(code.rawValue): \(reason)" }
-
-    /// The error, for people.
-    public var errorDescription: String? { description }
 }

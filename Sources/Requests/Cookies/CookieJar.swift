@@ -57,9 +57,9 @@ public final class CookieJar: CookieStorage {
     /// - Parameters:
     ///   - file: The file, in a folder that exists; there need not be one yet.
     ///   - now: The present, by which cookies end.
-    /// - Throws: ``CookieFileError`` where there is a file that can't be read or is damaged. It is left as it is; to
+    /// - Throws: ``CookieJar/FileError`` where there is a file that can't be read or is damaged. It is left as it is; to
     ///   begin anew, remove it. That there is none isn't an error.
-    public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(CookieFileError) {
+    public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(CookieJar.FileError) {
         self.now = now
         self.file = CookieFile(url: file)
         state = Locked(State(store: CookieStore(try CookieFile(url: file).read(), at: now())))
@@ -68,7 +68,7 @@ public final class CookieJar: CookieStorage {
     /// The cookies, older ones first.
     ///
     /// - Complexity: O(n log n) in their number.
-    public var cookies: [StoredCookie] {
+    public var cookies: [CookieJar.StoredCookie] {
         let now = now()
         return state.withLock { $0.store }.cookies(at: now)
     }
@@ -85,7 +85,7 @@ public final class CookieJar: CookieStorage {
     public func store(_ cookies: [SetCookie], from url: URL) {
         guard let address = CookieAddress(url) else { return }
         let now = now()
-        let believed = cookies.compactMap { try? StoredCookie($0, from: address, at: now) }
+        let believed = cookies.compactMap { try? CookieJar.StoredCookie($0, from: address, at: now) }
         change { store in
             for cookie in believed { try? store.insert(cookie, isSecure: address.isSecure, at: now) }
         }
@@ -93,16 +93,16 @@ public final class CookieJar: CookieStorage {
 
     /// Keeps a cookie as if a response from this address had set it.
     ///
-    /// - Throws: ``InvalidCookie`` for a cookie that the address can't set; ``store(_:from:)`` passes over it. One that
+    /// - Throws: ``SetCookie/Rejection`` for a cookie that the address can't set; ``store(_:from:)`` passes over it. One that
     ///   has ended isn't an error, and ends the one in whose place it would be.
-    public func set(_ cookie: SetCookie, for url: URL) throws(InvalidCookie) {
+    public func set(_ cookie: SetCookie, for url: URL) throws(SetCookie.Rejection) {
         guard let address = CookieAddress(url) else {
-            throw InvalidCookie(cookie.name, "is for an address without a host that could have cookies")
+            throw SetCookie.Rejection(cookie.name, "is for an address without a host that could have cookies")
         }
         let now = now()
-        let believed = try StoredCookie(cookie, from: address, at: now)
-        let outcome = change { store -> Result<Void, InvalidCookie> in
-            Result { () throws(InvalidCookie) in
+        let believed = try CookieJar.StoredCookie(cookie, from: address, at: now)
+        let outcome = change { store -> Result<Void, SetCookie.Rejection> in
+            Result { () throws(SetCookie.Rejection) in
                 try store.insert(believed, isSecure: address.isSecure, at: now)
             }
         }
@@ -112,7 +112,7 @@ public final class CookieJar: CookieStorage {
     /// Removes the cookies that a closure picks.
     ///
     /// One that is set anew in the meantime stays.
-    public func remove(where isUnwanted: (StoredCookie) throws -> Bool) rethrows {
+    public func remove(where isUnwanted: (CookieJar.StoredCookie) throws -> Bool) rethrows {
         let unwanted = try cookies.filter(isUnwanted)
         change { $0.remove(unwanted) }
     }
@@ -127,8 +127,8 @@ public final class CookieJar: CookieStorage {
     /// A jar writes by itself soon after each change. Call this before the program ends, or to learn why the file can't
     /// be written: in the background that is no error, and tried again with the next change.
     ///
-    /// - Throws: ``CookieFileError`` where the file can't be written.
-    public func save() throws(CookieFileError) {
+    /// - Throws: ``CookieJar/FileError`` where the file can't be written.
+    public func save() throws(CookieJar.FileError) {
         try disk.sync { write() }.get()
     }
 
@@ -146,14 +146,14 @@ public final class CookieJar: CookieStorage {
     }
 
     /// Writes the newest cookies; on the queue of the disk.
-    private func write() -> Result<Void, CookieFileError> {
+    private func write() -> Result<Void, CookieJar.FileError> {
         let (store, savedRevision) = state.withLock { state in
             state.isSaveDue = false
             return (state.store, state.savedRevision)
         }
         guard let file, store.revision != savedRevision else { return .success(()) }
         let now = now()
-        return Result { () throws(CookieFileError) in
+        return Result { () throws(CookieJar.FileError) in
             try file.replace(with: store.kept(at: now))
             state.withLock { $0.savedRevision = store.revision }
         }

@@ -54,24 +54,26 @@ extension Cookie {
     }
 }
 
-/// Why a cookie isn't kept: which one, and what is wrong with it.
-public struct InvalidCookie: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-    /// The beginning of the cookie's name, with control characters escaped; its value may be a secret, and isn't here.
-    public let name: String
-    /// What is wrong with it.
-    public let reason: String
+extension SetCookie {
+    /// Why a cookie isn't kept: which one, and what is wrong with it.
+    public struct Rejection: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+        /// The beginning of the cookie's name, with control characters escaped; its value may be a secret, and isn't here.
+        public let name: String
+        /// What is wrong with it.
+        public let reason: String
 
-    /// Makes the error; the name is shortened here.
-    public init(_ name: String, _ reason: String) {
-        self.name = name.shortened()
-        self.reason = reason
+        /// Makes the error; the name is shortened here.
+        public init(_ name: String, _ reason: String) {
+            self.name = name.shortened()
+            self.reason = reason
+        }
+
+        /// The error, in a sentence.
+        public var description: String { "the cookie “\(name)” \(reason)" }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
-
-    /// The error, in a sentence.
-    public var description: String { "the cookie “\(name)” \(reason)" }
-
-    /// The error, for people.
-    public var errorDescription: String? { description }
 }
 
 /// The cookies of an `HTTPCookieStorage`, such as those that a `URLSession` or a web view has too.
@@ -119,7 +121,7 @@ public final class FoundationCookieStorage: CookieStorage {
         let now = now()
         return
             stored
-            .map(StoredCookie.init)
+            .map(CookieJar.StoredCookie.init)
             .filter { $0.goes(to: address) && !$0.hasEnded(at: now) }
             .sorted { $0.sendingOrder < $1.sendingOrder }
             .fitting()
@@ -133,8 +135,10 @@ public final class FoundationCookieStorage: CookieStorage {
         guard !keepsNone, storage.cookieAcceptPolicy != .never, let address = CookieAddress(url) else { return }
         let now = now()
         for cookie in cookies {
-            guard let cookie = try? StoredCookie(cookie, from: address, at: now) else { continue }
-            guard address.isSecure || !all.contains(where: { cookie.shadows(StoredCookie($0)) }) else { continue }
+            guard let cookie = try? CookieJar.StoredCookie(cookie, from: address, at: now) else { continue }
+            guard address.isSecure || !all.contains(where: { cookie.shadows(CookieJar.StoredCookie($0)) }) else {
+                continue
+            }
             if cookie.hasEnded(at: now) {
                 remove(cookie)
             } else if let cookie = HTTPCookie(cookie) {
@@ -145,12 +149,12 @@ public final class FoundationCookieStorage: CookieStorage {
 
     private var all: [HTTPCookie] { storage.cookies ?? [] }
 
-    private func remove(_ cookie: StoredCookie) {
-        for old in all where StoredCookie(old).isReplaced(by: cookie) { storage.deleteCookie(old) }
+    private func remove(_ cookie: CookieJar.StoredCookie) {
+        for old in all where CookieJar.StoredCookie(old).isReplaced(by: cookie) { storage.deleteCookie(old) }
     }
 }
 
-extension StoredCookie {
+extension CookieJar.StoredCookie {
     fileprivate init(_ cookie: HTTPCookie) {
         let isHostOnly = cookie.domain.utf8.first != UInt8(ascii: ".")
         self.init(
@@ -169,13 +173,13 @@ extension StoredCookie {
 
     fileprivate var sendingOrder: (Int, Date, String) { (-path.utf8.count, created, name) }
 
-    fileprivate func isReplaced(by other: StoredCookie) -> Bool {
+    fileprivate func isReplaced(by other: CookieJar.StoredCookie) -> Bool {
         domain == other.domain && id == other.id
     }
 }
 
 extension HTTPCookie {
-    fileprivate convenience init?(_ cookie: StoredCookie) {
+    fileprivate convenience init?(_ cookie: CookieJar.StoredCookie) {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: cookie.name, .value: cookie.value, .path: cookie.path, .version: "0",
             .domain: cookie.isHostOnly ? cookie.domain : ".\(cookie.domain)",

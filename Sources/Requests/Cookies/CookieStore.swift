@@ -19,14 +19,14 @@ struct CookieStore: Sendable {
     static let longestLife: TimeInterval = 400 * 86_400
 
     private struct Entry: Sendable {
-        var cookie: StoredCookie
+        var cookie: CookieJar.StoredCookie
         /// Which one was there first: two may have come in the same moment.
         let order: Int
         /// Which one was needed last.
         var use: Int
     }
 
-    private typealias Domain = [StoredCookie.ID: Entry]
+    private typealias Domain = [CookieJar.StoredCookie.ID: Entry]
 
     private var domains: [String: Domain] = [:]
     /// How many secure cookies of a name each domain has: those that an open connection must not shadow.
@@ -39,12 +39,12 @@ struct CookieStore: Sendable {
     private(set) var revision = 0
 
     /// The cookies, older ones first.
-    func cookies(at now: Date) -> [StoredCookie] {
+    func cookies(at now: Date) -> [CookieJar.StoredCookie] {
         entries.filter { !$0.cookie.hasEnded(at: now) }.sorted { $0.order < $1.order }.map(\.cookie)
     }
 
     /// The cookies for a request, in the order in which they are sent (RFC 6265, 5.4).
-    mutating func cookies(for address: CookieAddress, at now: Date) -> [StoredCookie] {
+    mutating func cookies(for address: CookieAddress, at now: Date) -> [CookieJar.StoredCookie] {
         guard count > 0 else { return [] }
         var found: [Entry] = []
         for domain in address.domains {
@@ -65,10 +65,10 @@ struct CookieStore: Sendable {
 
     /// Keeps a cookie, or ends that of the same name, domain and path, if the cookie has ended.
     ///
-    /// - Throws: ``InvalidCookie`` for one over an open connection that a server could take for one over TLS.
-    mutating func insert(_ cookie: StoredCookie, isSecure: Bool, at now: Date) throws(InvalidCookie) {
+    /// - Throws: ``SetCookie/Rejection`` for one over an open connection that a server could take for one over TLS.
+    mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(SetCookie.Rejection) {
         guard isSecure || !shadowsSecureOne(cookie) else {
-            throw InvalidCookie(cookie.name, "would take the place of one for TLS only, and was set without")
+            throw SetCookie.Rejection(cookie.name, "would take the place of one for TLS only, and was set without")
         }
         let old = domains[cookie.domain]?[cookie.id]
         if let old { remove(old.cookie) }
@@ -81,7 +81,7 @@ struct CookieStore: Sendable {
     }
 
     /// Removes these cookies, where they haven't been set anew.
-    mutating func remove(_ cookies: [StoredCookie]) {
+    mutating func remove(_ cookies: [CookieJar.StoredCookie]) {
         for cookie in cookies where domains[cookie.domain]?[cookie.id]?.cookie == cookie { remove(cookie) }
     }
 
@@ -102,7 +102,7 @@ struct CookieStore: Sendable {
         if cookie.isSecure { secureDomains[cookie.name, default: [:]][cookie.domain, default: 0] += 1 }
     }
 
-    private mutating func remove(_ cookie: StoredCookie) {
+    private mutating func remove(_ cookie: CookieJar.StoredCookie) {
         guard domains[cookie.domain]?.removeValue(forKey: cookie.id) != nil else { return }
         if domains[cookie.domain]?.isEmpty == true { domains[cookie.domain] = nil }
         count -= 1
@@ -112,7 +112,7 @@ struct CookieStore: Sendable {
         if secureDomains[cookie.name]?.isEmpty == true { secureDomains[cookie.name] = nil }
     }
 
-    private func shadowsSecureOne(_ cookie: StoredCookie) -> Bool {
+    private func shadowsSecureOne(_ cookie: CookieJar.StoredCookie) -> Bool {
         (secureDomains[cookie.name] ?? [:]).keys.contains { domain in
             (domains[domain] ?? [:]).values.contains { cookie.shadows($0.cookie) }
         }
@@ -143,7 +143,7 @@ struct CookieStore: Sendable {
 extension CookieStore {
     /// What is kept of a cookie that outlives the session.
     struct Kept: Sendable, Equatable {
-        let cookie: StoredCookie
+        let cookie: CookieJar.StoredCookie
         /// Which one was needed last.
         let use: Int
     }

@@ -3,82 +3,85 @@
 
 import Foundation
 
-/// A cookie as a ``CookieJar`` keeps it: what a server set, and whom it goes to, until when.
-public struct StoredCookie: Sendable, Hashable {
-    /// The name.
-    public let name: String
-    /// The value, as it was sent.
-    public let value: String
-    /// The host that the cookie goes to, or the domain, in lower case; an address in its usual form.
-    public let domain: String
-    /// Whether the cookie goes to that host alone, and not to those below it.
-    public let isHostOnly: Bool
-    /// The path below which the cookie counts.
-    public let path: String
-    /// When the cookie was first set; a new value doesn't make it a new cookie.
-    public let created: Date
-    /// When the cookie ends; nil for a cookie of the session, which ends with the jar.
-    public let expires: Date?
-    /// Whether only TLS carries the cookie.
-    public let isSecure: Bool
-    /// Whether scripts aren't to see the cookie; it is kept for what shows cookies to them, and means nothing here.
-    public let isHTTPOnly: Bool
-    /// Whether requests from other sites were to take it along.
-    ///
-    /// There are no sites here, and so it means nothing.
-    public let sameSite: SetCookie.SameSite?
+extension CookieJar {
+    /// A cookie as a ``CookieJar`` keeps it: what a server set, and whom it goes to, until when.
+    public struct StoredCookie: Sendable, Hashable {
+        /// The name.
+        public let name: String
+        /// The value, as it was sent.
+        public let value: String
+        /// The host that the cookie goes to, or the domain, in lower case; an address in its usual form.
+        public let domain: String
+        /// Whether the cookie goes to that host alone, and not to those below it.
+        public let isHostOnly: Bool
+        /// The path below which the cookie counts.
+        public let path: String
+        /// When the cookie was first set; a new value doesn't make it a new cookie.
+        public let created: Date
+        /// When the cookie ends; nil for a cookie of the session, which ends with the jar.
+        public let expires: Date?
+        /// Whether only TLS carries the cookie.
+        public let isSecure: Bool
+        /// Whether scripts aren't to see the cookie; it is kept for what shows cookies to them, and means nothing here.
+        public let isHTTPOnly: Bool
+        /// Whether requests from other sites were to take it along.
+        ///
+        /// There are no sites here, and so it means nothing.
+        public let sameSite: SetCookie.SameSite?
 
-    /// The cookie as it is sent back.
-    public var cookie: Cookie { Cookie(name, value) }
+        /// The cookie as it is sent back.
+        public var cookie: Cookie { Cookie(name, value) }
 
-    /// What makes two cookies the same: a new one takes the place of the old.
-    struct ID: Sendable, Hashable {
-        let name: String
-        let path: String
-        let isHostOnly: Bool
-    }
+        /// What makes two cookies the same: a new one takes the place of the old.
+        struct ID: Sendable, Hashable {
+            let name: String
+            let path: String
+            let isHostOnly: Bool
+        }
 
-    var id: ID { ID(name: name, path: path, isHostOnly: isHostOnly) }
+        var id: ID { ID(name: name, path: path, isHostOnly: isHostOnly) }
 
-    /// Whether the cookie has ended.
-    func hasEnded(at now: Date) -> Bool {
-        expires.map { $0 <= now } ?? false
-    }
+        /// Whether the cookie has ended.
+        func hasEnded(at now: Date) -> Bool {
+            expires.map { $0 <= now } ?? false
+        }
 
-    /// Whether a request to an address takes the cookie along (RFC 6265, 5.4).
-    func goes(to address: CookieAddress) -> Bool {
-        (domain == address.host || !isHostOnly && address.isBelow(domain))
-            && address.path.isPath(below: path)
-            && (!isSecure || address.isSecure)
-    }
+        /// Whether a request to an address takes the cookie along (RFC 6265, 5.4).
+        func goes(to address: CookieAddress) -> Bool {
+            (domain == address.host || !isHostOnly && address.isBelow(domain))
+                && address.path.isPath(below: path)
+                && (!isSecure || address.isSecure)
+        }
 
-    /// Whether a server could take the cookie, set over an open connection, for one that only TLS carries.
-    ///
-    /// Whoever listens in on `http` could otherwise log a person in as somebody else (RFC 6265bis, 5.7).
-    func shadows(_ other: StoredCookie) -> Bool {
-        other.isSecure && name == other.name
-            && (domain == other.domain || domain.isSubdomain(of: other.domain) || other.domain.isSubdomain(of: domain))
-            && path.isPath(below: other.path)
-    }
+        /// Whether a server could take the cookie, set over an open connection, for one that only TLS carries.
+        ///
+        /// Whoever listens in on `http` could otherwise log a person in as somebody else (RFC 6265bis, 5.7).
+        func shadows(_ other: CookieJar.StoredCookie) -> Bool {
+            other.isSecure && name == other.name
+                && (domain == other.domain || domain.isSubdomain(of: other.domain)
+                    || other.domain.isSubdomain(of: domain))
+                && path.isPath(below: other.path)
+        }
 
-    /// The cookie with the time of the one whose place it takes.
-    func replacing(_ old: StoredCookie) -> StoredCookie {
-        StoredCookie(
-            name: name,
-            value: value,
-            domain: domain,
-            isHostOnly: isHostOnly,
-            path: path,
-            created: old.created,
-            expires: expires,
-            isSecure: isSecure,
-            isHTTPOnly: isHTTPOnly,
-            sameSite: sameSite
-        )
+        /// The cookie with the time of the one whose place it takes.
+        func replacing(_ old: CookieJar.StoredCookie) -> CookieJar.StoredCookie {
+            CookieJar.StoredCookie(
+                name: name,
+                value: value,
+                domain: domain,
+                isHostOnly: isHostOnly,
+                path: path,
+                created: old.created,
+                expires: expires,
+                isSecure: isSecure,
+                isHTTPOnly: isHTTPOnly,
+                sameSite: sameSite
+            )
+        }
     }
 }
 
-extension StoredCookie: CustomStringConvertible, CustomReflectable {
+extension CookieJar.StoredCookie: CustomStringConvertible, CustomReflectable {
     /// The name, and where it goes; the value may be a secret, and is left out.
     public var description: String { "\(cookie) for \(isHostOnly ? "" : "*.")\(domain)\(path.shortened())" }
 
@@ -95,11 +98,11 @@ extension StoredCookie: CustomStringConvertible, CustomReflectable {
     }
 }
 
-extension [StoredCookie] {
+extension [CookieJar.StoredCookie] {
     /// The cookies that one request sends of those that it could: as many, in their order, as servers take.
     ///
     /// A neighbour in the domain could otherwise set so many that the server refuses every request.
-    func fitting() -> ArraySlice<StoredCookie> {
+    func fitting() -> ArraySlice<CookieJar.StoredCookie> {
         var rest = CookieStore.largestField
         return prefix { cookie in
             rest -= cookie.name.utf8.count + cookie.value.utf8.count + 3
@@ -110,24 +113,24 @@ extension [StoredCookie] {
 
 // MARK: - Rules
 
-extension StoredCookie {
+extension CookieJar.StoredCookie {
     /// Takes what a host says of a cookie, as far as it may say it (RFC 6265, 5.3, and its successor's prefixes).
     ///
-    /// - Throws: ``InvalidCookie`` for a cookie that isn't kept. One that has ended is none of these: it ends an older
+    /// - Throws: ``SetCookie/Rejection`` for a cookie that isn't kept. One that has ended is none of these: it ends an older
     ///   one.
-    init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(InvalidCookie) {
+    init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(SetCookie.Rejection) {
         let name = cookie.name
         guard cookie.cookie.isWhole else {
-            throw InvalidCookie(name, "has no name, or a separator or a control character in it")
+            throw SetCookie.Rejection(name, "has no name, or a separator or a control character in it")
         }
         guard name.utf8.count + cookie.value.utf8.count <= CookieStore.largestCookie else {
-            throw InvalidCookie(name, "is larger than \(CookieStore.largestCookie) bytes")
+            throw SetCookie.Rejection(name, "is larger than \(CookieStore.largestCookie) bytes")
         }
         let (domain, isHostOnly) = try Self.domain(of: cookie, from: address)
         guard address.isSecure || !cookie.isSecure else {
-            throw InvalidCookie(name, "is for TLS only, and was set without")
+            throw SetCookie.Rejection(name, "is for TLS only, and was set without")
         }
-        if let reason = cookie.breaksPromise { throw InvalidCookie(name, reason) }
+        if let reason = cookie.breaksPromise { throw SetCookie.Rejection(name, reason) }
         let limit = now.addingTimeInterval(CookieStore.longestLife)
         self.init(
             name: name,
@@ -147,17 +150,20 @@ extension StoredCookie {
     private static func domain(
         of cookie: SetCookie,
         from address: CookieAddress
-    ) throws(InvalidCookie) -> (String, isHostOnly: Bool) {
+    ) throws(SetCookie.Rejection) -> (String, isHostOnly: Bool) {
         let domain = (cookie.domain ?? "").lowercasedASCII
         guard !domain.isEmpty else { return (address.host, true) }
         if domain == address.host {
             return (domain, isHostOnly: address.isNumeric || PublicSuffixes.system.contains(domain))
         }
         guard address.isBelow(domain) else {
-            throw InvalidCookie(cookie.name, "is for “\(domain.shortened())”, which isn't the host's to speak for")
+            throw SetCookie.Rejection(
+                cookie.name,
+                "is for “\(domain.shortened())”, which isn't the host's to speak for"
+            )
         }
         guard !PublicSuffixes.system.contains(domain) else {
-            throw InvalidCookie(cookie.name, "is for all of “\(domain.shortened())”")
+            throw SetCookie.Rejection(cookie.name, "is for all of “\(domain.shortened())”")
         }
         return (domain, false)
     }

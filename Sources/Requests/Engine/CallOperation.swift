@@ -97,7 +97,7 @@ final class CallPlan: Sendable {
     /// The plan of a transfer for several calls that want different amounts of it.
     init(_ plan: CallPlan, _ limits: CoalescingLimits) {
         var options = plan.options
-        (options.maximumHeaderSize, options.maximumBodySize) = (limits.head, limits.content)
+        (options.maximumHeadSize, options.maximumBodySize) = (limits.head, limits.content)
         self.options = options
         (conditions, validators, validStatusCodes) = ([], [], [])
         // Its place in the chain is behind the interceptors, and is counted with them.

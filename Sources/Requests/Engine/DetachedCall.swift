@@ -23,7 +23,7 @@ final class DetachedCall: Sendable {
         plan = CallPlan(
             attempt.plan,
             CoalescingLimits(
-                head: attempt.options.maximumHeaderSize ?? environment.maximumHeaderSize,
+                head: attempt.options.maximumHeadSize ?? environment.maximumHeadSize,
                 content: attempt.options.maximumBodySize ?? environment.maximumBodySize
             )
         )

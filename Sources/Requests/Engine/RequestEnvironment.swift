@@ -41,7 +41,7 @@ public struct RequestEnvironment: Sendable {
     ///
     /// A larger one is an error of code `headTooLarge`. A transport may allow less itself; over a `URLSession`, whose
     /// heads come parsed, the system's own limit holds alone.
-    public var maximumHeaderSize = 256 * 1024
+    public var maximumHeadSize = 256 * 1024
     /// How many bytes of the content an error keeps; 64 KiB by default.
     public var maximumErrorBodySize = 64 * 1024
     /// Makes the decoder of JSON for requests that bring none, for each response one; by default a plain one.
@@ -116,7 +116,7 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
         let children: [(String?, Any)] = [
             ("baseURL", baseURL?.redactedDescription as Any), ("headers", markedHeaders), ("query", query),
             ("timeout", timeout as Any), ("deadline", deadline as Any), ("maximumBodySize", maximumBodySize),
-            ("maximumHeaderSize", maximumHeaderSize), ("cachePolicy", cachePolicy.rawValue),
+            ("maximumHeadSize", maximumHeadSize), ("cachePolicy", cachePolicy.rawValue),
             ("conditions", types(conditions)), ("interceptors", types(interceptors)),
             ("validators", types(validators)), ("monitors", types(monitors)), ("hasCookies", cookies != nil),
             ("hasCache", cache != nil),

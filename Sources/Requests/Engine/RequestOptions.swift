@@ -21,14 +21,14 @@ public struct RequestOptions: Sendable, Hashable {
     /// How many bytes of content are read into memory at most, after decoding.
     public var maximumBodySize: Int?
     /// How many bytes the head of the response may have at most.
-    public var maximumHeaderSize: Int?
+    public var maximumHeadSize: Int?
     /// Whether cookies are sent and those of the response are kept, the environment's as well as those that a
     /// `URLSession` has; true by default.
     public var usesCookies = true
     /// How the request uses the cache of the environment; by default as HTTP says.
     ///
     /// With `.none`, a cache that the transport has isn't used either.
-    public var caching = CachingPolicy.standard
+    public var caching = ResponseCache.Policy.standard
     /// Whether a status that isn't among the valid ones is a failure; true by default.
     ///
     /// Without it the request sees every response in `process`.
@@ -162,7 +162,7 @@ extension RequestOptions {
         options.trust = trust ?? base.trust
         options.retry = retry ?? base.retry
         options.maximumBodySize = maximumBodySize ?? base.maximumBodySize
-        options.maximumHeaderSize = maximumHeaderSize ?? base.maximumHeaderSize
+        options.maximumHeadSize = maximumHeadSize ?? base.maximumHeadSize
         options.validStatusCodes = validStatusCodes ?? base.validStatusCodes
         options.priority = priority ?? base.priority
         options.httpPriority = httpPriority ?? base.httpPriority

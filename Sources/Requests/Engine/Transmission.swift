@@ -77,7 +77,7 @@ final class Transmission: Sendable {
         keepsContent = owner.operation.keepsContentInMemory
         isShared = shared != nil
         limits = (
-            head: owner.options.maximumHeaderSize ?? owner.environment.maximumHeaderSize,
+            head: owner.options.maximumHeadSize ?? owner.environment.maximumHeadSize,
             content: keepsContent
                 ? owner.options.maximumBodySize ?? owner.environment.maximumBodySize
                 : owner.environment.maximumErrorBodySize

@@ -48,47 +48,31 @@ extension RequestCondition where Self == ClosureCondition {
     }
 }
 
-/// Holds where another condition doesn't.
-///
-/// ```swift
-/// let onboarding = Get<Tips>("tips").condition(.not(.condition { _ in try session.requireUser() }))
-/// ```
-///
-/// One that waits until it holds, as ``ConnectivityCondition`` without a limit does, never comes to an end here.
-public struct NegatedCondition<Condition: RequestCondition>: RequestCondition {
-    private let condition: Condition
-
-    /// Why the operation isn't run: the other condition holds.
-    public struct Failure: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
-        /// The error, in a sentence.
-        public var description: String { "a condition holds that mustn't" }
-
-        /// The error, for people.
-        public var errorDescription: String? { description }
-    }
-
-    /// Makes a condition of its opposite.
-    public init(_ condition: Condition) {
-        self.condition = condition
-    }
-
-    /// Returns where the other condition throws.
+extension RequestCondition where Self == ClosureCondition {
+    /// Holds if another condition doesn't.
     ///
-    /// - Throws: ``Failure`` where it doesn't, and `CancellationError` where the operation is cancelled meanwhile, which
-    ///   says nothing about the condition.
-    public func check(_ context: InterceptorContext) async throws {
-        do {
-            try await condition.check(context)
-        } catch {
-            return try Task.checkCancellation()
+    /// ```swift
+    /// let onboarding = Get<Tips>("tips").condition(.not(.condition { _ in try session.requireUser() }))
+    /// ```
+    ///
+    /// The negation of a condition that waits until it holds, such as `connected()` without a limit, never ends. A
+    /// cancellation says nothing about the condition, and is thrown as it is.
+    public static func not<Condition: RequestCondition>(_ condition: Condition) -> ClosureCondition {
+        ClosureCondition { context in
+            do {
+                try await condition.check(context)
+            } catch {
+                return try Task.checkCancellation()
+            }
+            throw NegatedConditionHolds()
         }
-        throw Failure()
     }
 }
 
-extension RequestCondition {
-    /// Holds where a condition doesn't.
-    public static func not<Condition>(_ condition: Condition) -> Self where Self == NegatedCondition<Condition> {
-        NegatedCondition(condition)
-    }
+/// Why an operation isn't run: a negated condition holds.
+struct NegatedConditionHolds: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
+    /// The error, in a sentence.
+    var description: String { "a condition holds that must not hold" }
+
+    var errorDescription: String? { description }
 }

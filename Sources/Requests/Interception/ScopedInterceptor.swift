@@ -3,12 +3,8 @@
 
 import Foundation
 
-/// Has an interceptor see some requests only.
-///
-/// ```swift
-/// environment.interceptors.append(signature.scoped { $0.url.path.hasPrefix("/orders") })
-/// ```
-public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
+/// An interceptor that sees some requests only.
+struct ScopedInterceptor<Base: Interceptor>: Interceptor {
     let base: Base
     private let includes: @Sendable (HTTPRequest) -> Bool
 
@@ -17,18 +13,12 @@ public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         self.includes = includes
     }
 
-    /// Has the interceptor change the request, if it is one of its requests.
-    ///
-    /// - Throws: What the interceptor throws.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
+    func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
         guard includes(request) else { return }
         try await base.adapt(&request, context: context)
     }
 
-    /// Has the interceptor send the request, if it is one of its requests.
-    ///
-    /// - Throws: What the interceptor throws.
-    public func intercept(
+    func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
         next: Next
@@ -37,16 +27,14 @@ public struct ScopedInterceptor<Base: Interceptor>: Interceptor {
         return try await base.intercept(request, context: context, next: next)
     }
 
-    /// Has the interceptor change the response, if its request is one of its requests, redirects followed.
-    ///
-    /// - Throws: What the interceptor throws.
-    public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
+    // Redirects followed: the request is the one that was answered.
+    func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
         guard let request = context.request, includes(request) else { return }
         try base.transform(&response, context: context)
     }
 
-    /// Has the interceptor decide, if the request is one of its requests; redirects change nothing about that.
-    public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
+    // The request as it was before redirects decides.
+    func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         let sent = error.attempts.last { $0.cause != .redirect }?.request ?? error.request
         guard let sent, includes(sent) else { return .pass }
         return await base.retry(error, context: context)
@@ -85,13 +73,17 @@ extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
 }
 
 extension Interceptor {
-    /// The same interceptor for some requests only.
+    /// Returns the same interceptor for some requests only.
+    ///
+    /// ```swift
+    /// environment.interceptors.append(signature.scoped { $0.url.path.hasPrefix("/orders") })
+    /// ```
     ///
     /// - Parameter includes: Whether a request is one of them. It sees a request that is about to be sent as the
     ///   interceptors before this one left it, and one that failed as it was sent, before it was redirected. For
     ///   ``CredentialInterceptor``, which answers each address by itself, it sees the request to that address.
     /// - Returns: The interceptor for those requests.
-    public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> ScopedInterceptor<Self> {
+    public func scoped(to includes: @escaping @Sendable (HTTPRequest) -> Bool) -> some Interceptor {
         ScopedInterceptor(self, includes)
     }
 }

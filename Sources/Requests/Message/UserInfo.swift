@@ -4,7 +4,7 @@
 /// What an application tells its own interceptors, validators and monitors about one request, typed by key.
 ///
 /// ```swift
-/// enum Screen: UserInfoKey { static let defaultValue = "none" }
+/// enum Screen: UserInfo.Key { static let defaultValue = "none" }
 ///
 /// let profile = Get<User>("me").userInfo(Screen.self, "profile")
 /// // in an interceptor, a validator: context.userInfo[Screen.self]; in a monitor: operation.userInfo[Screen.self]
@@ -29,7 +29,7 @@ public struct UserInfo: Sendable {
     public init() {}
 
     /// The value of a key.
-    public subscript<Key: UserInfoKey>(key: Key.Type) -> Key.Value {
+    public subscript<Key: UserInfo.Key>(key: Key.Type) -> Key.Value {
         get { values[ObjectIdentifier(key)] as? Key.Value ?? Key.defaultValue }
         set { values[ObjectIdentifier(key)] = newValue }
     }
@@ -42,10 +42,12 @@ public struct UserInfo: Sendable {
     }
 }
 
-/// The key of a value in a ``UserInfo``: a type of your own, which needs no cases.
-public protocol UserInfoKey {
-    /// The type of the value.
-    associatedtype Value: Sendable
-    /// The value where none was set.
-    static var defaultValue: Value { get }
+extension UserInfo {
+    /// The key of a value in a ``UserInfo``: a type of your own, which needs no cases.
+    public protocol Key {
+        /// The type of the value.
+        associatedtype Value: Sendable
+        /// The value where none was set.
+        static var defaultValue: Value { get }
+    }
 }

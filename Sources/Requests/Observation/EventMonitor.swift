@@ -7,7 +7,7 @@ import Foundation
 /// Watches what becomes of operations, and can't change anything.
 ///
 /// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
-/// (``RecordingMonitor``), and post notifications (``NotificationMonitor``); a closure is one too (``ClosureMonitor``).
+/// (``RecordingMonitor``), and post notifications (``EventMonitor/notifications(center:)``); a closure is one too (``ClosureMonitor``).
 /// One of your own implements the methods that it needs, or ``eventOccurred(_:of:)`` for all of them at once:
 ///
 /// ```swift
@@ -263,57 +263,43 @@ public struct MonitoredEvents: EventMonitor, AsyncSequence {
     public func makeAsyncIterator() -> AsyncStream<MonitoredEvent>.Iterator { stream.makeAsyncIterator() }
 }
 
-/// A monitor whose events are handed over to a queue, so that it may take its time.
-///
-/// The events of an operation stay in their order, also on a concurrent queue, because they come one at a time. What the
-/// monitor doesn't keep up with piles up.
-public struct QueuedMonitor<Base: EventMonitor>: EventMonitor {
-    private let base: Base
-    private let queue: DispatchQueue
-
-    /// Hands the events of a monitor over to a queue, such as the main one.
-    public init(_ base: Base, on queue: DispatchQueue) {
-        self.base = base
-        self.queue = DispatchQueue(label: "Requests.QueuedMonitor", target: queue)
-    }
-
-    /// Enqueues the call of the monitor.
-    public func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
-        queue.async { event.report(to: base, of: operation) }
-    }
-}
-
 extension EventMonitor {
-    /// The same monitor, called on a queue, such as the main one, rather than on the threads of the pipeline.
-    public func delivering(on queue: DispatchQueue) -> QueuedMonitor<Self> {
-        QueuedMonitor(self, on: queue)
+    /// Returns a monitor that calls this one on a queue, such as the main one, rather than on the threads of the pipeline.
+    ///
+    /// The calls for an operation keep their order, also on a concurrent queue, because they come one at a time. Calls that
+    /// the monitor is too slow for accumulate.
+    public func delivering(on queue: DispatchQueue) -> ClosureMonitor {
+        let serial = DispatchQueue(label: "Requests.EventMonitor", target: queue)
+        return ClosureMonitor { event, operation in serial.async { event.report(to: self, of: operation) } }
     }
 }
 
-/// Posts a notification where an operation starts and where it ends, for code that can't be reached otherwise.
-///
-/// The object of a notification is the ``MonitoredOperation``. They are posted on the threads of the pipeline; observe
-/// them on a queue of yours. An operation that never starts posts its end alone.
-public struct NotificationMonitor: EventMonitor {
-    private let center: NotificationCenter
-
-    /// Makes a monitor that posts to a center; by default, the one that everybody has.
-    public init(center: NotificationCenter = .default) {
-        self.center = center
+extension EventMonitor where Self == ClosureMonitor {
+    /// Posts a notification when an operation starts and when it ends, for code that has no other way to observe it.
+    ///
+    /// The object of a notification is the ``MonitoredOperation``; the end has its ``MonitoredOutcome`` in `userInfo`, with
+    /// the key ``MonitoredOutcome/userInfoKey``. Notifications are posted on the threads of the pipeline: observe them on a
+    /// queue of yours. An operation that never starts posts its end alone.
+    ///
+    /// - Parameter center: Where to post; by default `NotificationCenter.default`.
+    /// - Returns: The monitor.
+    public static func notifications(center: NotificationCenter = .default) -> ClosureMonitor {
+        ClosureMonitor { event, operation in
+            switch event {
+            case .operationStarted:
+                center.post(name: .requestOperationStarted, object: operation)
+            case .operationEnded(let outcome):
+                let userInfo = [MonitoredOutcome.userInfoKey: outcome]
+                center.post(name: .requestOperationEnded, object: operation, userInfo: userInfo)
+            default: break
+            }
+        }
     }
+}
 
-    /// Posts that the operation started.
-    public func operationStarted(_ operation: MonitoredOperation) {
-        center.post(name: .requestOperationStarted, object: operation)
-    }
-
-    /// Posts that the operation ended, with the ``MonitoredOutcome`` as `outcome` in the notification's `userInfo`.
-    public func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
-        center.post(name: .requestOperationEnded, object: operation, userInfo: [Self.outcomeKey: outcome])
-    }
-
-    /// The key of the ``MonitoredOutcome`` in the `userInfo` of ``Foundation/NSNotification/Name/requestOperationEnded``.
-    public static let outcomeKey = "outcome"
+extension MonitoredOutcome {
+    /// The key of the outcome in the `userInfo` of ``Foundation/NSNotification/Name/requestOperationEnded``.
+    public static let userInfoKey = "outcome"
 }
 
 extension Notification.Name {

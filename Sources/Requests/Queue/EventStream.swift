@@ -58,7 +58,7 @@ extension RequestQueue {
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
         lastEventID: String? = nil,
-        reconnection: ReconnectionPolicy = .default
+        reconnection: EventStream.ReconnectionPolicy = .default
     ) -> EventStream {
         EventStream {
             EventConnector(

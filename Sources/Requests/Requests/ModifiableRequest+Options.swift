@@ -57,7 +57,7 @@ extension ModifiableRequest {
         options { $0.interceptors.append(interceptor) }
     }
 
-    /// A copy whose body is compressed, from `minimumSize` bytes, if it becomes smaller; see ``BodyCompression``.
+    /// A copy whose body is compressed, from `minimumSize` bytes, if it becomes smaller; see ``Interceptor/compressingBodies(from:)``.
     public func compressingBody(from minimumSize: Int = 1) -> Self {
         intercepted(by: .compressingBodies(from: minimumSize))
     }
@@ -78,8 +78,8 @@ extension ModifiableRequest {
     }
 
     /// A copy of which no larger head of a response is taken.
-    public func maximumHeaderSize(_ bytes: Int) -> Self {
-        options { $0.maximumHeaderSize = bytes }
+    public func maximumHeadSize(_ bytes: Int) -> Self {
+        options { $0.maximumHeadSize = bytes }
     }
 
     /// A copy for which every status is an answer.
@@ -88,7 +88,7 @@ extension ModifiableRequest {
     }
 
     /// A copy that uses the cache of its client otherwise; with `.none`, a transport's own isn't used either.
-    public func caching(_ policy: CachingPolicy) -> Self {
+    public func caching(_ policy: ResponseCache.Policy) -> Self {
         options { $0.caching = policy }
     }
 
@@ -141,7 +141,7 @@ extension ModifiableRequest {
     }
 
     /// A copy that tells your own interceptors, validators and monitors something; see ``UserInfo``.
-    public func userInfo<Key: UserInfoKey>(_ key: Key.Type, _ value: Key.Value) -> Self {
+    public func userInfo<Key: UserInfo.Key>(_ key: Key.Type, _ value: Key.Value) -> Self {
         options { $0.userInfo[key] = value }
     }
 

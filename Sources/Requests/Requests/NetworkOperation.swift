@@ -340,7 +340,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
                 queue.isClient || plan.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
             else { return nil }
             let limits = CoalescingLimits(
-                head: plan.options.maximumHeaderSize ?? environment.maximumHeaderSize,
+                head: plan.options.maximumHeadSize ?? environment.maximumHeadSize,
                 content: plan.options.maximumBodySize ?? environment.maximumBodySize
             )
             let seat = CoalescingSeat(

@@ -21,10 +21,10 @@ public struct Certificate: Sendable, Hashable {
 
     /// Takes a certificate as DER.
     ///
-    /// - Throws: ``InvalidTrust`` where it isn't one.
-    public init(der: Data) throws(InvalidTrust) {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't one.
+    public init(der: Data) throws(TrustPolicy.InvalidPiece) {
         guard let key = Self.publicKeyInfo(in: [UInt8](der)) else {
-            throw InvalidTrust(.certificate, "isn't an X.509 certificate in DER")
+            throw TrustPolicy.InvalidPiece(.certificate, "isn't an X.509 certificate in DER")
         }
         self.der = der
         publicKeyInfo = Data(key)
@@ -32,59 +32,62 @@ public struct Certificate: Sendable, Hashable {
 
     /// Takes a certificate as PEM text (RFC 7468), the only one in there.
     ///
-    /// - Throws: ``InvalidTrust`` where there is none, several, or something else.
-    public init(pem: String) throws(InvalidTrust) {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is none, several, or something else.
+    public init(pem: String) throws(TrustPolicy.InvalidPiece) {
         self = try Self.single(Self.all(pem: pem))
     }
 
     /// Takes a certificate as PEM or as DER, whichever it turns out to be.
     ///
-    /// - Throws: ``InvalidTrust`` where it is neither, or where there are several.
-    public init(_ data: Data) throws(InvalidTrust) {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where it is neither, or where there are several.
+    public init(_ data: Data) throws(TrustPolicy.InvalidPiece) {
         self = try Self.single(Self.all(data))
     }
 
     /// Reads a certificate from a file, PEM or DER.
     ///
-    /// - Throws: ``InvalidTrust`` where the file can't be read, is neither, or has several.
-    public init(contentsOf file: URL) throws(InvalidTrust) {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where the file can't be read, is neither, or has several.
+    public init(contentsOf file: URL) throws(TrustPolicy.InvalidPiece) {
         self = try Self.single(Self.all(contentsOf: file))
     }
 
     /// The certificates of a PEM text, such as a bundle of authorities.
     ///
-    /// - Throws: ``InvalidTrust`` where there is none, or something else.
-    public static func all(pem: String) throws(InvalidTrust) -> [Certificate] {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is none, or something else.
+    public static func all(pem: String) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
         var certificates: [Certificate] = []
         for block in try PEMBlock.all(in: pem, of: .certificate) {
             guard ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label) else {
-                throw InvalidTrust(.certificate, "comes with a PEM block of another kind: \(block.label.shortened())")
+                throw TrustPolicy.InvalidPiece(
+                    .certificate,
+                    "comes with a PEM block of another kind: \(block.label.shortened())"
+                )
             }
             certificates.append(try Certificate(der: block.bytes))
         }
-        guard !certificates.isEmpty else { throw InvalidTrust(.certificate, "isn't PEM text") }
+        guard !certificates.isEmpty else { throw TrustPolicy.InvalidPiece(.certificate, "isn't PEM text") }
         return certificates
     }
 
     /// The certificates of a file: a bundle in PEM, or one in DER.
     ///
-    /// - Throws: ``InvalidTrust`` where the file can't be read, or is neither.
-    public static func all(contentsOf file: URL) throws(InvalidTrust) -> [Certificate] {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where the file can't be read, or is neither.
+    public static func all(contentsOf file: URL) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
         guard file.isFileURL, let data = try? Data(contentsOf: file) else {
-            throw InvalidTrust(.certificate, "isn't in a file that can be read")
+            throw TrustPolicy.InvalidPiece(.certificate, "isn't in a file that can be read")
         }
         return try all(data)
     }
 
-    private static func all(_ data: Data) throws(InvalidTrust) -> [Certificate] {
+    private static func all(_ data: Data) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
         // Text never begins as a SEQUENCE of any length: PEM begins with a hyphen or words, and 0x30 is the digit 0.
         if data.first == DERWalker.sequence, let certificate = try? Certificate(der: data) { return [certificate] }
         return try all(pem: String(decoding: data, as: UTF8.self))
     }
 
-    private static func single(_ certificates: [Certificate]) throws(InvalidTrust) -> Certificate {
+    private static func single(_ certificates: [Certificate]) throws(TrustPolicy.InvalidPiece) -> Certificate {
         guard certificates.count == 1, let certificate = certificates.first else {
-            throw InvalidTrust(.certificate, "is one of several in one place")
+            throw TrustPolicy.InvalidPiece(.certificate, "is one of several in one place")
         }
         return certificate
     }

@@ -15,17 +15,17 @@ enum HostPattern: Sendable, Hashable {
 
     /// Reads a host's name or address, or a name with `*` for its first label.
     ///
-    /// - Throws: ``InvalidTrust`` for what no host of an address could match: a rule of that would never apply, and
+    /// - Throws: ``TrustPolicy/InvalidPiece`` for what no host of an address could match: a rule of that would never apply, and
     ///   nobody would notice.
-    init(_ text: String) throws(InvalidTrust) {
+    init(_ text: String) throws(TrustPolicy.InvalidPiece) {
         let isWildcard = text.hasPrefix("*.")
         let name = Self.canonical((isWildcard ? String(text.dropFirst(2)) : text).wireHost)
         let isAddress = Self.address(name) != nil
         guard isAddress || name.isHostName else {
-            throw InvalidTrust(.host, "is no name of a host (without scheme and port)", excerpt: text)
+            throw TrustPolicy.InvalidPiece(.host, "is no name of a host (without scheme and port)", excerpt: text)
         }
         guard !isWildcard || !isAddress else {
-            throw InvalidTrust(.host, "has a wildcard in an address", excerpt: text)
+            throw TrustPolicy.InvalidPiece(.host, "has a wildcard in an address", excerpt: text)
         }
         self = isWildcard ? .below(name) : .host(name)
     }

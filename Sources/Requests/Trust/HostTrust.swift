@@ -16,12 +16,12 @@ struct HostTrust: Sendable, Hashable {
     /// The pins of which one has to be that of a key in the verified chain; nil if each key will do.
     let pins: Set<PublicKeyPin>?
     /// The closure that has the last word; nil if there is none.
-    let evaluator: TrustEvaluator?
+    let evaluator: TrustPolicy.Evaluator?
     /// Whether the host has to prove that its certificate isn't revoked.
     let requiresStaple: Bool
     /// What the host is told about the client, if it asks.
     var identity: ClientIdentity?
-    let minimumVersion: TLSVersion
+    let minimumVersion: TrustPolicy.TLSVersion
     /// Whether neither authorities nor names count.
     let acceptsAnyCertificate: Bool
 }
@@ -42,36 +42,38 @@ extension TrustPolicy {
     }
 }
 
-/// A check of one's own of the certificates of a server, for what no other rule of a ``TrustPolicy`` says.
-///
-/// ```swift
-/// let evaluator = TrustEvaluator { host, chain in
-///     chain.count > 1 && !revoked.contains(PublicKeyPin(chain[0]))
-/// }
-/// let trust = try TrustPolicy.system.evaluating(with: evaluator, forHosts: ["api.example.com"])
-/// ```
-///
-/// It comes after the checks of the system and the pins, and can only refuse. It is asked before each request, also over
-/// a connection that is used again, on a thread of the transport: it must return soon, and wait for nothing. Two
-/// evaluators are equal if they are one object, so make it once.
-public final class TrustEvaluator: Sendable, Hashable {
-    private let evaluate: @Sendable (_ host: String, _ chain: [Certificate]) -> Bool
-
-    /// Makes an evaluator.
+extension TrustPolicy {
+    /// A check of one's own of the certificates of a server, for what no other rule of a ``TrustPolicy`` says.
     ///
-    /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own certificate
-    ///   first. Where any certificate is accepted, it has that one alone; over libcurl, such hosts can't have an evaluator.
-    public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [Certificate]) -> Bool) {
-        self.evaluate = evaluate
+    /// ```swift
+    /// let evaluator = TrustPolicy.Evaluator { host, chain in
+    ///     chain.count > 1 && !revoked.contains(PublicKeyPin(chain[0]))
+    /// }
+    /// let trust = try TrustPolicy.system.evaluating(with: evaluator, forHosts: ["api.example.com"])
+    /// ```
+    ///
+    /// It comes after the checks of the system and the pins, and can only refuse. It is asked before each request, also over
+    /// a connection that is used again, on a thread of the transport: it must return soon, and wait for nothing. Two
+    /// evaluators are equal if they are one object, so make it once.
+    public final class Evaluator: Sendable, Hashable {
+        private let evaluate: @Sendable (_ host: String, _ chain: [Certificate]) -> Bool
+
+        /// Makes an evaluator.
+        ///
+        /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own certificate
+        ///   first. Where any certificate is accepted, it has that one alone; over libcurl, such hosts can't have an evaluator.
+        public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [Certificate]) -> Bool) {
+            self.evaluate = evaluate
+        }
+
+        func trusts(_ host: String, _ chain: [Certificate]) -> Bool { evaluate(host, chain) }
+
+        /// Whether both are one object.
+        public static func == (one: TrustPolicy.Evaluator, other: TrustPolicy.Evaluator) -> Bool { one === other }
+
+        /// Hashes the object's identity.
+        public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
     }
-
-    func trusts(_ host: String, _ chain: [Certificate]) -> Bool { evaluate(host, chain) }
-
-    /// Whether both are one object.
-    public static func == (one: TrustEvaluator, other: TrustEvaluator) -> Bool { one === other }
-
-    /// Hashes the object's identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// The SHA-256 of a public key: what one of a host's certificates must hold, beside being trusted.
@@ -94,22 +96,24 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
 
     /// Takes a digest.
     ///
-    /// - Throws: ``InvalidTrust`` where it isn't 32 bytes.
-    public init(sha256: Data) throws(InvalidTrust) {
-        guard sha256.count == 32 else { throw InvalidTrust(.pin, "isn't the 32 bytes of a SHA-256") }
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't 32 bytes.
+    public init(sha256: Data) throws(TrustPolicy.InvalidPiece) {
+        guard sha256.count == 32 else { throw TrustPolicy.InvalidPiece(.pin, "isn't the 32 bytes of a SHA-256") }
         self.sha256 = Data(sha256)
     }
 
     /// Takes a digest as text: base64 behind `sha256/`, as most tools print it.
     ///
-    /// - Throws: ``InvalidTrust`` where it isn't 32 bytes in such a form.
-    public init(_ text: String) throws(InvalidTrust) {
-        guard text.hasPrefix("sha256/") else { throw InvalidTrust(.pin, "doesn't begin with sha256/", excerpt: text) }
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't 32 bytes in such a form.
+    public init(_ text: String) throws(TrustPolicy.InvalidPiece) {
+        guard text.hasPrefix("sha256/") else {
+            throw TrustPolicy.InvalidPiece(.pin, "doesn't begin with sha256/", excerpt: text)
+        }
         // libcurl's own spelling has two slashes; base64 of a digest may begin with one, but then is too long by it.
         let base64 = text.dropFirst("sha256/".count)
         let digests = [base64, base64.hasPrefix("/") ? base64.dropFirst() : base64].map { Data(base64Encoded: "\($0)") }
         guard let digest = digests.first(where: { $0?.count == 32 }) ?? nil else {
-            throw InvalidTrust(.pin, "isn't the base64 of 32 bytes behind sha256/", excerpt: text)
+            throw TrustPolicy.InvalidPiece(.pin, "isn't the base64 of 32 bytes behind sha256/", excerpt: text)
         }
         sha256 = digest
     }

@@ -30,11 +30,11 @@ public struct TrustPolicy: Sendable, Hashable {
     struct Rules: Sendable, Hashable {
         var authorities = HostTrust.Authorities()
         var hostAuthorities: [HostPattern: HostTrust.Authorities] = [:]
-        var evaluators: [HostPattern: TrustEvaluator] = [:]
+        var evaluators: [HostPattern: TrustPolicy.Evaluator] = [:]
         var stapledHosts: [HostPattern: Bool] = [:]
         var pins: [HostPattern: Set<PublicKeyPin>] = [:]
         var identities: [HostPattern: ClientIdentity] = [:]
-        var minimumVersion = TLSVersion.tls12
+        var minimumVersion = TrustPolicy.TLSVersion.tls12
         var insecureHosts: [HostPattern: Bool] = [:]
     }
 
@@ -85,11 +85,11 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - certificates: The authorities; without any, connections to these hosts fail.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: A policy that does.
-    /// - Throws: ``InvalidTrust`` if there is no host, or one isn't.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one isn't.
     public func trustingOnly(
         _ certificates: [Certificate],
         forHosts hosts: [String]
-    ) throws(InvalidTrust) -> TrustPolicy {
+    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         let authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates)
         return changed { rules in
@@ -103,11 +103,11 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - evaluator: The closure; a host has one, the last.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: A policy that does.
-    /// - Throws: ``InvalidTrust`` if there is no host, or one isn't.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one isn't.
     public func evaluating(
-        with evaluator: TrustEvaluator,
+        with evaluator: TrustPolicy.Evaluator,
         forHosts hosts: [String]
-    ) throws(InvalidTrust) -> TrustPolicy {
+    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.evaluators[pattern] = evaluator }
@@ -122,8 +122,8 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: A policy that does.
-    /// - Throws: ``InvalidTrust`` if there is no host, or one isn't.
-    public func requiringStapledStatus(forHosts hosts: [String]) throws(InvalidTrust) -> TrustPolicy {
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one isn't.
+    public func requiringStapledStatus(forHosts hosts: [String]) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.stapledHosts[pattern] = true }
@@ -141,9 +141,12 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - pins: The pins; at least one.
     ///   - hosts: Whose key it is: names, addresses, and names with `*` for their first label.
     /// - Returns: A policy that asks for it.
-    /// - Throws: ``InvalidTrust`` where there is no pin or no host, or where a host isn't one.
-    public func pinning(_ pins: [PublicKeyPin], forHosts hosts: [String]) throws(InvalidTrust) -> TrustPolicy {
-        guard !pins.isEmpty else { throw InvalidTrust(.pin, "is missing") }
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is no pin or no host, or where a host isn't one.
+    public func pinning(
+        _ pins: [PublicKeyPin],
+        forHosts hosts: [String]
+    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
+        guard !pins.isEmpty else { throw TrustPolicy.InvalidPiece(.pin, "is missing") }
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.pins[pattern, default: []].formUnion(pins) }
@@ -161,11 +164,11 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// A request that redirects have led to another origin goes without, as it goes without its credentials.
     ///
-    /// - Throws: ``InvalidTrust`` where there is no host, or one isn't.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is no host, or one isn't.
     public func presenting(
         _ identity: ClientIdentity,
         toHosts hosts: [String]
-    ) throws(InvalidTrust) -> TrustPolicy {
+    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.identities[pattern] = identity }
@@ -173,7 +176,7 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 
     /// Asks for a version of TLS, or a newer one.
-    public func requiring(_ version: TLSVersion) -> TrustPolicy {
+    public func requiring(_ version: TrustPolicy.TLSVersion) -> TrustPolicy {
         changed { $0.minimumVersion = version }
     }
 
@@ -183,10 +186,10 @@ public struct TrustPolicy: Sendable, Hashable {
     /// For servers on a developer's machine, with certificates that they made themselves. Better make them an authority
     /// and ``adding(_:)`` it. Pins, where there are some for these hosts, still have to be right.
     ///
-    /// - Throws: ``InvalidTrust`` where there is no host, or one isn't.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is no host, or one isn't.
     public func insecurelyAcceptingAnyCertificate(
         forHosts hosts: [String]
-    ) throws(InvalidTrust) -> TrustPolicy {
+    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.insecureHosts[pattern] = true }
@@ -199,8 +202,8 @@ public struct TrustPolicy: Sendable, Hashable {
         return TrustPolicy(rules)
     }
 
-    private static func patterns(_ hosts: [String]) throws(InvalidTrust) -> [HostPattern] {
-        guard !hosts.isEmpty else { throw InvalidTrust(.host, "is missing") }
+    private static func patterns(_ hosts: [String]) throws(TrustPolicy.InvalidPiece) -> [HostPattern] {
+        guard !hosts.isEmpty else { throw TrustPolicy.InvalidPiece(.host, "is missing") }
         var patterns: [HostPattern] = []
         for host in hosts { patterns.append(try HostPattern(host)) }
         return patterns
@@ -217,62 +220,66 @@ public struct TrustPolicy: Sendable, Hashable {
     }
 }
 
-/// Why a piece of a ``TrustPolicy`` can't be made: what it was to be, and what is wrong with it.
-///
-/// A pin with a typing error, or a host that no address can have, would protect nothing and say nothing. So they are
-/// refused where they are written down, and not when a connection is made.
-public struct InvalidTrust: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-    /// A piece of a policy.
-    public enum Piece: String, Sendable, Hashable {
-        /// A certificate.
-        case certificate
-        /// The pin of a public key.
-        case pin
-        /// The name of a host, or the pattern of such names.
-        case host
-        /// A client's certificate and key.
-        case identity = "client identity"
+extension TrustPolicy {
+    /// Why a piece of a ``TrustPolicy`` can't be made: what it was to be, and what is wrong with it.
+    ///
+    /// A pin with a typing error, or a host that no address can have, would protect nothing and say nothing. So they are
+    /// refused where they are written down, and not when a connection is made.
+    public struct InvalidPiece: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+        /// A piece of a policy.
+        public enum Piece: String, Sendable, Hashable {
+            /// A certificate.
+            case certificate
+            /// The pin of a public key.
+            case pin
+            /// The name of a host, or the pattern of such names.
+            case host
+            /// A client's certificate and key.
+            case identity = "client identity"
+        }
+
+        /// The piece that is at fault.
+        public let piece: Piece
+        /// What is wrong with it.
+        public let reason: String
+        /// The beginning of a pin or a host, with control characters escaped; of nothing else, which may be a secret.
+        public let excerpt: String
+
+        /// Makes the error; the excerpt is shortened here.
+        public init(_ piece: Piece, _ reason: String, excerpt: String = "") {
+            self.piece = piece
+            self.reason = reason
+            self.excerpt = excerpt.shortened()
+        }
+
+        /// The error, in a sentence.
+        public var description: String {
+            "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
+        }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
-
-    /// The piece that is at fault.
-    public let piece: Piece
-    /// What is wrong with it.
-    public let reason: String
-    /// The beginning of a pin or a host, with control characters escaped; of nothing else, which may be a secret.
-    public let excerpt: String
-
-    /// Makes the error; the excerpt is shortened here.
-    public init(_ piece: Piece, _ reason: String, excerpt: String = "") {
-        self.piece = piece
-        self.reason = reason
-        self.excerpt = excerpt.shortened()
-    }
-
-    /// The error, in a sentence.
-    public var description: String {
-        "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
-    }
-
-    /// The error, for people.
-    public var errorDescription: String? { description }
 }
 
-/// A version of TLS, the least that a policy asks for.
-///
-/// Older ones than 1.2 can't be asked for: they are deprecated (RFC 8996), and no server should need them.
-public struct TLSVersion: Sendable, Hashable, CustomStringConvertible {
-    private enum Version: String, Sendable {
-        case tls12 = "TLS 1.2"
-        case tls13 = "TLS 1.3"
+extension TrustPolicy {
+    /// A version of TLS, the least that a policy asks for.
+    ///
+    /// Older ones than 1.2 can't be asked for: they are deprecated (RFC 8996), and no server should need them.
+    public struct TLSVersion: Sendable, Hashable, CustomStringConvertible {
+        private enum Version: String, Sendable {
+            case tls12 = "TLS 1.2"
+            case tls13 = "TLS 1.3"
+        }
+
+        private let version: Version
+
+        /// TLS 1.2 (RFC 5246).
+        public static let tls12 = TrustPolicy.TLSVersion(version: .tls12)
+        /// TLS 1.3 (RFC 8446).
+        public static let tls13 = TrustPolicy.TLSVersion(version: .tls13)
+
+        /// The name of the version.
+        public var description: String { version.rawValue }
     }
-
-    private let version: Version
-
-    /// TLS 1.2 (RFC 5246).
-    public static let tls12 = TLSVersion(version: .tls12)
-    /// TLS 1.3 (RFC 8446).
-    public static let tls13 = TLSVersion(version: .tls13)
-
-    /// The name of the version.
-    public var description: String { version.rawValue }
 }

@@ -107,7 +107,7 @@ struct RouteTable: Sendable {
     private struct Pattern: Sendable {
         var method: HTTPMethod
         var text: String
-        var template: Result<URITemplate, InvalidURITemplate>
+        var template: Result<URITemplate, URITemplate.TemplateError>
         /// Whether just one query is meant, and not any.
         var hasQuery: Bool
     }
@@ -120,7 +120,7 @@ struct RouteTable: Sendable {
     mutating func set(_ answer: Answer, for method: HTTPMethod, _ target: String) {
         let isNew = answers.updateValue(answer, forKey: Key(method: method, target: target)) == nil
         guard isNew, target.contains("{") else { return }
-        let template = Result { () throws(InvalidURITemplate) in try URITemplate(target) }
+        let template = Result { () throws(URITemplate.TemplateError) in try URITemplate(target) }
         let hasQuery = target.contains("?") || target.contains("{&")
         patterns.append(Pattern(method: method, text: target, template: template, hasQuery: hasQuery))
     }

@@ -164,7 +164,7 @@ extension OverLoopback {
                 try servers.certificate("stranger"): "stranger",
             ]
             for isTrusted in [true, false] {
-                let evaluator = TrustEvaluator { host, chain in
+                let evaluator = TrustPolicy.Evaluator { host, chain in
                     seen.withLock { $0.append([host] + chain.map { names[$0] ?? "another" }) }
                     return isTrusted
                 }

@@ -21,7 +21,10 @@ import Testing
         return .status(.ok, headers: headers, body: Data((request.headers[.cookie] ?? "").utf8))
     }
 
-    private func makeClient(_ identity: CacheIdentity = .automatic, _ cache: ResponseCache? = nil) -> HTTPClient {
+    private func makeClient(
+        _ identity: ResponseCache.Identity = .automatic,
+        _ cache: ResponseCache? = nil
+    ) -> HTTPClient {
         HTTPClient(baseURL: server, transport: transport) {
             $0.cache = cache ?? ResponseCache(identity: identity)
         }

@@ -120,7 +120,7 @@ import Testing
     ) -> TestQueue {
         TestQueue(transport) {
             $0.clock = clock
-            $0.conditions = [ConnectivityCondition(connectivity, limit: limit, clock: clock)]
+            $0.conditions = [.connected(by: connectivity, within: limit, clock: clock)]
         }
     }
 
@@ -186,7 +186,8 @@ import Testing
         isConnected: Bool = true
     ) async -> Bool {
         let clock = TestClock()
-        let retry = OfflineRetry(Connectivity(isConnected: isConnected), limit: .zero, clock: clock)
+        let connectivity = Connectivity(isConnected: isConnected)
+        let retry = ClosureInterceptor.retryingOffline(by: connectivity, within: .zero, clock: clock)
         let request = HTTPRequest(url: home, method: method, headers: headers)
         let error = RequestError(code, phase: .sending, request: request)
         let decision = await retry.retry(error, context: InterceptorContext(identifier: "", attempt: attempt))
@@ -200,7 +201,7 @@ import Testing
         let transport = InMemoryTransport.answering([
             .failure(RequestError(.offline, phase: .sending)), .status(.ok),
         ])
-        let queue = TestQueue(transport) { $0.interceptors = [OfflineRetry(Connectivity(isConnected: true))] }
+        let queue = TestQueue(transport) { $0.interceptors = [.retryingOffline(by: Connectivity(isConnected: true))] }
         await Probe(adding: WireRequest(http: HTTPRequest(url: home, method: .post)), to: queue).operation.end()
 
         #expect(transport.requests.count == 2)
@@ -225,7 +226,7 @@ import Testing
             let transport = InMemoryTransport.answering([
                 .failure(RequestError(.connectionLost, phase: .receiving)), .status(.ok),
             ])
-            let queue = TestQueue(transport) { $0.interceptors = [OfflineRetry(connectivity, clock: clock)] }
+            let queue = TestQueue(transport) { $0.interceptors = [.retryingOffline(by: connectivity, clock: clock)] }
             let probe = Probe(
                 adding: WireRequest(http: HTTPRequest(url: home, method: method, headers: headers)),
                 to: queue

@@ -123,7 +123,7 @@ import Testing
     func damagedFileIsAnErrorAndLeftAlone(content: String) throws {
         try content.write(to: file, atomically: true, encoding: .utf8)
 
-        let error = #expect(throws: CookieFileError.self) { try jar() }
+        let error = #expect(throws: CookieJar.FileError.self) { try jar() }
 
         #expect(error?.code == .damaged)
         #expect(try String(contentsOf: file, encoding: .utf8) == content)
@@ -145,7 +145,7 @@ import Testing
         try #"{"version":1,"cookies":[\#(record)]}"#.write(to: file, atomically: true, encoding: .utf8)
 
         guard text == "b" || text == "Odd" else {
-            #expect(throws: CookieFileError.self) { try jar() }
+            #expect(throws: CookieJar.FileError.self) { try jar() }
             return
         }
         let loaded = try jar()
@@ -160,7 +160,7 @@ import Testing
             try #require(URL(string: "https://h/cookies.json")),
         ]
         for place in places {
-            let error = #expect(throws: CookieFileError.self) { try CookieJar(file: place) }
+            let error = #expect(throws: CookieJar.FileError.self) { try CookieJar(file: place) }
             #expect(error?.code == .unreadable)
         }
     }
@@ -170,7 +170,7 @@ import Testing
         try FileManager.default.removeItem(at: folder)
         jar.receive("a=1; Max-Age=60", from: "https://h/")
 
-        let error = #expect(throws: CookieFileError.self) { try jar.save() }
+        let error = #expect(throws: CookieJar.FileError.self) { try jar.save() }
         #expect(error?.code == .unwritable)
         #expect(jar.sent(to: "https://h/") == "a=1")
 

@@ -91,7 +91,7 @@ import Testing
             cookie.isSecure = Bool.random(using: &fuzz)
             cookie.maxAge = [nil, .zero, .seconds(3)].randomElement(using: &fuzz) ?? nil
             clock.advance(by: Bool.random(using: &fuzz) ? 1 : 0)
-            if let cookie = try? StoredCookie(cookie, from: address, at: clock.now) {
+            if let cookie = try? CookieJar.StoredCookie(cookie, from: address, at: clock.now) {
                 try? store.insert(cookie, isSecure: isSecure, at: clock.now)
             }
             if Int.random(in: 0..<50, using: &fuzz) == 0 { store.remove(store.cookies(at: clock.now).suffix(3)) }

@@ -188,7 +188,7 @@ import Testing
         let jar = jar()
         let url = try #require(URL(string: "https://h/"))
 
-        let error = #expect(throws: InvalidCookie.self) { try jar.set(cookie, for: url) }
+        let error = #expect(throws: SetCookie.Rejection.self) { try jar.set(cookie, for: url) }
         jar.store([cookie], from: url)
 
         #expect(error?.description.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F } == true)
@@ -221,7 +221,7 @@ import Testing
     func refusalSaysWhy(address: String, cookie: SetCookie, reason: String) throws {
         let url = try #require(URL(string: address))
 
-        let error = #expect(throws: InvalidCookie.self) { try jar().set(cookie, for: url) }
+        let error = #expect(throws: SetCookie.Rejection.self) { try jar().set(cookie, for: url) }
 
         let text = error.map(String.init(describing:)) ?? ""
         #expect(text.contains(reason))

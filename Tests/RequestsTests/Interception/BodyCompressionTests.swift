@@ -14,7 +14,7 @@ import Testing
     private func adapted(
         _ body: HTTPBody,
         headers: HTTPHeaders = [],
-        by compression: BodyCompression = BodyCompression()
+        by compression: ClosureInterceptor = .compressingBodies()
     ) async throws -> HTTPRequest {
         var request = HTTPRequest(url: home)
         request.method = .post
@@ -56,7 +56,7 @@ import Testing
 
         #expect(try request.body.data() == Data("flour".utf8))
         #expect(!request.headers.contains(.contentEncoding))
-        #expect(try await adapted(.text(Self.text), by: BodyCompression(minimumSize: .max)).body.length == 5000)
+        #expect(try await adapted(.text(Self.text), by: .compressingBodies(from: .max)).body.length == 5000)
     }
 
     @Test(.tags(.behaviour)) func bodiesThatDoNotBecomeSmallerStayAsTheyAre() async throws {

@@ -54,12 +54,12 @@ import Testing
         for name in [Notification.Name.requestOperationStarted, .requestOperationEnded] {
             _ = center.addObserver(forName: name, object: nil, queue: nil) { notification in
                 let operation = notification.object as? MonitoredOperation
-                let outcome = notification.userInfo?[NotificationMonitor.outcomeKey] as? MonitoredOutcome
+                let outcome = notification.userInfo?[MonitoredOutcome.userInfoKey] as? MonitoredOutcome
                 posted.record("\(name.rawValue) \(operation?.id ?? 0) \(outcome.map { "\($0)" } ?? "")")
             }
         }
 
-        SampleOperation(7, monitor: NotificationMonitor(center: center)).runThroughEverything()
+        SampleOperation(7, monitor: .notifications(center: center)).runThroughEverything()
 
         #expect(posted.elements == ["Requests.operationStarted 7 ", "Requests.operationEnded 7 success"])
     }

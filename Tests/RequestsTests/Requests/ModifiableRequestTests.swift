@@ -51,7 +51,7 @@ import Testing
         request.timeout(3).deadline(.seconds(9)).redirect(.follow(limit: 3)).trust(.system).retry(limit: 4).tag("t")
             .priority(.high).coalescing().condition(.condition { _ in }).validating { _ in }
             .intercepted(by: .adapting { _ in }).monitored(by: .events { _, _ in }).maximumBodySize(5)
-            .maximumHeaderSize(6).accepting(statusCodes: [200, 404]).acceptingAnyStatus().httpPriority(0.5)
+            .maximumHeadSize(6).accepting(statusCodes: [200, 404]).acceptingAnyStatus().httpPriority(0.5)
             .bypassing(ClosureInterceptor.self).unauthenticated().headers(["X-M": "1"]).query(["m": "1"])
             .caching(.for(.seconds(7))).exclusive("disk").userInfo(Screen.self, "profile").configuringTask { _ in }
             .options { options in
@@ -82,7 +82,7 @@ import Testing
         #expect(options.retry == RetryPolicy(limit: 4) && options.tag == "t" && options.priority == .high, comment)
         #expect(options.coalesce && options.conditions.count == 1 && options.validators.count == 1, comment)
         #expect(options.interceptors.count == 1 && options.monitors.count == 1 && options.trust == .system, comment)
-        #expect(options.maximumBodySize == 5 && options.maximumHeaderSize == 6, comment)
+        #expect(options.maximumBodySize == 5 && options.maximumHeadSize == 6, comment)
         #expect(options.validStatusCodes == [200, 404] && !options.validatesStatus, comment)
         #expect(options.httpPriority == 0.5 && options.isUnauthenticated, comment)
         #expect(options.bypassedInterceptors.count == 1, comment)
@@ -192,7 +192,7 @@ import Testing
 
     // MARK: User info
 
-    enum Screen: UserInfoKey { static let defaultValue = "none" }
+    enum Screen: UserInfo.Key { static let defaultValue = "none" }
 
     @Test func userInfoIsSeenByInterceptorsValidatorsAndMonitors() async throws {
         let seen = Recorder<String>()

@@ -67,11 +67,13 @@ import Testing
 
     /// Errors of the library's own, which say why wherever they are met.
     private static let own: [any Error & CustomStringConvertible] = [
-        InvalidTrust(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
-        CookieFileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"), InvalidCookie("a", "is too long"),
-        DownloadError(.diskFull, URL(filePath: "/a/film"), "No space left"), OversizedElement(.line, limit: 7),
-        InvalidURITemplate("isn't closed", excerpt: "{a", offset: 3), BodyStream.AlreadyRead(),
-        NegatedCondition<ClosureCondition>.Failure(),
+        TrustPolicy.InvalidPiece(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
+        CookieJar.FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
+        SetCookie.Rejection("a", "is too long"),
+        DownloadError(.diskFull, URL(filePath: "/a/film"), "No space left"),
+        RequestError.OversizedElement(.line, limit: 7),
+        URITemplate.TemplateError("isn't closed", excerpt: "{a", offset: 3), BodyStream.AlreadyRead(),
+        NegatedConditionHolds(),
     ]
 
     @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {

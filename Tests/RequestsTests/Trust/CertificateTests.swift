@@ -33,7 +33,7 @@ import Testing
         let pem = CertificateSample.all.map(\.pem).joined(separator: "# next\n")
 
         #expect(try Certificate.all(pem: pem).map { PublicKeyPin($0).description } == CertificateSample.all.map(\.pin))
-        #expect(throws: InvalidTrust.self) { try Certificate(pem: pem) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try Certificate(pem: pem) }
     }
 
     @Test(arguments: [
@@ -46,14 +46,16 @@ import Testing
         CertificateSample.ecKey, CertificateSample.ec.pem + CertificateSample.ecKey,
     ])
     func whatIsNoCertificateIsRefused(pem: String) {
-        let error = #expect(throws: InvalidTrust.self) { try Certificate(pem: pem) }
+        let error = #expect(throws: TrustPolicy.InvalidPiece.self) { try Certificate(pem: pem) }
         #expect(error?.piece == .certificate)
     }
 
     @Test func fileThatIsNotThereIsRefused() {
-        let error = #expect(throws: InvalidTrust.self) { try Certificate(contentsOf: URL(fileURLWithPath: "/nowhere")) }
+        let error = #expect(throws: TrustPolicy.InvalidPiece.self) {
+            try Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
+        }
         #expect(error?.description == "the certificate isn't in a file that can be read")
-        #expect(throws: InvalidTrust.self) {
+        #expect(throws: TrustPolicy.InvalidPiece.self) {
             try Certificate(contentsOf: #require(URL(string: "https://example.com/")))
         }
     }
@@ -83,11 +85,11 @@ import Testing
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     ])
     func whatIsNoPinIsRefused(text: String) {
-        #expect(throws: InvalidTrust.self) { try PublicKeyPin(text) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try PublicKeyPin(text) }
     }
 
     @Test(arguments: [0, 31, 33])
     func digestOfAnotherLengthIsRefused(count: Int) {
-        #expect(throws: InvalidTrust.self) { try PublicKeyPin(sha256: Data(count: count)) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try PublicKeyPin(sha256: Data(count: count)) }
     }
 }

@@ -42,7 +42,7 @@ import Testing
         String(repeating: "a.", count: 127) + "example",
     ])
     func whatNoHostIsCalledIsRefused(text: String) {
-        let error = #expect(throws: InvalidTrust.self) { try HostPattern(text) }
+        let error = #expect(throws: TrustPolicy.InvalidPiece.self) { try HostPattern(text) }
         #expect(error?.piece == .host)
     }
 

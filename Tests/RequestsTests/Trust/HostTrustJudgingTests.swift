@@ -86,7 +86,7 @@ extension HostTrust {
 
     @Test func evaluatorHasTheLastWordAndSeesTheChain() throws {
         let asked = Recorder<String>()
-        let evaluator = TrustEvaluator { host, chain in
+        let evaluator = TrustPolicy.Evaluator { host, chain in
             asked.record("\(host) \(chain.count)")
             return chain.count == 2
         }
@@ -107,7 +107,7 @@ extension HostTrust {
 
         #expect(try rules(policy).authorities == HostTrust.Authorities(includesSystem: false, certificates: [mine]))
         #expect(policy.trust(for: "example.org")?.authorities.certificates == [other])
-        #expect(throws: InvalidTrust.self) { try TrustPolicy.system.trustingOnly([mine], forHosts: []) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try TrustPolicy.system.trustingOnly([mine], forHosts: []) }
     }
 
     @Test func stapledStatusIsAskedOfTheNamedHostsOnly() throws {

@@ -64,12 +64,14 @@ import Testing
 
     @Test(.tags(.behaviour)) func ruleThatWouldSayNothingIsRefused() {
         let system = TrustPolicy.system
-        #expect(throws: InvalidTrust.self) { try system.pinning([], forHosts: ["example.com"]) }
-        #expect(throws: InvalidTrust.self) { try system.pinning([pin], forHosts: []) }
-        #expect(throws: InvalidTrust.self) { try system.pinning([pin], forHosts: ["example.com", "https://a"]) }
-        #expect(throws: InvalidTrust.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: []) }
-        #expect(throws: InvalidTrust.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: ["*"]) }
-        #expect(throws: InvalidTrust.self) { try system.presenting(identity, toHosts: []) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.pinning([], forHosts: ["example.com"]) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.pinning([pin], forHosts: []) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) {
+            try system.pinning([pin], forHosts: ["example.com", "https://a"])
+        }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: []) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.insecurelyAcceptingAnyCertificate(forHosts: ["*"]) }
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try system.presenting(identity, toHosts: []) }
     }
 
     @Test func onlyNamedHostsAreAcceptedInsecurely() throws {

@@ -192,7 +192,7 @@ struct WireIdentity: Sendable, Hashable {
     private let trust: TrustPolicy
     private let cachePolicy: URLRequest.CachePolicy
     /// Not on the wire, but one of the calls that share an answer has it stored for all.
-    private let caching: CachingPolicy
+    private let caching: ResponseCache.Policy
     private let usesCookies: Bool
     private let allowsCellularAccess: Bool
     private let decodesContent: Bool

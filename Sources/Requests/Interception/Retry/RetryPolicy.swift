@@ -33,7 +33,7 @@ import Foundation
 /// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is at fault |
 ///
 /// Methods that are idempotent are retried, and requests with an `Idempotency-Key`, by which the server knows them again:
-/// ``IdempotencyKeys`` gives them one. Any other request is retried only if it wasn't sent, because no connection could be
+/// ``Interceptor/idempotencyKeys(for:makeKey:)`` gives them one. Any other request is retried only if it wasn't sent, because no connection could be
 /// made: ``RequestError/wasNotSent``. A POST that got no answer may have been carried out. Only bodies that can be sent
 /// again are. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
@@ -139,7 +139,7 @@ public struct RetryPolicy: Sendable, Hashable {
 extension RequestError {
     /// How long the server asks to wait before the next try (RFC 9110, 10.2.3); nil where it doesn't.
     public func retryAfter(from now: Date = Date()) -> Duration? {
-        response?[.retryAfter].flatMap { RetryAfter(parsing: $0, now: now) }?.delay(from: now)
+        response?[.retryAfter].flatMap { HTTPField.RetryAfter(parsing: $0, now: now) }?.delay(from: now)
     }
 }
 
@@ -231,51 +231,39 @@ public struct RetryStrategy: Sendable {
     }
 }
 
-/// Gives each operation a key of its own, by which a server knows one request that it gets twice.
-///
-/// ```swift
-/// environment.interceptors.append(.idempotencyKeys())
-/// environment.retry = .default
-/// ```
-///
-/// A POST that got no answer may have been carried out. To a server that goes by `Idempotency-Key` it can be sent again
-/// all the same, and is carried out once; so a ``RetryPolicy`` retries requests that have one whatever their method. The
-/// key is that of the operation: every attempt has the same, and no other operation has it. A request that brings its
-/// own keeps that.
-///
-/// It is for servers of which that is known: another ignores the field, and carries a retry out.
-public final class IdempotencyKeys: Interceptor {
-    private let methods: Set<HTTPMethod>
-    private let makeKey: @Sendable () -> String
-
-    /// Makes an interceptor.
+extension Interceptor where Self == ClosureInterceptor {
+    /// Gives each operation an `Idempotency-Key`, by which a server recognizes a request that it receives twice.
+    ///
+    /// ```swift
+    /// environment.interceptors.append(.idempotencyKeys())
+    /// environment.retry = .default
+    /// ```
+    ///
+    /// A POST without a response may have been carried out. A server that supports the field carries it out once, however
+    /// often it receives it; so a ``RetryPolicy`` retries requests that have a key whatever their method. All attempts of
+    /// an operation have the same key, which no other operation has. A request that has a key already keeps it.
+    ///
+    /// Use it only for servers that are known to support the field: others ignore it, and carry a retry out again.
     ///
     /// - Parameters:
-    ///   - methods: The methods whose requests get a key; POST and PATCH by default, since the others that servers know
-    ///     may be sent twice anyway.
-    ///   - makeKey: Makes the key of an operation, from which no other may get the same; by default a random UUID. What
-    ///     isn't fit for a header field fails the request.
-    public init(
+    ///   - methods: The methods whose requests get a key; POST and PATCH by default, since a server may receive the other
+    ///     common ones twice anyway.
+    ///   - makeKey: Makes the key of an operation, unique among all; by default a random UUID. A key that isn't valid in a
+    ///     header field fails the request.
+    /// - Returns: The interceptor.
+    public static func idempotencyKeys(
         for methods: Set<HTTPMethod> = [.post, .patch],
         makeKey: @escaping @Sendable () -> String = { UUID().uuidString }
-    ) {
-        self.methods = methods
-        self.makeKey = makeKey
-    }
-
-    /// Adds the key of the operation to a request that has none.
-    public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-        guard methods.contains(request.method), !request.headers.contains(.idempotencyKey) else { return }
-        let author = ObjectIdentifier(self)
-        let key: String = context.notes.note(of: author) ?? makeKey()
-        context.notes.write(key, of: author)
-        request.headers.set(.idempotencyKey(key))
+    ) -> ClosureInterceptor {
+        let author = NoteAuthor()
+        return ClosureInterceptor(adapt: { request, context in
+            guard methods.contains(request.method), !request.headers.contains(.idempotencyKey) else { return }
+            let key: String = context.notes.note(of: ObjectIdentifier(author)) ?? makeKey()
+            context.notes.write(key, of: ObjectIdentifier(author))
+            request.headers.set(.idempotencyKey(key))
+        })
     }
 }
 
-extension Interceptor where Self == IdempotencyKeys {
-    /// Gives each operation of a method, POST and PATCH by default, a key of its own.
-    public static func idempotencyKeys(for methods: Set<HTTPMethod> = [.post, .patch]) -> IdempotencyKeys {
-        IdempotencyKeys(for: methods)
-    }
-}
+/// An identity for the notes of an interceptor that is a value.
+private final class NoteAuthor: Sendable {}

@@ -3,36 +3,21 @@
 
 import Foundation
 
-/// Fails responses whose content is of another type than the request asked for.
-///
-/// By default that is what its `Accept` field says, wildcards and weights included; without the field, and for responses
-/// without content, everything is accepted (RFC 9110, 12.5.1). The range that says most about a type decides, and a
-/// weight of zero refuses. A parameter, such as `charset`, counts only if both sides have it: `application/json` is
-/// accepted where `application/json; charset=utf-8` was asked for. A response with content that doesn't say its type
-/// fails where only certain types are accepted. An empty list accepts none.
-public struct ContentTypeValidator: ResponseValidator {
+/// A validator that fails responses whose content is of another type than the request accepts.
+struct ContentTypeValidator: ResponseValidator {
     private let accepted: [MediaType]?
 
-    /// Makes a validator.
-    ///
-    /// - Parameter accepted: The types that are accepted; nil, the default, are those of the request's `Accept` field.
-    public init(_ accepted: [MediaType]? = nil) {
+    /// Creates a validator for some types; `nil` stands for those of the request's `Accept` field.
+    init(_ accepted: [MediaType]? = nil) {
         self.accepted = accepted
     }
 
-    /// Fails content of another type, with the code `unacceptableContentType`.
-    ///
-    /// Responses with a status that the request doesn't accept are left to others: a page that explains an error is
-    /// HTML as often as not.
-    public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict {
+    func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict {
         guard !response.body.isEmpty, let failure = failure(of: response.head, in: context) else { return .accept }
         return .fail(failure)
     }
 
-    /// Refuses content of another type before it goes to a file or to a stream, unless there is none.
-    ///
-    /// - Throws: ``RequestError`` of code `unacceptableContentType`.
-    public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
+    func validate(head: HTTPResponseHead, context: ValidationContext) throws {
         guard head.announcesContent(to: context.request), let failure = failure(of: head, in: context) else { return }
         throw failure
     }
@@ -96,12 +81,20 @@ extension HTTPResponseHead {
     }
 }
 
-extension ResponseValidator where Self == ContentTypeValidator {
-    /// Fails content of another type than the request's `Accept` field asks for.
-    public static var contentType: ContentTypeValidator { ContentTypeValidator() }
+extension ResponseValidator where Self == ClosureValidator {
+    /// Fails content of a type that the request's `Accept` field doesn't accept, with the code `unacceptableContentType`.
+    ///
+    /// Wildcards and weights of the field count. Without the field, and for responses without content, every type is
+    /// accepted (RFC 9110, 12.5.1). The most specific range for a type decides, and a weight of zero refuses. A parameter,
+    /// such as `charset`, counts only if both sides have it: `application/json` is accepted if the request asked for
+    /// `application/json; charset=utf-8`. Content without a type fails unless every type is accepted.
+    ///
+    /// Responses with a status that the request doesn't accept are left to other validators: a page that explains an error
+    /// is often HTML. The content of downloads and streams is refused before it goes to a file or to a reader.
+    public static var contentType: ClosureValidator { ClosureValidator(ContentTypeValidator()) }
 
-    /// Fails content of other types than these.
-    public static func contentType(_ accepted: MediaType...) -> ContentTypeValidator {
-        ContentTypeValidator(accepted)
+    /// Fails content of a type other than these, with the code `unacceptableContentType`; see ``contentType``.
+    public static func contentType(_ accepted: MediaType...) -> ClosureValidator {
+        ClosureValidator(ContentTypeValidator(accepted))
     }
 }

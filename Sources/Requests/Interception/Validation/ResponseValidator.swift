@@ -146,12 +146,18 @@ public struct ClosureValidator: ResponseValidator {
         (judge, self.judgeHead) = (nil, judgeHead)
     }
 
+    /// Makes a validator that is another one, so that the factories of the library need no types of their own.
+    init(_ base: some ResponseValidator) {
+        (judge, judgeHead) = (base.validate(_:context:), base.validate(head:context:))
+    }
+
     /// Asks the closure.
     ///
     /// - Throws: What the closure throws.
     public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
+        if let judge { return try judge(response, context) }
         try judgeHead?(response.head, context)
-        return try judge?(response, context) ?? .accept
+        return .accept
     }
 
     /// Asks the closure, if it looks at the head alone.

@@ -182,7 +182,9 @@ extension HTTPField {
     public static func setCookie(_ cookie: SetCookie) -> HTTPField { HTTPField(.setCookie, cookie) }
 
     /// When to try again.
-    public static func retryAfter(_ retryAfter: RetryAfter) -> HTTPField { HTTPField(.retryAfter, retryAfter) }
+    public static func retryAfter(_ retryAfter: HTTPField.RetryAfter) -> HTTPField {
+        HTTPField(.retryAfter, retryAfter)
+    }
 
     /// When the message was made.
     public static func date(_ date: Date) -> HTTPField { HTTPField(.date, date) }

@@ -8,11 +8,11 @@ extension URITemplate {
     /// (RFC 6570, 2.3 and 3.2). Whatever a value holds, no control character comes out, and only `{+x}` and `{#x}` let
     /// it change the structure of the address: don't give these what somebody else wrote.
     ///
-    /// - Throws: ``InvalidURITemplate``, for a malformed template that stood in a literal, and for a prefix (`{x:3}`)
+    /// - Throws: ``URITemplate/TemplateError``, for a malformed template that stood in a literal, and for a prefix (`{x:3}`)
     ///   of a list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no
     ///   value.
     /// - Complexity: O(n) in the length of the expansion.
-    public func expand(_ variables: Variables = [:]) throws(InvalidURITemplate) -> String {
+    public func expand(_ variables: Variables = [:]) throws(URITemplate.TemplateError) -> String {
         var output: [UInt8] = []
         for part in try parts.get() {
             switch part {
@@ -28,7 +28,7 @@ extension URITemplate.Expression {
     fileprivate func expand(
         _ values: URITemplate.Variables,
         into output: inout [UInt8]
-    ) throws(InvalidURITemplate) {
+    ) throws(URITemplate.TemplateError) {
         var writer = Writer(kind: kind)
         for variable in variables {
             let value = values[variable.name]
@@ -45,7 +45,7 @@ extension URITemplate.Expression {
                 writer.write(joining: pairs.flatMap { [$0.name, $0.value] }, as: variable.name, to: &output)
             case (.pairs(let pairs), .explode): for pair in pairs { writer.write(pair, to: &output) }
             case (.list, .prefix), (.pairs, .prefix):
-                throw InvalidURITemplate(
+                throw URITemplate.TemplateError(
                     "wants a prefix of a value that isn't a string",
                     excerpt: variable.name,
                     offset: variable.offset

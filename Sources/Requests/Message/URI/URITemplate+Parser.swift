@@ -13,7 +13,7 @@ extension URITemplate {
             bytes = Array(template.utf8)
         }
 
-        mutating func parse() throws(InvalidURITemplate) -> [Part] {
+        mutating func parse() throws(URITemplate.TemplateError) -> [Part] {
             var parts: [Part] = []
             while position < bytes.count {
                 if bytes[position] == UInt8(ascii: "{") {
@@ -25,7 +25,7 @@ extension URITemplate {
             return parts
         }
 
-        private mutating func parseLiteral() throws(InvalidURITemplate) -> String {
+        private mutating func parseLiteral() throws(URITemplate.TemplateError) -> String {
             let start = position
             while let byte = current, byte != UInt8(ascii: "{") {
                 guard mayStandInLiteral(byte) else {
@@ -53,7 +53,7 @@ extension URITemplate {
             }
         }
 
-        private mutating func parseExpression() throws(InvalidURITemplate) -> Expression {
+        private mutating func parseExpression() throws(URITemplate.TemplateError) -> Expression {
             let start = position
             position += 1
             guard let byte = current else { throw error("has a brace that isn't closed", from: start) }
@@ -78,7 +78,7 @@ extension URITemplate {
             }
         }
 
-        private mutating func parseSpecifier(ofExpressionAt start: Int) throws(InvalidURITemplate) -> Specifier {
+        private mutating func parseSpecifier(ofExpressionAt start: Int) throws(URITemplate.TemplateError) -> Specifier {
             let offset = position
             var isNameComplete = false
             scan: while let byte = current {
@@ -99,7 +99,7 @@ extension URITemplate {
             return Specifier(name: name, modifier: try parseModifier(ofExpressionAt: start), offset: offset)
         }
 
-        private mutating func parseModifier(ofExpressionAt start: Int) throws(InvalidURITemplate) -> Modifier {
+        private mutating func parseModifier(ofExpressionAt start: Int) throws(URITemplate.TemplateError) -> Modifier {
             switch current {
             case UInt8(ascii: "*"):
                 position += 1
@@ -123,10 +123,10 @@ extension URITemplate {
         private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
         /// The fault is at the position that was reached; the excerpt begins where the piece does.
-        private func error(_ reason: String, from start: Int, to end: Int? = nil) -> InvalidURITemplate {
+        private func error(_ reason: String, from start: Int, to end: Int? = nil) -> URITemplate.TemplateError {
             let end = end ?? bytes[start...].firstIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? bytes.count
             let excerpt = String(decoding: bytes[start..<end], as: UTF8.self)
-            return InvalidURITemplate(reason, excerpt: excerpt, offset: min(position, bytes.count))
+            return URITemplate.TemplateError(reason, excerpt: excerpt, offset: min(position, bytes.count))
         }
     }
 }

@@ -30,13 +30,13 @@ public struct URITemplate: Sendable, Hashable {
     /// The template as it was written.
     public let description: String
     /// What it is made of, or what is wrong with it.
-    let parts: Result<[Part], InvalidURITemplate>
+    let parts: Result<[Part], URITemplate.TemplateError>
 
     /// Parses a template.
     ///
-    /// - Throws: ``InvalidURITemplate``, with the position of the fault. A template without variables isn't one.
+    /// - Throws: ``URITemplate/TemplateError``, with the position of the fault. A template without variables isn't one.
     /// - Complexity: O(n) in the length of the template.
-    public init(_ template: String) throws(InvalidURITemplate) {
+    public init(_ template: String) throws(URITemplate.TemplateError) {
         var parser = Parser(template)
         description = template
         parts = .success(try parser.parse())
@@ -62,7 +62,7 @@ extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
     public init(stringLiteral value: String) {
         var parser = Parser(value)
         description = value
-        do throws(InvalidURITemplate) {
+        do throws(URITemplate.TemplateError) {
             parts = .success(try parser.parse())
         } catch {
             parts = .failure(error)
@@ -73,11 +73,11 @@ extension URITemplate: ExpressibleByStringLiteral, CustomStringConvertible {
 extension URITemplate: Codable {
     /// Reads a template from a string.
     ///
-    /// - Throws: `DecodingError.dataCorrupted` for a malformed template, with the ``InvalidURITemplate`` in it.
+    /// - Throws: `DecodingError.dataCorrupted` for a malformed template, with the ``URITemplate/TemplateError`` in it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
-        do throws(InvalidURITemplate) {
+        do throws(URITemplate.TemplateError) {
             try self.init(text)
         } catch {
             throw DecodingError.dataCorrupted(
@@ -266,30 +266,32 @@ extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["names": description]) }
 }
 
-/// Why a text is no URI template, or a template can't be expanded.
-///
-/// It names the piece that is at fault, where that is, and what is wrong with it. A template in a literal can't throw
-/// where it stands; it throws this when it is expanded.
-public struct InvalidURITemplate: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-    /// What is wrong.
-    public let reason: String
-    /// The beginning of the piece that is at fault, with control characters escaped.
-    public let excerpt: String
-    /// Where the fault is, in bytes of UTF-8 from the beginning of the template.
-    public let offset: Int
+extension URITemplate {
+    /// Why a text is no URI template, or a template can't be expanded.
+    ///
+    /// It names the piece that is at fault, where that is, and what is wrong with it. A template in a literal can't throw
+    /// where it stands; it throws this when it is expanded.
+    public struct TemplateError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
+        /// What is wrong.
+        public let reason: String
+        /// The beginning of the piece that is at fault, with control characters escaped.
+        public let excerpt: String
+        /// Where the fault is, in bytes of UTF-8 from the beginning of the template.
+        public let offset: Int
 
-    /// Makes the error; the excerpt is shortened here.
-    init(_ reason: String, excerpt: String, offset: Int) {
-        self.reason = reason
-        self.excerpt = excerpt.shortened()
-        self.offset = offset
+        /// Makes the error; the excerpt is shortened here.
+        init(_ reason: String, excerpt: String, offset: Int) {
+            self.reason = reason
+            self.excerpt = excerpt.shortened()
+            self.offset = offset
+        }
+
+        /// The error, in a sentence.
+        public var description: String {
+            "the URI template \(reason) at byte \(offset): “\(excerpt)”"
+        }
+
+        /// The error, for people.
+        public var errorDescription: String? { description }
     }
-
-    /// The error, in a sentence.
-    public var description: String {
-        "the URI template \(reason) at byte \(offset): “\(excerpt)”"
-    }
-
-    /// The error, for people.
-    public var errorDescription: String? { description }
 }

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``.
 /// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`, whose underlying error is
-/// an ``OversizedElement``.
+/// an ``RequestError/OversizedElement``.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
     /// Reads a line, or the end, which is nil: gives what that completes, and what keeps it from reading on.
     typealias Reader = (Data?) -> (element: Result<Element, RequestError>?, failure: RequestError?)

@@ -257,7 +257,7 @@ final class ElementReader<Parser: StreamParser>: Sendable {
     }
 
     /// Reads a line or a part of one, or the end, which is nil: gives what that completes, and what keeps it from reading on.
-    func read(_ line: Data?) -> (element: Parser.Element?, failure: OversizedElement?) {
+    func read(_ line: Data?) -> (element: Parser.Element?, failure: RequestError.OversizedElement?) {
         parser.withLock { parser in
             let elements = line.map { parser.feed($0) } ?? parser.finish()
             return (elements.first, parser.failure)

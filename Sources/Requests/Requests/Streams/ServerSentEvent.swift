@@ -75,7 +75,7 @@ extension ServerSentEvent: CustomReflectable {
 /// An event that the end of the stream cuts off isn't given, and its identifier doesn't count: the server sends it
 /// again.
 struct ServerSentEventParser: StreamParser {
-    private(set) var failure: OversizedElement?
+    private(set) var failure: RequestError.OversizedElement?
     /// The identifier that the server gave last, with a complete event; for the next connection.
     ///
     /// An event without content counts too, which ``ServerSentEvent`` can't tell, since there is none.
@@ -111,7 +111,7 @@ struct ServerSentEventParser: StreamParser {
             isAtStart = false
             guard failure == nil else { return events }
         }
-        failure = lines.failure.map { OversizedElement(.event, limit: $0.limit) }
+        failure = lines.failure.map { RequestError.OversizedElement(.event, limit: $0.limit) }
         return events
     }
 
@@ -130,7 +130,7 @@ struct ServerSentEventParser: StreamParser {
         switch name {
         case Field.data:
             guard value.count <= limit - data.count else {
-                failure = OversizedElement(.event, limit: limit)
+                failure = RequestError.OversizedElement(.event, limit: limit)
                 data = Data()
                 return nil
             }

@@ -13,7 +13,7 @@ protocol StreamParser<Element>: Sendable {
     associatedtype Element: Sendable
 
     /// Why the parser reads no more; to be looked at behind every call.
-    var failure: OversizedElement? { get }
+    var failure: RequestError.OversizedElement? { get }
 
     /// Reads a chunk.
     ///
@@ -40,7 +40,7 @@ struct LineParser: StreamParser {
         case lineFeed
     }
 
-    private(set) var failure: OversizedElement?
+    private(set) var failure: RequestError.OversizedElement?
     private let limit: Int
     private let endsAtCarriageReturn: Bool
     private var pending = Data()
@@ -103,7 +103,7 @@ struct LineParser: StreamParser {
     /// Adds to the line that isn't complete; false, with nothing kept, where it becomes too long.
     private mutating func take(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         guard bytes.count <= limit - pending.count else {
-            failure = OversizedElement(.line, limit: limit)
+            failure = RequestError.OversizedElement(.line, limit: limit)
             pending = Data()
             return false
         }
@@ -121,7 +121,7 @@ struct JSONLinesParser: StreamParser {
     private var lines: LineParser
     private var isAtStart = true
 
-    var failure: OversizedElement? { lines.failure }
+    var failure: RequestError.OversizedElement? { lines.failure }
 
     /// Starts at the beginning of a stream.
     ///

@@ -20,7 +20,7 @@ struct CurlTrust: Sendable {
         let password: String
     }
 
-    let minimumVersion: TLSVersion
+    let minimumVersion: TrustPolicy.TLSVersion
     private let acceptsAnyCertificate: Bool
     private let includesSystem: Bool
     private let authorities: CurlAuthorities?
@@ -110,7 +110,7 @@ struct CurlTrust: Sendable {
     }
 
     /// The number of a version as the least.
-    static func number(of version: TLSVersion) -> Int {
+    static func number(of version: TrustPolicy.TLSVersion) -> Int {
         version == .tls13 ? 7 : 6
     }
 

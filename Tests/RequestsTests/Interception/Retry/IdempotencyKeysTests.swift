@@ -13,7 +13,7 @@ import Testing
         WireRequest(http: HTTPRequest(url: home, method: method, headers: headers))
     }
 
-    private func queue(_ transport: InMemoryTransport, _ keys: IdempotencyKeys) -> TestQueue {
+    private func queue(_ transport: InMemoryTransport, _ keys: ClosureInterceptor) -> TestQueue {
         TestQueue(transport) {
             $0.interceptors = [keys]
             $0.retry = RetryPolicy(backoff: .none)
@@ -22,7 +22,7 @@ import Testing
 
     @Test func everyAttemptHasTheKeyOfItsOperation() async {
         let number = Locked(0)
-        let keys = IdempotencyKeys(makeKey: {
+        let keys = ClosureInterceptor.idempotencyKeys(makeKey: {
             number.withLock {
                 $0 += 1
                 return "key \($0)"
@@ -39,7 +39,7 @@ import Testing
 
     @Test func keyOfTheRequestItselfStays() async {
         let transport = InMemoryTransport.answering([.status(503), .status(.ok)])
-        let queue = queue(transport, IdempotencyKeys())
+        let queue = queue(transport, .idempotencyKeys())
 
         _ = await Probe(adding: request(.post, headers: [.idempotencyKey: "mine"]), to: queue).ended()
 
@@ -49,7 +49,7 @@ import Testing
     @Test(arguments: [HTTPMethod.get, .put, .delete, .head])
     func otherMethodsGoWithout(method: HTTPMethod) async {
         let transport = InMemoryTransport { _ in .status(.ok) }
-        _ = await Probe(adding: request(method), to: queue(transport, IdempotencyKeys())).ended()
+        _ = await Probe(adding: request(method), to: queue(transport, .idempotencyKeys())).ended()
 
         #expect(transport.requests.map { $0.headers.contains(.idempotencyKey) } == [false])
     }
@@ -65,7 +65,7 @@ import Testing
 
     @Test func keyThatIsNotFitForAFieldFailsTheRequest() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
-        let queue = queue(transport, IdempotencyKeys(makeKey: { "a\r\nX-Evil: 1" }))
+        let queue = queue(transport, .idempotencyKeys(makeKey: { "a\r\nX-Evil: 1" }))
 
         let error = await Probe(adding: request(.post), to: queue).ended().first?.error
 

@@ -112,7 +112,7 @@ import Testing
 
         let error = operation.result?.error as? RequestError
         #expect(error?.code == (holds ? .conditionFailed : nil) && transport.requests.count == (holds ? 0 : 1))
-        #expect((error?.underlying is NegatedCondition<ClosureCondition>.Failure) == holds)
+        #expect((error?.underlying is NegatedConditionHolds) == holds)
     }
 
     @Test func aCancelEndsTheWaitForACondition() async {

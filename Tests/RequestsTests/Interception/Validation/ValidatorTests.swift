@@ -44,7 +44,7 @@ import Testing
         (#"application/ld+json;profile="a, b""#, "text/html", false),
         (#"application/ld+json;profile="a, b""#, "application/ld+json", true),
     ]) func theContentHasAnAcceptableType(accept: String?, type: String?, isAccepted: Bool) {
-        let verdict = ContentTypeValidator.contentType.validate(response(type: type), context: context(accept: accept))
+        let verdict = ContentTypeValidator().validate(response(type: type), context: context(accept: accept))
 
         #expect((code(verdict) == .unacceptableContentType) == !isAccepted)
     }

@@ -21,7 +21,7 @@ import Testing
         ] as [(String, Duration)]
     )
     func bothFormsAreWaits(text: String, delay: Duration) throws {
-        let value = try #require(RetryAfter(parsing: text, now: now))
+        let value = try #require(HTTPField.RetryAfter(parsing: text, now: now))
 
         #expect(value.delay(from: now) == delay)
     }
@@ -30,7 +30,7 @@ import Testing
         "", "-1", "+1", "1.5", "1 2", "0x10", "1e3", "soon", "٣", "12\r\n", "Sun, 99 Nov 1994 08:49:47 GMT",
     ])
     func anythingElseIsNone(_ text: String) {
-        #expect(RetryAfter(parsing: text, now: now) == nil)
+        #expect(HTTPField.RetryAfter(parsing: text, now: now) == nil)
     }
 
     @Test(
@@ -38,21 +38,21 @@ import Testing
             (.delay(.seconds(5)), "5"), (.delay(.milliseconds(5001)), "6"), (.delay(.seconds(-5)), "0"),
             (.delay(.seconds(Int64.max)), "1000000000"),
             (.date(HTTPDate(.distantPast)), "Mon, 01 Jan 0001 00:00:00 GMT"),
-        ] as [(RetryAfter, String)]
+        ] as [(HTTPField.RetryAfter, String)]
     )
-    func itIsPrinted(value: RetryAfter, text: String) {
+    func itIsPrinted(value: HTTPField.RetryAfter, text: String) {
         #expect(value.rawValue == text)
     }
 
     @Test(arguments: [Duration.seconds(Int64.min), .seconds(-1), .seconds(Int64.max)])
     func aDelayIsNeverNegativeNorEndless(_ duration: Duration) {
-        let delay = RetryAfter.delay(duration).delay(from: .distantFuture)
+        let delay = HTTPField.RetryAfter.delay(duration).delay(from: .distantFuture)
 
         #expect((.zero)...(.seconds(1_000_000_000)) ~= delay)
     }
 
     @Test func noPresentMakesItTrap() {
-        let value = RetryAfter.date(HTTPDate(now))
+        let value = HTTPField.RetryAfter.date(HTTPDate(now))
 
         for seconds in [TimeInterval.infinity, -.infinity, .nan, 1e300, -1e300] {
             let delay = value.delay(from: Date(timeIntervalSince1970: seconds))

@@ -17,7 +17,7 @@ import Testing
         let variables: URITemplate.Variables = ["a": "x y/%41", "b": ["1", "é"], "c": "\r\n😀%zz"]
         for _ in 0..<Scale.fuzz() {
             let text = fuzz.text(of: Self.pieces, upTo: 6)
-            do throws(InvalidURITemplate) {
+            do throws(URITemplate.TemplateError) {
                 let template = try URITemplate(text)
                 let expansion = try template.expand(variables)
                 #expect(expansion.utf8.allSatisfy { PercentEncoding.address.keeps($0) || $0 == UInt8(ascii: "%") })

@@ -152,7 +152,7 @@ import Testing
     ]
 
     @Test(arguments: malformed) func malformedTemplatesAreErrorsWithAPosition(template: String, offset: Int) {
-        let error = #expect(throws: InvalidURITemplate.self) { try URITemplate(template) }
+        let error = #expect(throws: URITemplate.TemplateError.self) { try URITemplate(template) }
 
         #expect(error?.offset == offset)
         #expect(
@@ -162,7 +162,7 @@ import Testing
     }
 
     @Test func messageOfAnErrorIsShortAndOneLine() {
-        let error = #expect(throws: InvalidURITemplate.self) {
+        let error = #expect(throws: URITemplate.TemplateError.self) {
             try URITemplate("{a\r\n" + String(repeating: "x", count: 10_000))
         }
 
@@ -175,14 +175,14 @@ import Testing
         #expect(template.variables == [])
         #expect(template.description == "/a{b}/{c")
         #expect(template.extract(from: "/ax/y") == nil)
-        #expect(throws: InvalidURITemplate.self) { try template.expand(["b": 1, "c": 2]) }
+        #expect(throws: URITemplate.TemplateError.self) { try template.expand(["b": 1, "c": 2]) }
     }
 
     @Test(arguments: ["{list:1}", "{keys:1}", "{?list:3}", "{+keys:3}"])
     func prefixOfManyValuesIsAnError(_ template: String) throws {
         let template = try URITemplate(template)
 
-        #expect(throws: InvalidURITemplate.self) { try template.expand(Self.variables) }
+        #expect(throws: URITemplate.TemplateError.self) { try template.expand(Self.variables) }
     }
 
     @Test func prefixOfNoValueIsNone() throws {

@@ -53,7 +53,7 @@ import Testing
             let found = parser.all(of: chunks).map { String(decoding: $0, as: UTF8.self) }
 
             #expect(found == whole)
-            #expect(parser.failure == OversizedElement(.line, limit: 3))
+            #expect(parser.failure == RequestError.OversizedElement(.line, limit: 3))
         }
     }
 
@@ -75,6 +75,8 @@ import Testing
     }
 
     @Test func theErrorIsASentence() {
-        #expect("\(OversizedElement(.event, limit: 10))" == "one event of the stream is larger than 10 bytes")
+        #expect(
+            "\(RequestError.OversizedElement(.event, limit: 10))" == "one event of the stream is larger than 10 bytes"
+        )
     }
 }

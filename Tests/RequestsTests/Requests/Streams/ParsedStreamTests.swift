@@ -42,7 +42,9 @@ import Testing
 
         let (lines, error) = await collect(stream.lines)
 
-        #expect(lines == ["a", "b"] && error?.code == .bodyTooLarge && error?.underlying is OversizedElement)
+        #expect(
+            lines == ["a", "b"] && error?.code == .bodyTooLarge && error?.underlying is RequestError.OversizedElement
+        )
     }
 
     @Test func secondLoopOverAStreamThatWasConsumedIsAnError() async throws {
