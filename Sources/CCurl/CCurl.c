@@ -250,6 +250,8 @@ static void find_openssl(void *library) {
 
 struct CCurlGate {
     pthread_mutex_t mutex;
+    // What its thread sleeps on, or -1.
+    atomic_int wake;
     struct CCurlGate *next;
 };
 
@@ -271,6 +273,7 @@ CCurlGate *ccurl_gate_new(void) {
     CCurlGate *gate = calloc(1, sizeof *gate);
     if (gate == NULL) return NULL;
     make_mutex(&gate->mutex);
+    atomic_init(&gate->wake, -1);
     pthread_mutex_lock(&gates_mutex);
     gate->next = gates;
     gates = gate;
@@ -300,6 +303,8 @@ bool ccurl_gate_enter(CCurlGate *gate) {
 
 void ccurl_gate_leave(CCurlGate *gate) { pthread_mutex_unlock(&gate->mutex); }
 
+void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wake, descriptor); }
+
 // Waits for the threads that call libcurl at this moment, or load it. A call takes microseconds; one that doesn't return,
 // as it looks up a name without a thread of its own, doesn't keep the process from its end.
 static void shut_gates(void) {
@@ -312,6 +317,10 @@ static void shut_gates(void) {
     if (pthread_mutex_timedlock(&gates_mutex, &limit) != 0) return;
     for (CCurlGate *gate = gates; gate != NULL; gate = gate->next) {
         if (pthread_mutex_timedlock(&gate->mutex, &limit) == 0) pthread_mutex_unlock(&gate->mutex);
+        // A thread that sleeps holds no gate. It has to find this one shut, and to end its requests: a later handler of
+        // the end may wait for them.
+        int wake = atomic_load(&gate->wake);
+        if (wake >= 0) ccurl_wake(wake);
     }
     pthread_mutex_unlock(&gates_mutex);
 }

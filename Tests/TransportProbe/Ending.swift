@@ -34,10 +34,16 @@ enum Ending: String {
     case cleanup
     /// The main thread calls `exit`, a handler of which sends a request and waits for its end.
     case handler
+    /// The main thread calls `exit`, a handler of which waits for a request that was sent long before, over a connection
+    /// on which nothing happens.
+    case waiting
 }
 
 /// What the handler asks for.
 private let lastWords = Locked<URL?>(nil)
+
+/// What the handler waits for.
+private let longWait = OperationQueue()
 
 /// Ends the process while handshakes are under way: how, and after how many milliseconds, the arguments say.
 ///
@@ -45,7 +51,7 @@ private let lastWords = Locked<URL?>(nil)
 func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     guard arguments.count == 2, let ending = Ending(rawValue: arguments[0]), let milliseconds = UInt32(arguments[1])
     else {
-        print("usage: TransportProbe end exit|main|signal|receiver|spawn|cleanup|handler <milliseconds>")
+        print("usage: TransportProbe end exit|main|signal|receiver|spawn|cleanup|handler|waiting <milliseconds>")
         return false
     }
 
@@ -71,6 +77,13 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
             queue.addRequest(Probe(url: url))
             queue.waitUntilAllOperationsAreFinished()
         }
+    case .waiting:
+        atexit { longWait.waitUntilAllOperationsAreFinished() }
+        let silent = try MockServer { _ in .stalled }
+        longWait.addRequest(Probe(url: silent.url))
+        try await silent.awaitRequest()
+        usleep(milliseconds * 1000)
+        exit(0)
     default: break
     }
 
@@ -90,7 +103,7 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     usleep(milliseconds * 1000)
 
     switch ending {
-    case .exit, .cleanup, .handler: exit(0)
+    case .exit, .cleanup, .handler, .waiting: exit(0)
     case .main: return true
     case .spawn:
         let other = Process()

@@ -280,6 +280,8 @@ void ccurl_gate_free(CCurlGate *gate);
 /// Enters; false if the process ends, and libcurl isn't to be called any more.
 bool ccurl_gate_enter(CCurlGate *gate);
 void ccurl_gate_leave(CCurlGate *gate);
+/// Says what to write to when the process ends, so that the thread of the gate finds it shut; it stays open until the gate is freed.
+void ccurl_gate_wakes(CCurlGate *gate, int descriptor);
 /// Releases what OpenSSL keeps for this thread, which is about to leave its gate for good.
 void ccurl_thread_ends(void);
 /// Never returns: for a thread that is kept out of its gate, as the process ends. If it ended, OpenSSL would look for what

@@ -110,11 +110,9 @@ extension RequestOptions {
 
     /// Whether the request is sent past an interceptor, be it limited to some requests or not.
     fileprivate func bypasses(_ interceptor: any Interceptor) -> Bool {
+        if bypassedInterceptors.contains(where: { $0 == type(of: interceptor) }) { return true }
         if let scoped = interceptor as? any InterceptorWrapper { return bypasses(scoped.wrapped) }
-        if isUnauthenticated, interceptor is any ChallengeAnswering || interceptor is any HopAuthenticating {
-            return true
-        }
-        return bypassedInterceptors.contains { $0 == type(of: interceptor) }
+        return isUnauthenticated && (interceptor is any ChallengeAnswering || interceptor is any HopAuthenticating)
     }
 }
 

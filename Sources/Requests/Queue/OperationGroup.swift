@@ -97,15 +97,18 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     public final func addOperation(_ operation: Operation) {
         guard !memberIDs.contains(ObjectIdentifier(operation)) else { return }  // Added before, it is a member already.
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
-        let members = memberIDs
-        // Behind a member that was there before, nothing can be that waits for the group.
-        let isVerified = { $0 !== operation && members.contains(ObjectIdentifier($0)) }
+        let (members, turns) = (memberIDs, turns)
+        // First, while nothing depends on the operation: then there is nothing to walk.
+        for turn in turns { operation.addDependency(turn) }
+        // Neither behind a member that was there before nor behind a turn can be an operation that waits for the group.
+        let isVerified = { known in
+            known !== operation && (members.contains(ObjectIdentifier(known)) || turns.contains { $0 === known })
+        }
         if let error = cycle(through: operation, sparing: isVerified) {
             operation.end(refusedWith: error)
         } else {
             addVerifiedDependency(operation)
         }
-        for turn in turns { operation.addDependency(turn) }
         (operation as? AsynchronousOperation)?.core.withLock { $0.links.group = self }
         follow(operation)
         for follower in followers { follower.add(operation) }
@@ -218,7 +221,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     private func conclude() {
-        finish(with: Result { try makeValue() })
+        // The last member may have been cancelled with the group, and settles within its `cancel`.
+        finish(
+            with: Result {
+                guard !isCancelled else { throw makeCancellation() }
+                return try makeValue()
+            }
+        )
     }
 
     /// Whether the group was cancelled; members that were cancelled alone don't count.

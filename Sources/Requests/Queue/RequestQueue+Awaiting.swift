@@ -137,8 +137,8 @@ extension RequestQueue {
             try await fetch(probe, session: session)
             return true
         } catch {
-            // What a validator or an interceptor makes of an answer, it is one.
-            return error.response != nil
+            // What a validator or an interceptor makes of an answer, it is one; that of a proxy says nothing of the host.
+            return error.response != nil && error.code != .proxyRefused
         }
     }
 

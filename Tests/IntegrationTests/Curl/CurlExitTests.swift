@@ -8,7 +8,7 @@ import Testing
 
 /// A process that ends while libcurl is at work: OpenSSL then releases what the transport's thread still uses.
 @Suite(.bounded, .tags(.behaviour)) struct CurlExitTests {
-    @Test(arguments: ["exit", "main", "signal", "receiver", "spawn", "cleanup", "handler"])
+    @Test(arguments: ["exit", "main", "signal", "receiver", "spawn", "cleanup", "handler", "waiting"])
     func processThatEndsDuringHandshakesDoesNotCrash(_ ending: String) async throws {
         for round in 0..<Scale.pick(6, whole: 400) {
             // Half of them end while libcurl is loaded, the others when it is at work.

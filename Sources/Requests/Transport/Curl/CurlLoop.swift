@@ -118,6 +118,7 @@ final class CurlLoop: @unchecked Sendable {
         defer { if !isAbandoned { ccurl_gate_leave(gate) } }
         multi = makeMulti()
         connections.open(multi, inbox.descriptors)
+        if let wakeUp = inbox.descriptors?.wakeUp { ccurl_gate_wakes(gate, wakeUp) }
         while turn(gate) {}
         guard !isAbandoned else { return }
 
@@ -136,7 +137,7 @@ final class CurlLoop: @unchecked Sendable {
             transfer.begin()
         }
         for transfer in active.values {
-            _ = transfer.stop(.transportClosed)
+            _ = transfer.stop(.processEnds)
             conclude(transfer, code: CurlResult.stopped)
         }
         outbox.publish(now: now)

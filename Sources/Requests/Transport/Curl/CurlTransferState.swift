@@ -35,6 +35,7 @@ struct CurlTransferState: Sendable {
         /// The content of the request didn't come in time.
         case bodyStalled
         case transportClosed
+        case processEnds
         /// The connection isn't to be used.
         case distrusted(Distrust)
         /// The request would be sent a second time, and that may do harm.
@@ -307,6 +308,8 @@ struct CurlTransferState: Sendable {
             return RequestError(distrust, phase: .sending)
         case .transportClosed:
             return RequestError(.cancelled, phase: phase, reason: "the transport was closed")
+        case .processEnds:
+            return RequestError(.closed, phase: phase, reason: "the process ends")
         }
     }
 

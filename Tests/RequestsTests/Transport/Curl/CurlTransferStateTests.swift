@@ -238,7 +238,7 @@ import Testing
             .cancelled: "cancelled", .timedOut: "timedOut", .headTooLarge: "headTooLarge",
             .bodyTooLarge: "bodyTooLarge", .badContent(.cut): "badResponse",
             .badFraming(.severalLengths): "badResponse", .bodyStalled: "timedOut",
-            .bodyFailed: "invalidRequest", .transportClosed: "cancelled",
+            .bodyFailed: "invalidRequest", .transportClosed: "cancelled", .processEnds: "closed",
         ]
         let end = try #require(codes[stop])
         for code: Int32 in [0, 18, 23, 42] {
