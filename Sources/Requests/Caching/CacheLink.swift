@@ -55,7 +55,8 @@ struct CacheLink: Interceptor {
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
         let response = answer.map { _ in content }
-        cache.recordCookies(of: response, to: request, requestedAt: requestedAt)
+        // Those of a change are recorded with the head.
+        if request.method.isSafe { cache.recordCookies(of: answer.head, to: request, requestedAt: requestedAt) }
         if let stored {
             if response.status == .notModified, !stored.validators.isEmpty {
                 let refreshed = cache.refresh(
@@ -93,7 +94,7 @@ extension CacheLink {
         guard !request.method.isSafe else { return try await next(outgoing) }
         let head = Locked<HTTPResponseHead?>(nil)
         // Not by the observer, which files would hold up.
-        defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, answeredWith: head) } }
+        defer { if let head = head.withLock({ $0 }) { cache.noteChange(by: request, answeredWith: head) } }
         return try await next(outgoing) { received in head.withLock { $0 = received } }
     }
 }
@@ -108,9 +109,22 @@ struct InvalidationLink: Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard !request.method.isSafe else { return try await next(request) }
         // At the head, which the caller sees at once: a stream may have no end.
-        return try await next(request) { [cache] in cache.invalidate(after: request, answeredWith: $0) }
+        try await next(request) { [cache] head in
+            if request.method.isSafe {
+                cache.recordCookies(of: head, to: request, requestedAt: cache.now())
+            } else {
+                cache.noteChange(by: request, answeredWith: head)
+            }
+        }
+    }
+}
+
+extension ResponseCache {
+    /// Removes what is over since a request changed something, and records whom it may have logged in.
+    fileprivate func noteChange(by request: HTTPRequest, answeredWith head: HTTPResponseHead) {
+        invalidate(after: request, answeredWith: head)
+        recordCookies(of: head, to: request, requestedAt: now())
     }
 }
 
@@ -152,8 +166,12 @@ extension ResponseCache {
                 !response.control.contains("no-store")
             else { return response }
             var headers = response.headers
-            for name in [HTTPField.Name.expires, .pragma, .age] { headers.remove(name) }
-            headers.set(.cacheControl([.maxAge(lifetime)]))
+            // Without its date, it is as old as it has been here.
+            for name in [HTTPField.Name.expires, .pragma, .age, .date] { headers.remove(name) }
+            let kept = response.control.directives.filter { directive in
+                ["stale-if-error", "stale-while-revalidate"].contains(directive.name.lowercased())
+            }
+            headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + kept)))
             return response.with(headers)
         }
     }

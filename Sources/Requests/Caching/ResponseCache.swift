@@ -294,12 +294,12 @@ extension ResponseCache {
     func name(of request: HTTPRequest) -> String { CacheKey(request, user: user(of: request)).name }
 
     /// Records which cookies a response sets, as far as it matters who sets them.
-    func recordCookies(of response: HTTPResponse<Data>, to request: HTTPRequest, requestedAt: Date) {
+    func recordCookies(of head: HTTPResponseHead, to request: HTTPRequest, requestedAt: Date) {
         let mayLogIn = !request.method.isSafe && request.headers.contains(.cookie)
-        guard identity.followsCookies, mayLogIn || response.headers.contains(.setCookie) else { return }
+        guard identity.followsCookies, mayLogIn || head.headers.contains(.setCookie) else { return }
         let kept = CachedResponse(
-            status: response.status,
-            headers: response.headers,
+            status: head.status,
+            headers: head.headers,
             body: Data(),
             requestedAt: requestedAt,
             receivedAt: now()
@@ -307,7 +307,7 @@ extension ResponseCache {
         let isReusable = CacheRules(request).isReusable(kept, at: now())
         _ = aliases()
         let changed = state.withLock { state in
-            state.changeAliases { $0.record(response.head, to: request, isReusable: isReusable) }
+            state.changeAliases { $0.record(head, to: request, isReusable: isReusable) }
         }
         if let changed { save(.aliases(changed), for: .aliases) }
     }

@@ -23,9 +23,9 @@ struct RequestDraft {
         var request = request
         // They have been read, and are those of the operation: what interceptors send on isn't to have them again.
         if request.attachment != nil { request.attachment = nil }
-        attempt.options.apply(to: &request)
         own = OwnFields(described: request.headers, inherited: attempt.environment.headers)
         implied = try request.inherit(attempt.environment, isUnauthenticated: attempt.options.isUnauthenticated)
+        attempt.options.apply(to: &request)
         attempt.markSecrets(of: &request)
         self.request = request
         self.attempt = attempt

@@ -190,7 +190,12 @@ extension RequestOptions {
 
     /// Has a request pass by a cache that the transport has, if that is wanted.
     func apply(to request: inout HTTPRequest) {
-        if caching == .none { request.cachePolicy = .reloadIgnoringLocalCacheData }
+        guard caching == .none else { return }
+        switch request.cachePolicy {
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .reloadRevalidatingCacheData:
+            request.cachePolicy = .reloadIgnoringLocalCacheData
+        default: break  // These pass by the cache already, or forbid to send.
+        }
     }
 
     /// Makes the changes that modifiers have recorded.

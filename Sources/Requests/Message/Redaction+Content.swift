@@ -15,7 +15,7 @@ extension Redaction {
     /// - Complexity: O(n).
     package static func content(_ content: Data, type: String?) -> Data {
         let type = type.flatMap { try? MediaType(parsing: $0) }
-        if type?.essence == MediaType.urlEncodedForm.essence {
+        if type?.essence == MediaType.urlEncodedForm.essence, !content.beginsAsJSON {
             let text = String(decoding: content, as: UTF8.self)
             let redacted = pairs(text[...], separatedBy: "&")
             return redacted == text ? content : Data(redacted.utf8)
@@ -72,7 +72,7 @@ extension Redaction {
     /// - Complexity: O(n).
     package static func shown(_ content: Data, type: String?) -> Data? {
         let media = type.flatMap { try? MediaType(parsing: $0) }
-        if media?.essence == MediaType.urlEncodedForm.essence {
+        if media?.essence == MediaType.urlEncodedForm.essence, !content.beginsAsJSON {
             return Data(pairs(Substring(decoding: content, as: UTF8.self), separatedBy: "&").utf8)
         }
         let isForm = media?.essence.hasPrefix("multipart/") ?? false
@@ -163,7 +163,7 @@ extension Redaction {
         case .object(var members):
             var isChanged = false
             for (name, member) in members {
-                if namesCredential(name), let hidden = hidden(member) {
+                if namesCredential(name), let hidden = hidden(member, isCode: namesCode(name)) {
                     members[name] = hidden
                 } else if let inner = credentials(member) {
                     members[name] = inner
@@ -179,13 +179,14 @@ extension Redaction {
 
     /// The value of a credential without its texts; nil if it has no text.
     ///
-    /// A number stays one, so that it is still decoded: none of these names is that of a number.
-    private static func hidden(_ value: JSONValue) -> JSONValue? {
+    /// A number stays one, so that it is still decoded.
+    private static func hidden(_ value: JSONValue, isCode: Bool) -> JSONValue? {
         switch value {
+        case .integer(1...) where isCode: 0
         case .string("REDACTED"): nil
         case .string: "REDACTED"
-        case .array(let elements) where elements.contains { hidden($0) ?? credentials($0) != nil }:
-            .array(elements.map { hidden($0) ?? credentials($0) ?? $0 })
+        case .array(let elements) where elements.contains { hidden($0, isCode: isCode) ?? credentials($0) != nil }:
+            .array(elements.map { hidden($0, isCode: isCode) ?? credentials($0) ?? $0 })
         default: nil
         }
     }
@@ -194,6 +195,12 @@ extension Redaction {
         var letters = name.lowercased().filter(\.isLetter)
         if letters.hasSuffix("s"), !letters.hasSuffix("ss") { letters.removeLast() }
         return endings.contains { letters.hasSuffix($0) } || letters == "otp"
+    }
+
+    /// Whether a credential of that name may be a number.
+    private static func namesCode(_ name: String) -> Bool {
+        let letters = name.lowercased().filter(\.isLetter)
+        return letters == "otp" || letters.hasSuffix("passcode")
     }
 
     private static let endings = [

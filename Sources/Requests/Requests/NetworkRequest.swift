@@ -96,7 +96,11 @@ extension NetworkRequest {
             completion(
                 result.map { request in
                     var request = request
-                    options.change(&request)
+                    if let convertible = self as? any RequestConvertible {
+                        convertible.makeChanges(options, of: &request, in: environment)
+                    } else {
+                        options.change(&request)
+                    }
                     return request
                 }
             )

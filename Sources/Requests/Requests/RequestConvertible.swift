@@ -156,13 +156,25 @@ extension RequestConvertible {
         environment.baseURL = baseURL
         var request = changedHTTP
         request.accept(responseDecoder.accepted, unless: [])
-        resolvedOptions.apply(to: &request)
         let implied = try request.inherit(environment)
+        resolvedOptions.apply(to: &request)
         try request.authentication.authenticate(&request)
         try request.resolve(baseURL: baseURL, inheriting: [])
         try request.resolveBody(implied: implied)
         try request.validate()
         return request
+    }
+}
+
+extension RequestConvertible {
+    /// Makes recorded changes of a request that may already accept what the decoder reads, as if they came before that.
+    func makeChanges(_ options: RequestOptions, of request: inout HTTPRequest, in environment: RequestEnvironment) {
+        var plain = http
+        plain.accept(responseDecoder.accepted, unless: environment.headers)
+        let isImplied = !http.headers.contains(.accept) && request.headers[.accept] == plain.headers[.accept]
+        if isImplied { request.headers.remove(.accept) }
+        options.change(&request)
+        if isImplied { request.accept(responseDecoder.accepted, unless: environment.headers) }
     }
 }
 

@@ -73,10 +73,12 @@ public final class HTTPStubber: HTTPTransport {
         state = Locked(State(unhandledMode: unhandledMode))
     }
 
-    /// Everything that there is no network for; credentials for a proxy only where the network can bring them to one.
+    /// Everything that needs no network; credentials for a proxy only if every network that a request may go to brings
+    /// them to one.
     public var capabilities: TransportCapabilities {
         let own: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
-        let ofNetwork = network?.capabilities ?? .proxyAuthorization
+        let passes = state.withLock { $0.unhandledMode == .passThrough || !$0.ignored.isEmpty }
+        let ofNetwork = (network ?? (passes ? Self.network : nil))?.capabilities ?? .proxyAuthorization
         return own.union(ofNetwork.intersection(.proxyAuthorization))
     }
 

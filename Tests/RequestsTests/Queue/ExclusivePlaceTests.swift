@@ -152,6 +152,19 @@ extension Operation {
         #expect(operations.allSatisfy { $0.result?.value == "hello" })
     }
 
+    // A member that looked through the whole group in front of its own would make this a matter of minutes.
+    @Test func longGroupIsFilledBehindAnotherOne() async throws {
+        let (holder, count) = (try await holder(of: category), Scale.pick(500, whole: 5_000))
+        let queue = TestQueue()
+        let requests = (0..<count).map { TextRequest(identifier: "\($0)") }
+
+        let groups = (0..<2).map { _ in queue.addGroup(requests, exclusive: [category]) }
+        holder.finish()
+        for group in groups { await group.end() }
+
+        #expect(groups.allSatisfy { $0.result?.value?.count == count })
+    }
+
     @Test func equalNumbersOfTwoTypesAreTwoCategories() {
         #expect(ExclusiveCategory(1 as Int) != ExclusiveCategory(1 as Int64))
         #expect(ExclusiveCategory(1) == ExclusiveCategory(1))
@@ -226,5 +239,22 @@ extension Operation {
         }
 
         #expect(await client.canReach(home) == isThere)
+    }
+
+    @Test func hostThatAnswersCanBeReachedWhateverALimitedInterceptorSays() async {
+        let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) }) {
+            let refusal = ClosureInterceptor(adapt: { _, _ in throw SampleError() })
+            $0.interceptors = [refusal.scoped { _ in true }]
+        }
+
+        #expect(await client.canReach(home))
+    }
+
+    @Test func hostBehindAProxyThatRefusesCannotBeReached() async {
+        let head = HTTPResponseHead(status: .badGateway)
+        let refusal = RequestError(.proxyRefused, phase: .sending, response: head)
+        let client = HTTPClient(transport: InMemoryTransport { _ in .failure(refusal) })
+
+        #expect(await !client.canReach(home))
     }
 }

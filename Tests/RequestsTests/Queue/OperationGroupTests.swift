@@ -191,6 +191,21 @@ import Testing
         try await eventually { queue.operations.isEmpty }
     }
 
+    @Test func cancellingAGroupWhoseMembersAreUnderWayIsItsFailure() async {
+        let sent = Recorder<TransportRequest>()
+        let queue = TestQueue(InMemoryTransport.silent(sent))
+
+        let group = queue.addOperationGroup { group in
+            group.addRequest(TextRequest())
+            return "title"
+        }
+        await sent.first(1)
+        group.cancel()
+        await group.end()
+
+        #expect((group.result?.error as? RequestError)?.code == .cancelled)
+    }
+
     @Test func whatIsAddedToAGroupThatIsOverIsCancelled() async {
         let queue = TestQueue()
         let group = queue.addOperationGroup { _ in 1 }

@@ -77,7 +77,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
         ///   task, and `alreadyConsumed` if another loop has the content.
         public mutating func next() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
-            return try await stream.core.next(isFirst: !hasBegun)
+            return try await stream.core.nextPiece(isFirst: !hasBegun)
         }
 
         /// The bytes up to the end of the next line, or those of it that are there; nil at the end.
@@ -146,6 +146,13 @@ final class StreamCore: Sendable {
             abandon()
         }
         return try result.get()
+    }
+
+    /// The next piece, without the LF of a CR LF whose CR ended a line that was read before.
+    func nextPiece(isFirst: Bool) async throws(RequestError) -> Data? {
+        guard let piece = try await next(isFirst: isFirst) else { return nil }
+        let bytes = rest.withLock { $0.behindLine(piece) }
+        return bytes.isEmpty ? try await next() : bytes
     }
 
     /// The bytes up to the end of the next line, or those of it that are there; the rest of a piece is for the next call.
@@ -223,6 +230,7 @@ private struct StreamRest: Sendable {
     /// Whether the end is still to be had.
     var isAtEnd = false
     private var bytes = Data()
+    private var cutEndsInCarriageReturn = false
 
     mutating func take() -> Portion? {
         if !bytes.isEmpty {
@@ -244,7 +252,18 @@ private struct StreamRest: Sendable {
             return end + (piece[end...].starts(with: "\r\n".utf8) ? 2 : 1)
         }
         bytes = piece.dropFirst(length)
-        return piece.prefix(length)
+        let line = piece.prefix(length)
+        cutEndsInCarriageReturn = line.last == UInt8(ascii: "\r")
+        return line
+    }
+
+    /// A piece for a caller that reads no lines, from its first byte on, whose index is zero.
+    mutating func behindLine(_ piece: Data) -> Data {
+        defer { cutEndsInCarriageReturn = false }
+        guard cutEndsInCarriageReturn, piece.first == UInt8(ascii: "\n") else {
+            return piece.startIndex == 0 ? piece : Data(piece)
+        }
+        return Data(piece.dropFirst())
     }
 }
 
