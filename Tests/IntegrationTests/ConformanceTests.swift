@@ -69,8 +69,8 @@ extension OverLoopback {
             #else
             [
                 "a head that drips is no silence": .mayFail("a session tells nothing of a head before it is whole"),
-                "failures aren't tried again": .mayFail("a session may try a request again over a new connection"),
-                "an end before the first byte is an error": .mayFail("it may be tried again over a new connection"),
+                "failures aren't retried": .mayFail("a session may retry a request over a new connection"),
+                "an end before the first byte is an error": .mayFail("a session may retry it over a new connection"),
             ]
             #endif
         }()

@@ -40,7 +40,7 @@ import Testing
         Row(fault: .changesCancel, check: "a cancel while waiting ends the transfer", problem: "not cancelled"),
         Row(fault: .keepsCookies, check: "cookies aren't kept", problem: "conformance=1"),
         Row(fault: .blocks, check: "sending returns at once", problem: "send took", patience: .seconds(1)),
-        Row(fault: .retries, check: "failures aren't tried again", problem: "3 requests were sent, not 2"),
+        Row(fault: .retries, check: "failures aren't retried", problem: "3 requests were sent, not 2"),
         Row(
             fault: .claimsPausing,
             check: "a pause stops the peer, and resuming brings the rest",

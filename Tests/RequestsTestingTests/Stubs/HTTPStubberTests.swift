@@ -251,7 +251,7 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await request("/a").fetch(on: client()) }
 
         let unhandled = try #require(error?.underlying as? UnhandledRequest)
-        #expect(unhandled.nearest.map(\.mismatches) == [["nobody has said what it answers"]])
+        #expect(unhandled.nearest.map(\.mismatches) == [["its response isn't set yet"]])
     }
 
     @Test func requestsUnderWayNeverMeetAStubWithoutItsAnswer() async throws {
