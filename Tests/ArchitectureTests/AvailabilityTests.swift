@@ -426,7 +426,7 @@ private struct CompilationCondition {
         "@available(macOS 15, *)\n@available(iOS 18, tvOS 18, watchOS 11, visionOS 2, *)\n@inlinable func a() -> Mutex<Int> {}",
         "@available(\(all2024))\nfunc a(\n    @B b: Int,\n    let: Int\n) -> Mutex<Int> {}",
     ])
-    func whatIsAskedForOrIsSomethingElseIsNotFound(in code: String) {
+    func guardedOrUnrelatedUseIsNotFound(in code: String) {
         #expect(lines(of: code) == [])
     }
 

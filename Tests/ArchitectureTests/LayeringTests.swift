@@ -184,7 +184,7 @@ enum TestFrameworks {
         #expect(article.contains("```mermaid\n\(flowchart)\n```"), "the article has to show:\n\(flowchart)")
     }
 
-    @Test func foldersAreNamedAfterWhatIsInThem() {
+    @Test func foldersAreNamedAfterTheirContents() {
         let paths = ["Sources", "Tests", "Scripts"].flatMap(SourceTree.paths(below:))
         #expect(Naming.violations(in: paths) == [])
     }
@@ -205,7 +205,7 @@ enum TestFrameworks {
     }
 
     @Test(arguments: ["// HTTPClient", #"let a = "HTTPClient""#, "let a = b.HTTPClient", "let a: HTTPClients"])
-    func whatIsNoMentionIsNotFound(in code: String) {
+    func unrelatedTextIsNotFound(in code: String) {
         let file = SourceFile(path: "Sources/Requests/Message/A.swift", text: code)
         #expect(Layering.house.violations(in: [file, client]) == [])
     }

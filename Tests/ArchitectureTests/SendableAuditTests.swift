@@ -134,7 +134,7 @@ extension SourceFile {
         "let a = headers.precondition(b)",
         "// try! fatalError()",
     ])
-    func whatIsAllowedIsNotFound(in code: String) {
+    func allowedCodeIsNotFound(in code: String) {
         #expect(audit.violations(in: [SourceFile(path: "A.swift", text: code)]) == [])
     }
 

@@ -207,7 +207,7 @@ extension SourceFile {
         "func a() async { try? await clock.sleep(for: .seconds(1)) }",
         "let a = [.sleep(1)]",
     ])
-    func whatIsAllowedIsNotFound(in code: String) {
+    func allowedCodeIsNotFound(in code: String) {
         #expect(findings(in: code) == [])
     }
 

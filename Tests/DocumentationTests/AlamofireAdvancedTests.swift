@@ -137,7 +137,7 @@ import Testing
         #expect(broken.requests.count == 3)
     }
 
-    @Test func whatFailsForAWhileIsRetriedByAPolicy() async throws {
+    @Test func temporaryFailureIsRetriedByAPolicy() async throws {
         let count = Locked(0)
         let shaky = InMemoryTransport { _ in
             count.withLock {
@@ -220,7 +220,7 @@ import Testing
         #expect(moved.requests.last?.headers["X-From"] == "old")
     }
 
-    @Test func whatIsCachedIsChosenAndChanged() async throws {
+    @Test func responsesAreSelectedAndChangedForTheCache() async throws {
         let fresh = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
         let cache = ResponseCache(keeping: { response, request in request.url.path == "/secret" ? nil : response })
         let client = HTTPClient(baseURL: home, transport: fresh) { $0.cache = cache }

@@ -168,7 +168,7 @@ import Testing
         #expect(try encoder.encode(["q": "a b"]).percentEncoded == "q=a+b")
     }
 
-    @Test func whatIsNilIsDroppedOrSaid() throws {
+    @Test func nilValueIsOmittedOrWritten() throws {
         struct Dish: Encodable {
             let side: String?
             let main = "rice"

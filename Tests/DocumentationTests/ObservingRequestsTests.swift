@@ -73,7 +73,7 @@ import Testing
         #expect(await labels.first(1) == ["unacceptableStatus"])
     }
 
-    @Test func whatRanCanBeDrawn() async throws {
+    @Test func finishedRequestsCanBeDrawn() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -92,7 +92,7 @@ import Testing
         await #expect(throws: RequestError.self) { try await self.client.fetch(Get<String>("a")) }
     }
 
-    @Test func whatIsIgnoredOrUnknownGoesToTheNetwork() async throws {
+    @Test func ignoredOrUnknownRequestGoesToTheNetwork() async throws {
         let network = InMemoryTransport { _ in .status(.ok, body: Data("network".utf8)) }
         let stubber = HTTPStubber(network: network)
         let client = HTTPClient(baseURL: URL(string: "https://club.example"), transport: stubber)

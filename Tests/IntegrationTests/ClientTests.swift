@@ -139,7 +139,7 @@ extension OverLoopback {
         private static let closing: [TransportUnderTest] = [.configuration]
 
         @Test(arguments: closing)
-        func clientThatGoesLeavesNoConnection(_ transport: TransportUnderTest) async throws {
+        func releasedClientLeavesNoConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("hi") }
             weak var weakClient: HTTPClient?
             weak var weakJar: CookieJar?
@@ -157,7 +157,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func clientThatGoesWithRequestsUnderWayLetsThemEnd(_ transport: TransportUnderTest) async throws {
+        func releasedClientLetsRunningRequestsEnd(_ transport: TransportUnderTest) async throws {
             let gate = Gate()
             let server = try MockServer { _ in MockResponse.text("hi").held(by: gate) }
             weak var weakClient: HTTPClient?

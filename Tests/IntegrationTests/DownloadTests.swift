@@ -88,7 +88,7 @@ extension OverLoopback {
             #expect(try names(in: folder.appendingPathComponent("deep")) == ["film.bin"])
         }
 
-        @Test func whatIsThereIsReplacedOnlyWhereThatIsAsked() async throws {
+        @Test func existingFileIsReplacedOnlyOnRequest() async throws {
             let (folder, files) = (try folder(), FileServer(Self.content))
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { files.answer($0) }
@@ -194,7 +194,7 @@ extension OverLoopback {
             #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("film").path))
         }
 
-        @Test func aTokenIsGoneOnWithWhereTheServerNamesTheFile() async throws {
+        @Test func tokenResumesIfTheServerNamesTheFile() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content, cuts: { $0 == 1 ? 100_000 : nil })
@@ -212,7 +212,7 @@ extension OverLoopback {
             #expect(server.requests.last?.headers[.range] != nil)
         }
 
-        @Test func nothingIsLeftOfWhatNobodyGoesOnWith() async throws {
+        @Test func cancelledDownloadWithoutATokenLeavesNothing() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { _ in .data(Self.content).stalled(after: 100_000) }
@@ -246,7 +246,7 @@ extension OverLoopback {
             #expect(try names(in: folder) == (isRight ? ["abc"] : []))
         }
 
-        @Test func whatChangedMeanwhileStartsOver() async throws {
+        @Test func changedFileStartsOver() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { request in

@@ -104,7 +104,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func nobodyListens(_ transport: TransportUnderTest) async throws {
+        func portWithoutAListenerIsAnError(_ transport: TransportUnderTest) async throws {
             let port = try ClosedPort()
 
             let run = await transport.run(Call(port.url))

@@ -27,7 +27,7 @@ import Testing
         return process.terminationStatus == 0
     }()
 
-    @Test(.enabled(if: isPossible)) func interfacesThatComeAndGoAreTold() async throws {
+    @Test(.enabled(if: isPossible)) func changesOfInterfacesAreReported() async throws {
         let (status, isSignal) = try await BuiltProgram.run("TransportProbe", ["interfaces"], by: Self.namespace)
 
         #expect(status == 0 && !isSignal)

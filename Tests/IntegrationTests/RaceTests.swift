@@ -104,7 +104,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func sessionThatIsLetGoOfAtAnyMomentStillCompletes(_ transport: TransportUnderTest) async throws {
+        func sessionReleasedAtAnyMomentStillCompletes(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("fast") }
             let completions = DispatchQueue(label: "completions")
             let count = Locked(0)

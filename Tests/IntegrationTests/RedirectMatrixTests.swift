@@ -134,7 +134,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, rows)
-        func whatArrivesIsWhatTheStatusAndTheWayAllow(_ transport: TransportUnderTest, _ row: Row) async throws {
+        func arrivingRequestFollowsTheStatusAndTheRoute(_ transport: TransportUnderTest, _ row: Row) async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
             try Data("content".utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }

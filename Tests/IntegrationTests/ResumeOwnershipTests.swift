@@ -20,7 +20,7 @@ extension OverLoopback {
             folder = try DownloadFolder()
         }
 
-        @Test func ofTwoThatGoOnWithOneFileTheSecondStartsOver() async throws {
+        @Test func secondDownloadOfOnePartialFileStartsOver() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -41,7 +41,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers.contains(.range) } == [false, true, false])
         }
 
-        @Test func aFailedOperationThatIsKeptIsInNobodysWay() async throws {
+        @Test func retainedFailedOperationBlocksNoOther() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let request = Fetch(url: server.url("/"), destination: folder.file("film"), resumesAutomatically: true)
@@ -55,7 +55,7 @@ extension OverLoopback {
         }
 
         /// Though the transfer may be writing while it is cancelled.
-        @Test func aTokenCanBeGoneOnWithTheMomentThatItIsThere() async throws {
+        @Test func tokenCanBeResumedAsSoonAsItExists() async throws {
             let files = FileServer(Self.content)
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -195,7 +195,7 @@ extension OverLoopback {
             #expect(second.result?.failure?.code == .connectionLost)
         }
 
-        @Test func whatIsLongerThanItWasSaidToBeIsGoodForNothing() async throws {
+        @Test func contentBeyondItsRangeFailsTheDownload() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) })
@@ -233,7 +233,7 @@ extension OverLoopback {
         }
         #endif
 
-        @Test func aDownloadThatGoesOnByItselfFindsItsFileHoweverTheWayIsWritten() async throws {
+        @Test func automaticResumptionFindsItsFileByAnySpellingOfThePath() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let target = folder.url.appendingPathComponent("inner/../film")
@@ -250,7 +250,7 @@ extension OverLoopback {
             #expect(try folder.names() == ["film", "inner"])
         }
 
-        @Test func ofTwoThatGoToOneFileByThemselvesTheLoserLeavesNothing() async throws {
+        @Test func supersededDownloadToTheSameFileLeavesNothing() async throws {
             let files = FileServer(Self.content)
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -270,7 +270,7 @@ extension OverLoopback {
             try await eventually { try folder.names() == ["film"] }
         }
 
-        @Test func aFileThatIsCutAndGoneOnWithByTokenIsFetchedOnce() async throws {
+        @Test func fileResumedByTokensIsFetchedOnce() async throws {
             let files = FileServer(Self.content) { $0 <= 40 ? 3_000 + ($0 &* 7_919) % 5_000 : nil }
             let server = try MockServer { files.answer($0) }
             var (token, lengths) = (ResumeToken?.none, [Int64]())

@@ -116,7 +116,7 @@ extension OverLoopback {
 
         /// Of the caller's own, or of a method whose answer has no parts.
         @Test(arguments: [(HTTPMethod.get, "bytes=1000-1999"), (.post, nil)] as [(HTTPMethod, String?)])
-        func whatIsNotTheWholeOfAFileIsFetchedAsItIs(_ method: HTTPMethod, _ range: String?) async throws {
+        func requestForPartOfAFileIsSentUnchanged(_ method: HTTPMethod, _ range: String?) async throws {
             struct Part: DownloadRequest {
                 typealias Success = DownloadedFile
                 typealias Failure = RequestError

@@ -13,7 +13,7 @@ extension OverLoopback {
         private static let content = Data(count: 400_000)
 
         @Test(arguments: TransportUnderTest.all)
-        func whatIsReceivedAndSentIsToldExactly(_ transport: TransportUnderTest) async throws {
+        func receivedAndSentByteCountsAreExact(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .data(Self.content) }
             let queue = OperationQueue()
             queue.isSuspended = true

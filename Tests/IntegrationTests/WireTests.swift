@@ -82,7 +82,7 @@ extension OverLoopback {
                 Call.invalid("length") { $0.headers = ["Content-Length": "5"] },
             ]
         )
-        func whatIsUnfitForTheWireIsNeverSent(_ transport: TransportUnderTest, _ change: Call.Change) async throws {
+        func invalidHeadIsNeverSent(_ transport: TransportUnderTest, _ change: Call.Change) async throws {
             let server = try MockServer { _ in .noContent }
             var call = Call(server.url)
             change.apply(&call.http)

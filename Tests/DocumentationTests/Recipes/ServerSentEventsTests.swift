@@ -53,7 +53,7 @@ import Testing
         #expect(server.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test func whoHasSeenEnoughLeavesAndTheConnectionEnds() async throws {
+    @Test func breakingOutClosesTheConnection() async throws {
         let server = try MockServer()
         let silence = String(repeating: ": nothing new\n", count: 100)
         server.enqueue(
@@ -69,7 +69,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func whatIsNoFeedIsAnError() async throws {
+    @Test func otherContentTypeIsAnError() async throws {
         let server = try MockServer { _ in .json("[]") }
         let feed = OrderFeed(client: HTTPClient(baseURL: server.url))
 

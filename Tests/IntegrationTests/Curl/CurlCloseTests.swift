@@ -41,7 +41,7 @@ extension OverLoopback {
             #expect(server.requests.count == (wasUsed ? 1 : 0))
         }
 
-        @Test func transportThatIsLetGoOfFinishesWhatRuns() async throws {
+        @Test func releasedTransportFinishesItsTransfers() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let transcript = Transcript()
@@ -60,7 +60,7 @@ extension OverLoopback {
 
         /// What a receiver holds, such as an operation with a file, goes when the transfer is over, not when the next
         /// one comes.
-        @Test func transferThatIsOverIsLetGoOfWhileTheLoopSleeps() async throws {
+        @Test func finishedTransferIsReleasedWhileTheLoopSleeps() async throws {
             final class Receiver: Sendable {}
             let server = try MockServer { _ in .stalled }
             let transport = CurlTransport()

@@ -22,7 +22,7 @@ extension OverLoopback {
             #expect(server.connectionCount == 1)
         }
 
-        @Test func connectionThatWasClosedWhileNobodyUsedItIsReplaced() async throws {
+        @Test func idleConnectionClosedByTheServerIsReplaced() async throws {
             let server = try MockServer {
                 $0.connection == 0 ? .script([.send(Data(Self.answer.utf8)), .close]) : .text("new")
             }
@@ -85,7 +85,7 @@ extension OverLoopback {
 
         /// Junk that comes at once, and junk that comes when the transfer is over.
         @Test(arguments: junk, [false, true])
-        func junkBehindAnAnswerIsNoPartOfTheNext(_ junk: String, _ isLate: Bool) async throws {
+        func bytesAfterAResponseAreNoPartOfTheNext(_ junk: String, _ isLate: Bool) async throws {
             let (answered, sent) = (Gate(), Gate())
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
@@ -258,7 +258,7 @@ extension OverLoopback {
             FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).sock"
         }
 
-        @Test func unixSocketTakesWhateverHostIsNamed() async throws {
+        @Test func unixSocketAcceptsAnyHost() async throws {
             let path = Self.socketPath()
             defer { unlink(path) }
             let server = try RawListener(.unix(path: path)) { connection in
@@ -413,7 +413,7 @@ extension OverLoopback {
             #expect(await transport.run(URL(string: "http://example.invalid/")!).result == "cannotConnect")
         }
 
-        @Test func nobodyListens() async throws {
+        @Test func portWithoutAListenerIsAnError() async throws {
             let gone = try ClosedPort()
             let transport = CurlTransport()
 

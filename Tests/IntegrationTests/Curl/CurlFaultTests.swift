@@ -334,7 +334,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: ends + heads + lengths + codings)
-        func faultIsOneErrorOrAResult(_ row: Row) async throws {
+        func faultEndsWithOneErrorOrAResult(_ row: Row) async throws {
             let transcript = Transcript()
             let fault = row.response(head: transcript.head, content: transcript.content)
             let server = try MockServer { $0.path == "/next" ? .text("next") : fault }

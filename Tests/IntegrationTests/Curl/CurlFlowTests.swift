@@ -44,7 +44,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func pauseStopsThePeerAndResumeLetsItGoOn() async throws {
+        @Test func pauseStopsThePeerAndResumeContinues() async throws {
             let size = 64 << 20
             let flood = try Flood(limit: size)
             let transport = CurlTransport()
@@ -65,7 +65,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func receiverThatIsHeldUpStopsItsPeerAndNobodyElse() async throws {
+        @Test func blockedReceiverStopsOnlyItsPeer() async throws {
             let size = 64 << 20
             let flood = try Flood(limit: size)
             let server = try MockServer { _ in .text("hi") }
@@ -88,7 +88,7 @@ extension OverLoopback {
             #expect(held.violations == [])
         }
 
-        @Test func manyReceiversThatAreHeldUpHoldUpNobodyElse() async throws {
+        @Test func manyBlockedReceiversDelayNoOther() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             let gate = Gate()

@@ -71,7 +71,7 @@ extension OverLoopback {
         }
 
         /// A listener whose queue is full takes no more connections, and says nothing about it.
-        @Test func connectionThatNobodyTakesTimesOut() async throws {
+        @Test func unacceptedConnectionTimesOut() async throws {
             let listener = try Unattended()
             let transport = CurlTransport()
 

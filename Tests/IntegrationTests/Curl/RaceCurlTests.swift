@@ -179,7 +179,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func transportThatIsLetGoOfAtAnyMomentEndsItsTransfers() async throws {
+        @Test func transportReleasedAtAnyMomentEndsItsTransfers() async throws {
             let server = try MockServer { _ in .text("fast") }
 
             for number in 0..<Self.iterations {

@@ -56,7 +56,7 @@ import Testing
     }
 
     /// The server, in this process, has the other end of each: two descriptors and one thread for a transfer.
-    @Test(.tags(.alone)) func multitudeThatHangsHindersNobodyAndIsCancelledAtOnce() async throws {
+    @Test(.tags(.alone)) func manyStalledTransfersDelayNoOtherAndAreCancelledAtOnce() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let most = Int(min(limit.rlim_cur, 1 << 20)) / 2 - 500

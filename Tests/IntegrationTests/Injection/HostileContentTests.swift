@@ -64,7 +64,7 @@ extension OverLoopback {
             "{\"a\":1,\"a\":2", "[1,]", "\u{FEFF}[", String(repeating: "\"", count: 99_999),
             "[\(String(repeating: "-", count: 99_999))",
         ])
-        func whatIsNoValueIsAnErrorAndNoTrap(_ content: String) async throws {
+        func invalidValueIsAnErrorAndNoTrap(_ content: String) async throws {
             let server = try MockServer { _ in .json(content) }
             let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
 

@@ -23,7 +23,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, Injection.all)
-        func nothingButWhatWasMeantArrives(_ transport: TransportUnderTest, _ place: Injection) async throws {
+        func onlyTheIntendedChangeArrives(_ transport: TransportUnderTest, _ place: Injection) async throws {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(
                 baseURL: server.url("/base?key=1"),

@@ -163,7 +163,7 @@ extension OverLoopback {
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true))
-        func whatComesBeforeTheResponseAndBehindItIsTold() async throws {
+        func informationalResponsesAndTrailersAreReported() async throws {
             let trust = try servers.authority
             let told = Locked<[String]>([])
             let client = HTTPClient(transport: transport) {

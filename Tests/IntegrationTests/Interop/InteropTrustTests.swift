@@ -61,7 +61,7 @@ extension OverLoopback {
             #expect(error?.reason?.hasPrefix("there are no authorities") == true)
         }
 
-        @Test func environmentSaysWhomToTrustAndARequestOverridesIt() async throws {
+        @Test func trustOfTheEnvironmentIsOverriddenByARequest() async throws {
             let queue = TrustingQueue(try servers.authority)
             let url = try servers.url(.trusted)
 

@@ -20,7 +20,7 @@ extension OverLoopback {
     )
     struct InteropVolumeTests {
         @Test(arguments: [true, false])
-        func aFullDiskIsAnErrorAndNothingIsLeft(isKept: Bool) async throws {
+        func fullDiskIsAnErrorAndLeavesNothing(isKept: Bool) async throws {
             let volume = URL(fileURLWithPath: try #require(smallVolume), isDirectory: true)
             let server = try MockServer { _ in
                 .status(.ok, headers: [.eTag: "\"v1\""], body: DownloadTests.content)

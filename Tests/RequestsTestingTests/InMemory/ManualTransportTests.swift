@@ -50,7 +50,7 @@ import Testing
         #expect(transfer.cancelCount == 2 && events.withLock { $0.isEmpty })
     }
 
-    @Test func whoWaitsCanBeCancelled() async throws {
+    @Test func waiterCanBeCancelled() async throws {
         try send()
         let transfer = try await transport.awaitTransfer()
         let tasks = [

@@ -71,7 +71,7 @@ struct InteropFaultTests {
         #expect(result.output.split(separator: "\n").map(String.init) == expected)
     }
 
-    @Test func anAnswerBeforeTheContentIsSeenByWhoeverStillSends() async throws {
+    @Test func responseBeforeTheContentReachesTheSendingClient() async throws {
         var configuration = MockServer.Configuration()
         configuration.bodyLimit = 1000
         let server = try MockServer(configuration: configuration)

@@ -124,7 +124,7 @@ import Testing
         #expect(server.requests.map(\.body.count) == [10, 10])
     }
 
-    @Test func aRequestBeyondTheRecordIsNotWaitedForInVain() async throws {
+    @Test func waitForAnUnrecordedRequestThrows() async throws {
         let server = try server { $0.recordLimit = 1 }
         let client = try RawClient(port: server.port)
         client.get("/0")

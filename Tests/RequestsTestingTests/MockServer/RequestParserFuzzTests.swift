@@ -35,7 +35,7 @@ import Testing
         events.map { if case .malformed = $0 { .malformed(.badRequest, "") } else { $0 } }
     }
 
-    @Test func whateverComesTheSplitMakesNoDifference() {
+    @Test func splitOfTheBytesMakesNoDifference() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let bytes = Array(fuzz.text(of: Self.pieces).utf8)

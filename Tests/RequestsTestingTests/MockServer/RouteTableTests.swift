@@ -65,7 +65,7 @@ import Testing
         #expect(table.match(.post, target: "/a", path: "/a") == nil)
     }
 
-    @Test func aMalformedTemplateIsToldToWhoeverAsks() throws {
+    @Test func malformedTemplateIsReportedToTheClient() throws {
         let server = try MockServer()
         server.route(.get, "/recipes/{id", .text("recipe"))
 

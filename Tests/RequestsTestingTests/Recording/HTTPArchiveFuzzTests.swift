@@ -73,7 +73,7 @@ import Testing
         #expect(readable > Scale.fuzz() / 4)
     }
 
-    @Test func whatIsReadIsWrittenTheSame() throws {
+    @Test func readArchiveIsWrittenUnchanged() throws {
         var random = SeededRandom(seed)
         for _ in 0..<Scale.fuzz(weight: 200) {
             let json: JSONValue = ["log": ["entries": [entry(&random)]]]

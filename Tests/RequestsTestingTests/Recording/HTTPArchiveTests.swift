@@ -45,13 +45,13 @@ import Testing
             "entry 0 (GET https://a/): response.content.text isn't base64"
         ),
     ])
-    func whatIsMissingIsNamed(text: String, description: String) {
+    func missingRequiredMemberIsNamed(text: String, description: String) {
         let error = #expect(throws: ArchiveError.self) { try read(text) }
 
         #expect(error?.description == description)
     }
 
-    @Test func whatElseIsMissingIsUnknown() throws {
+    @Test func missingOptionalMemberIsUnknown() throws {
         let exchange = try read(
             entry: #"{"request":{"method":"GET","url":"https://a/"},"response":{"status":204}}"#
         )
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func whatWasCutStaysKnownAsCut() throws {
+    @Test func truncatedContentStaysMarkedAsIncomplete() throws {
         var exchange = sample.exchanges[0]
         exchange.response?.bodySize += 10
         exchange.requestBodySize += 5

@@ -70,7 +70,7 @@ import Testing
         #expect(reason?.contains("it has answered as often as it may") == true)
     }
 
-    @Test func whatWasNotRecordedIsRefusedWithTheNearest() async throws {
+    @Test func unrecordedRequestIsRefusedWithTheNearest() async throws {
         let stubber = HTTPStubber()
         stubber.replay(HTTPArchive([recorded("https://a/x?page=1", "1"), recorded("https://b/z", "1", .post)]))
 

@@ -261,7 +261,7 @@ import Testing
         #expect(stubber.requests.map(\.path) == ["/a", "/b"])
     }
 
-    @Test func whatIsLetThroughIsSentByTheNetwork() async throws {
+    @Test func passedThroughRequestIsSentByTheNetwork() async throws {
         let network = InMemoryTransport { .status(.ok, body: (try? $0.body.data()) ?? Data()) }
         let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
         let session = URLSession(configuration: configuration(stubber))

@@ -54,7 +54,7 @@ import Testing
         try stubber.verify()
     }
 
-    @Test func whatNoStubIsMeantForIsRefusedAndToldWhy() async throws {
+    @Test func unmatchedRequestIsRefusedWithReasons() async throws {
         stubber.stub(.method(.get), .path("/login"))
         stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]))
         stubber.stub(.method(.get), .host("other"), .path("/x"))
@@ -103,7 +103,7 @@ import Testing
         #expect(stubber.requests.map(\.body) == echoes)
     }
 
-    @Test func whatCannotBeReadIsAnError() async throws {
+    @Test func unreadableContentIsAnError() async throws {
         stubber.stub(.any)
         let body = HTTPBody.file(URL(fileURLWithPath: "/nowhere/x"))
 

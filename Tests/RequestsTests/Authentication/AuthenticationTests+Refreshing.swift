@@ -9,7 +9,7 @@ import Testing
 
 /// While a refresh is under way.
 extension AuthenticationTests {
-    @Test func aRefreshIsHandedWhatItSendsWith() async throws {
+    @Test func refreshReceivesTheClientToSendWith() async throws {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {
                 request.headers.set(.authorization(.bearer(token)))
@@ -45,7 +45,7 @@ extension AuthenticationTests {
         #expect(try logins.first?.body.data() == Data("old".utf8))
     }
 
-    @Test func whatRefusesTheRequestOfARefreshIsItsFailure() async {
+    @Test func errorOfTheRequestOfARefreshIsItsFailure() async {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {}
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
@@ -116,7 +116,7 @@ extension AuthenticationTests {
     }
 
     // Sharing the transfer of a request that waits for the refresh, the refresh would wait for itself.
-    @Test func aRefreshSharesNoTransferWithWhoWaitsForIt() async {
+    @Test func refreshSharesNoTransferWithItsWaiter() async {
         let waiting = Locked<TestQueue?>(nil)
         let authenticator = TokenAuthenticator { _ in
             let queue = try #require(waiting.withLock { $0 })
@@ -181,7 +181,7 @@ extension AuthenticationTests {
         #expect(desk.calls.count == 1)
     }
 
-    @Test func aLogoutFailsWhoWaitsAndForgetsWhatIsRefreshed() async {
+    @Test func logoutFailsWaitersAndDiscardsTheRefresh() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
         let queue = TestQueue(server(accepting: "new", sent), width: 2) { $0.interceptors = [interceptor] }
@@ -196,7 +196,7 @@ extension AuthenticationTests {
         #expect(interceptor.credential == nil && sent.count == 1)
     }
 
-    @Test func aLogoutFailsWhoWaitsToBeSent() async {
+    @Test func logoutFailsRequestsThatWaitToBeSent() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator)
         let transport = InMemoryTransport { _ in .status(.ok) }
@@ -234,7 +234,7 @@ extension AuthenticationTests {
         #expect(await first.ended().count == 1)
     }
 
-    @Test func aLoginMeanwhileLetsAllGoOn() async {
+    @Test func loginDuringARefreshResumesAllWaiters() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
         let queue = TestQueue(server(accepting: "login")) { $0.interceptors = [interceptor] }

@@ -52,7 +52,7 @@ import Testing
         if allAreSentBefore { #expect(sent.count == 2 * count) }
     }
 
-    @Test func aFailedRefreshFailsAllWhoWereSentBeforeItOnce() async {
+    @Test func failedRefreshFailsAllEarlierRequestsOnce() async {
         let count = Scale.pick(200, whole: 1000)
         let (sent, refreshes) = (Recorder<String?>(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in
@@ -71,7 +71,7 @@ import Testing
         #expect(refreshes.count == 1 && sent.count == count)
     }
 
-    @Test func whoComesAfterAFailedRefreshTriesAnew() async {
+    @Test func requestAfterAFailedRefreshStartsAnother() async {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -86,7 +86,7 @@ import Testing
         #expect(await results(1, on: queue).first?.value == "in")
     }
 
-    @Test func aHundredRequestsWithoutACredentialLogInOnce() async {
+    @Test func hundredRequestsWithoutACredentialLogInOnce() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "first", sent), width: 100) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator)]
@@ -115,7 +115,7 @@ import Testing
         #expect(interceptor.credential == "new")
     }
 
-    @Test func aCredentialThatIsBornStaleIsSentAllTheSame() async {
+    @Test func newCredentialThatIsStaleIsSentNonetheless() async {
         let authenticator = TokenAuthenticator(isStale: { _ in true }, renew: { _ in "new" })
         let queue = TestQueue(server(accepting: "new")) {
             $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
@@ -288,7 +288,7 @@ import Testing
         #expect(!transport.requests.isEmpty && !"\(transport.requests.map(\.headers))".contains("old"))
     }
 
-    @Test func whatCannotBeAppliedFailsTheRequest() async {
+    @Test func credentialThatCannotBeAppliedFailsTheRequest() async {
         struct Broken: Authenticator {
             func apply(_ key: String, to request: inout HTTPRequest) throws { throw SampleError() }
             func refresh(_ key: String?) async throws -> String { "new" }

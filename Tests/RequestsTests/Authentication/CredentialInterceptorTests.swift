@@ -105,7 +105,7 @@ import Testing
         #expect(asked.count == 0 && transport.requests.count == 1)
     }
 
-    @Test func whereTheAppHasNothingTheChallengeStands() async {
+    @Test func withoutCredentialsTheChallengeIsTheResponse() async {
         let transport = server(#"Basic realm="r""#)
 
         let result = await run(transport, CredentialInterceptor { _, _ in nil }, WireRequest())
@@ -122,7 +122,7 @@ import Testing
         #expect(asked.count == 0)
     }
 
-    @Test func whereARedirectLedIsNotAnswered() async {
+    @Test func challengeAfterARedirectIsNotAnswered() async {
         let asked = Recorder<String>()
         let transport = InMemoryTransport { request in
             request.url == home
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: [("a:b", "p"), ("u", "p\r\nX: y"), ("u\0", "p")])
-    func whatNoFieldCanBearIsATypedError(user: String, password: String) async {
+    func credentialsInvalidInAFieldAreATypedError(user: String, password: String) async {
         let transport = server(#"Basic realm="r""#)
 
         let result = await run(transport, answering(user, password), WireRequest())

@@ -158,7 +158,7 @@ import Testing
         #expect(Self.apply(row.input, to: &machine) == row.outcome)
     }
 
-    @Test func theNextRefreshWaitsForTheEndOfOneThatIsOfNoUseAnyMore() {
+    @Test func nextRefreshWaitsForTheEndOfAnObsoleteOne() {
         var machine = Machine("a", window: nil)
 
         let outcomes = [
@@ -217,7 +217,7 @@ import Testing
 }
 
 @Suite(.bounded) struct CredentialMachineFuzzTests {
-    @Test func everyWaiterIsLetGoOnceAndOneRefreshIsUnderWay() {
+    @Test func everyWaiterIsReleasedOnceAndOneRefreshIsUnderWay() {
         var fuzz = Fuzz()
         var machine = CredentialMachine<Int, Int>(0, window: RefreshWindow(limit: 3, duration: .seconds(5)))
         var waiting: Set<Int> = []

@@ -40,7 +40,7 @@ import Testing
         #expect(runs.elements == [.forbidden])
     }
 
-    @Test func whatDoesNotHelpIsNotRepeated() async {
+    @Test func uselessRecoveryIsNotRepeated() async {
         let (sent, runs) = (Recorder<Void>(), Recorder<Void>())
         let queue = TestQueue(server(Locked(false), sent)) {
             $0.interceptors = [.recover(on: [.forbidden]) { _ in runs.record(()) }]

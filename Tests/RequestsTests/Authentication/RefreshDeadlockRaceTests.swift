@@ -199,7 +199,7 @@ import Testing
         own.withLock { $0 = nil }
     }
 
-    @Test func clientThatIsLetGoOfInARefreshLetsItsRequestsEnd() async throws {
+    @Test func clientReleasedDuringARefreshLetsItsRequestsEnd() async throws {
         let (desk, door) = (RefreshDesk(), Door())
         weak var weakClient: HTTPClient?
         let operations = {
@@ -220,7 +220,7 @@ import Testing
         #expect(desk.calls.count == 1)
     }
 
-    @Test func refreshWhoseClientIsGoneFailsAllWhoWait() async throws {
+    @Test func refreshOfAReleasedClientFailsAllWaiters() async throws {
         let door = Door()
         let operations = {
             let client = client(door, width: 8)

@@ -112,7 +112,7 @@ import Testing
         #expect(before?.headers[.authorization] == nil && after?.headers[.authorization] == nil)
     }
 
-    @Test func whatTheRequestBringsGoesWhereItGoes() async {
+    @Test func secretsOfTheRequestAreSentToItsAddress() async {
         var request = HTTPRequest("x")
         request.headers[.authorization] = "Bearer own"
         request.authentication = .header(Self.token, "own")
@@ -122,7 +122,7 @@ import Testing
         #expect(sent?.headers[.authorization] == "Bearer own" && sent?.headers[Self.token] == "own")
     }
 
-    @Test func whatAnInterceptorSetsForTheNewOriginGoesThere() async {
+    @Test func secretSetForTheNewOriginIsSentThere() async {
         let sent = await sent([
             .adapting {
                 $0.host = "mirror.example"

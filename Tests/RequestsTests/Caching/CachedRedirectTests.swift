@@ -67,7 +67,7 @@ import Testing
         #expect(asked.count == 0 && transport.requests.count == 3)
     }
 
-    @Test func whoSendsAgainWhatARedirectLedToHasChosenTheAddress() async throws {
+    @Test func redirectedRequestSentByTheCallerIsAtItsOrigin() async throws {
         let transport = transport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let first = queue.addRequest(HTTPRequest("\(raw: address)"))

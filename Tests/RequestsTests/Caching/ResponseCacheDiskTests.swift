@@ -29,7 +29,7 @@ import Testing
         #expect(try cache().content(for: CacheSample.get()) == nil)
     }
 
-    @Test func whatIsReadFromDiskIsInMemoryThen() throws {
+    @Test func recordReadFromDiskIsKeptInMemory() throws {
         try cache().store(CacheSample.response(), for: CacheSample.get())
         let cache = try cache(memoryLimit: 1 << 20)
         #expect(cache.memorySize == 0)
@@ -58,7 +58,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get(Self.url(1))) == nil)
     }
 
-    @Test func whatIsUsedInMemoryStaysOnDisk() throws {
+    @Test func recordUsedInMemoryStaysOnDisk() throws {
         let cache = try cache(diskLimit: 32 * 4096, memoryLimit: 1 << 20)
         for index in 0..<Scale.pick(80, whole: 200) {
             clock.advance(by: 0.01)

@@ -84,7 +84,7 @@ import Testing
         #expect(missed.withLock { $0 } == 0)
     }
 
-    @Test func whatIsReadOrWrittenDuringARemovalIsGoneAfterIt() throws {
+    @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
         let clock = WallClock()
         let cache = try ResponseCache(directory: directory.url, now: { clock.now })
         let request = Self.request(1, 1)

@@ -232,7 +232,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get(other)) != nil)
     }
 
-    @Test(arguments: Place.allCases) func whatIsRemovedIsGone(place: Place) throws {
+    @Test(arguments: Place.allCases) func removedResponseIsGone(place: Place) throws {
         let cache = try cache(place)
         let other = URL(string: "https://api.example.com/todos/2")!
         cache.store(CacheSample.response(), for: CacheSample.get([.authorization: "Bearer a"]))
@@ -248,7 +248,7 @@ import Testing
         #expect(cache.diskSize == 0)
     }
 
-    @Test(arguments: Place.allCases) func whatWasUnderWayDuringARemovalIsNotKept(place: Place) throws {
+    @Test(arguments: Place.allCases) func responseUnderWayDuringARemovalIsNotKept(place: Place) throws {
         let cache = try cache(place)
         let removals: [@Sendable (ResponseCache) -> Void] = [
             { $0.removeAll() }, { $0.remove(for: CacheSample.url) },

@@ -53,7 +53,7 @@ import Testing
         #expect(try !String(contentsOf: file, encoding: .utf8).contains("\"a\""))
     }
 
-    @Test func whatIsRemovedIsGoneFromTheFile() throws {
+    @Test func removedCookieIsRemovedFromTheFile() throws {
         let jar = try jar()
         jar.receive("a=1; Max-Age=60", "b=2; Max-Age=60", "c=3; Max-Age=60", "d=4; Max-Age=60", from: "https://h/")
 
@@ -67,7 +67,7 @@ import Testing
         #expect(try self.jar().cookies.isEmpty)
     }
 
-    @Test func whatWasNeededStaysTheNextTimeToo() throws {
+    @Test func recentlyUsedCookiesStayInTheFile() throws {
         let jar = try jar()
         for index in 0..<50 { jar.receive("a\(index)=b; Path=/\(index); Max-Age=60", from: "https://h/") }
         #expect(jar.sent(to: "https://h/0") == "a0=b")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func fileThatCannotBeWrittenIsToldAndTriedAgain() throws {
+    @Test func failedWriteIsReportedAndRetried() throws {
         let jar = try jar()
         try FileManager.default.removeItem(at: folder)
         jar.receive("a=1; Max-Age=60", from: "https://h/")

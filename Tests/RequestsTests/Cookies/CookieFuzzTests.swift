@@ -36,7 +36,7 @@ import Testing
         return areNames && labels[0].count == 2 && labels[0] == labels[1]
     }
 
-    @Test func nobodyGetsWhatIsNotTheirs() throws {
+    @Test func cookiesGoOnlyToTheirHosts() throws {
         var fuzz = Fuzz()
         let clock = CookieClock()
         var jar = CookieJar { clock.now }
@@ -70,7 +70,7 @@ import Testing
         #expect(count > Scale.fuzz() / 4)
     }
 
-    @Test func whateverIsThereStaysWithinItsBounds() {
+    @Test func cookiesStayWithinTheirLimits() {
         var fuzz = Fuzz()
         let clock = CookieClock()
         let jar = CookieJar { clock.now }

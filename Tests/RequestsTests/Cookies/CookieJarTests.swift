@@ -52,7 +52,7 @@ import Testing
         #expect(self.jar().cookies.isEmpty)
     }
 
-    @Test(.tags(.behaviour)) func whatIsPickedGoes() throws {
+    @Test(.tags(.behaviour)) func selectedCookiesAreRemoved() throws {
         let jar = jar()
         jar.receive("a=1", "b=2; Secure", "c=3", from: "https://h/")
 
@@ -65,7 +65,7 @@ import Testing
         #expect(jar.cookies.isEmpty && jar.sent(to: "https://h/") == "")
     }
 
-    @Test(.tags(.behaviour)) func whatIsSetAnewWhileItIsPickedStays() {
+    @Test(.tags(.behaviour)) func cookieReplacedDuringItsRemovalStays() {
         let jar = jar()
         jar.receive("a=1", "b=1", from: "https://h/")
 

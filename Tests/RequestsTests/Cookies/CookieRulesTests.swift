@@ -54,7 +54,7 @@ import Testing
             ("127.0.0.1", "127.1", []), ("[::1]", nil, ["[::1]", "[0::1]"]), ("[::1]", "[::1]", []), ("[::1]", "1", []),
         ] as [(String, String?, [String])]
     )
-    func domainDecidesWhoGetsTheCookie(host: String, domain: String?, hosts: [String]) {
+    func domainDecidesWhichHostsGetTheCookie(host: String, domain: String?, hosts: [String]) {
         let jar = jar()
 
         jar.receive("a=b" + (domain.map { "; Domain=\($0)" } ?? ""), from: "https://\(host)/")

@@ -64,7 +64,7 @@ import Testing
         init(_ life: Census.Life) { self.life = life }
     }
 
-    @Test func whatWasWaitedForIsLetGoOf() async {
+    @Test func finishedDependencyIsReleased() async {
         let census = Census()
         let last = AsynchronousOperation()
         do {

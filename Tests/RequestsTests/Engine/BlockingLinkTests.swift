@@ -47,7 +47,7 @@ import Testing
         return HTTPClient(maxConcurrentRequests: width, transport: transport) { $0.interceptors = [blocking] }
     }
 
-    @Test func thoseThatBlockHoldUpNoOtherRequest() async throws {
+    @Test func blockingInterceptorsDelayNoOtherRequest() async throws {
         let client = makeClient()
         // On Linux, Dispatch takes a second to replace a thread that blocks.
         let count = Scale.pick(1, whole: 4) * ProcessInfo.processInfo.activeProcessorCount

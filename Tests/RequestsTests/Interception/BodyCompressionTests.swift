@@ -111,7 +111,7 @@ import Testing
         #expect(try sent.body.data() == Gzip.compress(expected))
     }
 
-    @Test(.tags(.behaviour)) func whatTheEncodingThrowsIsTheFailure() async throws {
+    @Test(.tags(.behaviour)) func errorOfTheEncodingIsTheFailure() async throws {
         let body = HTTPBody { throw SampleError() }
 
         await #expect(throws: RequestError.self) { try await adapted(body) }

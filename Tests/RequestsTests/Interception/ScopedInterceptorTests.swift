@@ -54,7 +54,7 @@ import Testing
     }
 
     /// What a limited interceptor sends isn't its own to change, as it is with one for all requests.
-    @Test func whatAskedForCredentialsIsNotAskedForThem() async throws {
+    @Test func requestForCredentialsIsNotAuthenticated() async throws {
         let transport = InMemoryTransport { request in
             request.headers.contains(.authorization)
                 ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])

@@ -40,7 +40,7 @@ import Testing
         #expect(await transfer.states.first(2) == [true, false])
     }
 
-    @Test func whatComesInAPauseMakesItLonger() async {
+    @Test func contentDuringAPauseExtendsIt() async {
         let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock))
         throttle.note(data(500))
         _ = await clock.sleeps.first(1)
@@ -117,7 +117,7 @@ import Testing
         #expect(operation.result?.error?.code == .connectionLost)
     }
 
-    @Test func whoWaitsForOthersCanBeCancelled() async throws {
+    @Test func transferThatWaitsForOthersCanBeCancelled() async throws {
         let steps = ManualTransport()
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(500)
@@ -131,7 +131,7 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled && steps.transfers.isEmpty)
     }
 
-    @Test func whatIsSentCountsOnce() async {
+    @Test func sentContentCountsOnce() async {
         let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock))
 
         throttle.note(.sent(400, of: 1000))

@@ -81,7 +81,7 @@ import Testing
         #expect(sent.elements == ["/first", "/high", "/low"])
     }
 
-    @Test func whatIsCancelledWhileItWaitsIsNotSentAndCostsNothing() async {
+    @Test func waitingRequestThatIsCancelledIsNotSentAndTakesNoToken() async {
         let gate = Gate()
         let sent = Recorder<Void>()
         let transport = InMemoryTransport { _ in

@@ -55,7 +55,7 @@ import Testing
         #expect(asked.nextToken(at: .seconds(131)) == rested.nextToken(at: .seconds(131)))
     }
 
-    @Test func timeThatGoesBackIsNoTime() {
+    @Test func timeThatGoesBackCountsAsZero() {
         var bucket = TokenBucket(1, per: .seconds(1))
         bucket.take(1)
 

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func ofOneNameAreReadWhatIsReadOfAll(_ row: Row) {
+    func fieldsOfOneNameAreReadLikeAllFields(_ row: Row) {
         let head = Array("HTTP/1.1 200 OK\r\n\(row.lines)\r\n".utf8)
         let all = HTTPHeaders(rawHead: head)
 

@@ -136,7 +136,7 @@ import Testing
         #expect(request.headers == [.accept(.json)] && request.method == .query)
     }
 
-    @Test func whatCannotBeSentIsRefusedAlsoWhenFoundationHeldIt() throws {
+    @Test func invalidFieldIsRefusedAlsoFromAURLRequest() throws {
         for field in [HTTPField("X", "a\r\nX-Evil: 1"), HTTPField("X\r\nX-Evil", "1")] {
             var foundations = URLRequest(url: home)
             foundations.headers = [field]
@@ -230,7 +230,7 @@ import Testing
             ),
         ] as [(RunningProgram, String)]
     )
-    func whateverTheBundleSaysTheAgentIsValid(program: RunningProgram, start: String) {
+    func userAgentIsValidForAnyBundle(program: RunningProgram, start: String) {
         #expect(program.userAgent == start + " " + RunningProgram.library)
         #expect(program.userAgent.isFieldValue)
     }

@@ -66,7 +66,7 @@ import Testing
         _ = try types(body: .json([])) { #expect($0.headers[.contentType] == "application/json") }
     }
 
-    @Test func whatTheEncodingThrowsComesOut() {
+    @Test func errorOfTheEncodingIsThrown() {
         #expect(throws: EncodingError.self) { try types(body: .json(Double.nan)) }
     }
 }

@@ -92,7 +92,7 @@ import Testing
         #expect(transport.requests.map(\.timeout) == [.seconds(60), timeout ?? .seconds(5)])
     }
 
-    @Test func whatOnlyASessionKnowsReachesItsTransport() throws {
+    @Test func sessionOptionsReachTheTransport() throws {
         var original = URLRequest(url: server)
         original.networkServiceType = .background
         original.httpShouldHandleCookies = false

@@ -71,7 +71,7 @@ import Testing
         )
     }
 
-    @Test func whatComesBeforeTheResponseAndBehindItIsToldBetweenTheEndsOfItsAttempt() async throws {
+    @Test func informationalResponsesAndTrailersAreReportedWithinTheirAttempt() async throws {
         let log = Log()
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.monitors = [log] }
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// A transport lets go of a transfer when it likes to, which ends nothing that has ended, and nothing else.
-    @Test func aTransferThatIsLetGoOfLateEndsNoOther() async throws {
+    @Test func transferThatEndsAgainEndsNoOther() async throws {
         let log = Log()
         let transport = ManualTransport()
         let operation = TestQueue(transport) { $0.monitors = [log] }.addRequest(request)
@@ -164,7 +164,7 @@ import Testing
         )
     }
 
-    @Test func aRefreshIsToldOfEachThatWaitsForIt() async {
+    @Test func refreshIsReportedForEachWaiter() async {
         let log = Log()
         let transport = InMemoryTransport { request in
             request.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized)
@@ -189,7 +189,7 @@ import Testing
         )
     }
 
-    @Test func aRefreshThatNobodyWaitsForAnyMoreEndsForWhoWasCalledOff() async {
+    @Test func refreshEndsForACancelledWaiter() async {
         let (log, desk) = (Log(), RefreshDesk())
         let queue = TestQueue {
             $0.monitors = [log]
@@ -206,7 +206,7 @@ import Testing
         #expect(log.texts == ["made", "started", "refresh", "refresh refused", "cancelled"])
     }
 
-    @Test(arguments: [true, false]) func aChallengeIsToldWithWhatComesOfIt(isAnswered: Bool) async throws {
+    @Test(arguments: [true, false]) func challengeIsReportedWithItsOutcome(isAnswered: Bool) async throws {
         let log = Log()
         let transport = InMemoryTransport.answering([
             .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="kitchen""#]), .status(.ok),

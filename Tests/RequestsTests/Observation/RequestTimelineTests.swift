@@ -97,7 +97,7 @@ import Testing
         #expect(entry.made == .milliseconds(10) && entry.ended == .milliseconds(10))
     }
 
-    @Test(.tags(.behaviour)) func timesThatAreNoneDontTrap() {
+    @Test(.tags(.behaviour)) func invalidTimesDontTrap() {
         for interval in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             let recorder = RecordingMonitor { Date(timeIntervalSinceReferenceDate: interval) }
             SampleOperation(1, monitor: recorder).runThroughEverything()

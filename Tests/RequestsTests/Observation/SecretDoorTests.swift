@@ -244,7 +244,7 @@ import Testing
         for value in values { expectNoSecret(in: value, "\(type(of: value))") }
     }
 
-    @Test func whatIsAskedForByALoudNameIsShown() throws {
+    @Test func secretIsShownByAnExplicitName() throws {
         let request = HTTPRequest(url: home, method: .post, body: .form(["password": Self.marker]))
 
         #expect(try request.cURL(revealingSecrets: true).contains(Self.marker))

@@ -23,7 +23,7 @@ import Testing
         #expect(meter.finish(1000) == nil)
     }
 
-    @Test func whatIsHeldBackIsToldWhenItIsDue() {
+    @Test func heldBackProgressIsReportedWhenDue() {
         var meter = ProgressMeter(interval: .milliseconds(100))
         _ = meter.begin(total: nil, time: .seconds(1))
         #expect(meter.due == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(meter.finish(500) == progress(500, of: 500))
     }
 
-    @Test func aTotalThatTurnsOutWrongIsNone() {
+    @Test func wrongTotalIsDropped() {
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 10, time: .zero)
 

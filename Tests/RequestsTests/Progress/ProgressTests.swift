@@ -44,7 +44,7 @@ import Testing
 
     // MARK: What is told
 
-    @Test(.tags(.behaviour)) func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async throws {
+    @Test(.tags(.behaviour)) func receivedBytesAreReportedAtIntervalsAndExactlyAtTheEnd() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let transfer = try await steps.awaitTransfer()
@@ -78,7 +78,7 @@ import Testing
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
     }
 
-    @Test(.tags(.behaviour), arguments: [true, false]) func whoAsksWhenAllIsOverIsToldTheExactEnd(
+    @Test(.tags(.behaviour), arguments: [true, false]) func lateObserverGetsTheExactEnd(
         isDownload: Bool
     ) async throws {
         let folder = try TemporaryFolder()
@@ -126,7 +126,7 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(1000, of: 1000)])
     }
 
-    @Test(.tags(.behaviour)) func whatIsSentIsToldApart() async throws {
+    @Test(.tags(.behaviour)) func sentBytesAreReportedSeparately() async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let (sent, received) = (record(operation, .upload), record(operation))
@@ -187,7 +187,7 @@ import Testing
 
     // MARK: When one asks
 
-    @Test(.tags(.behaviour)) func whoAsksLateHearsWhatWas() async throws {
+    @Test(.tags(.behaviour)) func lateObserverBeginsWithTheLastProgress() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "100"]))
@@ -216,7 +216,7 @@ import Testing
         #expect(await operation.progressUpdates().reduce(0) { count, _ in count + 1 } == 1)
     }
 
-    @Test func nothingIsMadeUnlessSomebodyAsks() async throws {
+    @Test func progressIsNotCreatedWithoutAnObserver() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head())

@@ -37,7 +37,7 @@ import Testing
         #expect(meter.progress.isIdle && "\(meter.progress)" == "2 of 2 requests")
     }
 
-    @Test func whatHasToBeSentIsHalfOfIt() {
+    @Test func uploadIsHalfOfTheProgress() {
         var meter = QueueMeter()
         _ = meter.add(ids[0])
 

@@ -188,7 +188,7 @@ import Testing
         #expect(activity.count == 0)
     }
 
-    @Test func whatLimitsIsWholeAfterAStorm() async throws {
+    @Test func limitersAreIntactAfterManyCancels() async throws {
         let storm = Storm(200)
         let client = client(storm, [])
         let operations = (0..<200).map { number in
@@ -207,7 +207,7 @@ import Testing
         for operation in later { #expect(try await operation.value() == "x") }
     }
 
-    @Test func clientThatIsLetGoOfInAStormGoesAway() async throws {
+    @Test func clientReleasedDuringManyCancelsIsDeallocated() async throws {
         let (storm, census) = (Storm(300), Census())
         let ends = Recorder<Int>()
         weak var weakClient: HTTPClient?

@@ -60,7 +60,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test(.tags(.behaviour)) func aStreamOfBeforeIsGoneOnWith() async throws {
+    @Test(.tags(.behaviour)) func streamResumesAfterAnEarlierEvent() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
         let stream = queue(transport).events(HTTPRequest(url: home), lastEventID: "41")
 
@@ -89,7 +89,7 @@ import Testing
         #expect(error == nil && transport.requests.count == 2)
     }
 
-    @Test(.tags(.behaviour)) func whatIsNoEventStreamFails() async throws {
+    @Test(.tags(.behaviour)) func otherContentTypeFails() async throws {
         let html = InMemoryTransport { _ in .status(.ok, headers: [.contentType: "text/html"]) }
         let missing = InMemoryTransport { _ in .status(.notFound, body: Data("gone".utf8)) }
 

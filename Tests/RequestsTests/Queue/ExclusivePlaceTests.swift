@@ -163,7 +163,7 @@ extension Operation {
 
 /// What a group tells at its end, and where.
 @Suite(.bounded, .tags(.behaviour)) struct GroupEndTests {
-    @Test func whatIsAddedToAGroupThatIsOverCompletesOnItsQueue() async throws {
+    @Test func operationAddedToAFinishedGroupCompletesOnItsQueue() async throws {
         let label = DispatchQueue(label: "completions")
         label.setSpecific(key: Self.key, value: true)
         let base = OperationQueue()

@@ -53,7 +53,7 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.value == "" })
     }
 
-    @Test func whatWaitsForItsTurnTakesNoPlaceInItsQueue() async throws {
+    @Test func waitingOperationTakesNoPlaceInItsQueue() async throws {
         let category = category()
         let (transport, quick) = (ManualTransport(), InMemoryTransport { _ in .status(.ok) })
         let first = TestQueue(transport).addRequest(Self.request("first", [category]))
@@ -231,7 +231,7 @@ import Testing
         await group.end()
     }
 
-    @Test func whatAMemberWaitsForAndTheGroupHoldsUpIsRefused() async throws {
+    @Test func cycleOfAMemberAndItsGroupIsRefused() async throws {
         let category = category()
         let queue = TestQueue()
         let began = Recorder<Void>()

@@ -79,7 +79,7 @@ import Testing
         #expect(await calls().count == 1)
     }
 
-    @Test func whatDependsOnItRunsAfterAllMembersAndItsCompletion() async {
+    @Test func dependentRunsAfterAllMembersAndTheCompletion() async {
         let queue = TestQueue()
         let events = Recorder<String>()
         let serial = OperationQueue()
@@ -276,7 +276,7 @@ import Testing
         #expect(await completions.first(1).map(codes) == [[.cancelled, .cancelled]])
     }
 
-    @Test func aGroupThatIsOverIsLetGoOf() async {
+    @Test func finishedGroupIsDeallocated() async {
         let census = Census()
         do {
             let queue = TestQueue()

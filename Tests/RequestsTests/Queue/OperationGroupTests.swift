@@ -58,7 +58,7 @@ import Testing
         #expect(group.results == nil && transport.requests.count == 1)
     }
 
-    @Test func whatTheClosureThrowsIsTheFailureOfTheGroup() async {
+    @Test func errorOfTheClosureIsTheFailureOfTheGroup() async {
         let queue = TestQueue(echo)
         let first = queue.addRequest(Self.request("a"))
 
@@ -191,7 +191,7 @@ import Testing
         try await eventually { queue.operations.isEmpty }
     }
 
-    @Test func whatIsAddedToAGroupThatIsOverIsCancelled() async {
+    @Test func operationAddedToAFinishedGroupIsCancelled() async {
         let queue = TestQueue()
         let group = queue.addOperationGroup { _ in 1 }
         await group.end()
@@ -255,7 +255,7 @@ import Testing
         holder.finish()
     }
 
-    @Test func whatRunsInTheClosureHasTheTaskLocalsOfTheCaller() async throws {
+    @Test func closureHasTheTaskLocalsOfTheCaller() async throws {
         let queue = TestQueue()
 
         let group = Self.$mark.withValue("here") { queue.addOperationGroup { _ in Self.mark } }

@@ -349,7 +349,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func whatAClosureThrowsIsTheErrorOfTheRequest() async {
+    @Test func errorOfAClosureIsTheErrorOfTheRequest() async {
         let transport = InMemoryTransport { _ in .json("[1]") }
         let (pages, error) = await collect(
             client(transport).pages(Get<[Int]>("items"), by: .next { _, _ in throw Failure() })

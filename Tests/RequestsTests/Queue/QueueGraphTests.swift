@@ -74,7 +74,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func whatIsFinishedOrElsewhereIsThereAsLongAsSomethingDependsOnIt() async {
+    @Test func finishedOrForeignOperationIsShownWhileAnotherDependsOnIt() async {
         let other = TestQueue(isSuspended: true)
         let elsewhere = other.addRequest(TextRequest(identifier: "elsewhere"))
         let done = TestQueue().addRequest(TextRequest(identifier: "done"))
@@ -93,7 +93,7 @@ import Testing
         for queue in [queue, other] { queue.base.cancelAllOperations() }
     }
 
-    @Test func whatRunsIsExecuting() async {
+    @Test func runningOperationIsExecuting() async {
         let sent = Recorder<TransportRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         queue.addRequest(TextRequest())

@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func lettingGoOfTheQueueAgainstItsWork() async {
+    @Test func releaseOfTheQueueAgainstItsWork() async {
         await race { request in
             var queue: TestQueue? = TestQueue(width: 1)
             let probe = Probe(request, on: queue!)

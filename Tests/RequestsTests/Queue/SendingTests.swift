@@ -47,7 +47,7 @@ import Testing
         #expect(result.error?.response?.headers["X-Count"] == "3" && result.error?.attempts.count == 1)
     }
 
-    @Test func whatACacheAnswersHasAResponseAndNoAttempts() async throws {
+    @Test func cachedResponseHasNoAttempts() async throws {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("a".utf8))
         }

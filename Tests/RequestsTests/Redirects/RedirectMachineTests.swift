@@ -52,7 +52,7 @@ import Testing
         return next
     }
 
-    @Test(arguments: rows) func theStatusSaysWhatBecomesOfMethodAndBody(_ row: Row) throws {
+    @Test(arguments: rows) func statusDecidesMethodAndBody(_ row: Row) throws {
         let headers: HTTPHeaders = [.contentType: "text/plain", "Content-Language": "en", .accept: "*/*"]
         let hasBody = row.method != .head
         let request = HTTPRequest(
@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: [
         ("https://example.com/b", true), ("https://third.com/", false), ("http://example.com/", false),
     ])
-    func whereAClosureLeadsIsJudgedAsWhereTheRedirectLeads(address: String, areKept: Bool) throws {
+    func targetOfAClosureIsTreatedLikeThatOfARedirect(address: String, areKept: Bool) throws {
         let target = try #require(URL(string: address))
         let policy = RedirectPolicy.follow().modifying { next, _ in
             var next = next
@@ -202,7 +202,7 @@ import Testing
     }
 
     @Test(arguments: [("/other", true), ("//other.com/", false)])
-    func whereTheCredentialsStayTheirGenerationDoes(location: String, isKept: Bool) {
+    func credentialGenerationIsKeptWithTheCredentials(location: String, isKept: Bool) {
         var request = HTTPRequest(url: home, headers: Self.secrets)
         let somebody = ObjectIdentifier(Census())
         request.credentialGenerations[somebody] = 7
@@ -256,7 +256,7 @@ import Testing
             (RedirectPolicy.refuse, 302, "/x"), (.follow(), 200, "/x"), (.follow(), 300, "/x"), (.follow(), 304, "/x"),
             (.follow(), 305, "/x"), (.follow(), 404, "/x"), (.follow(), 302, nil),
         ] as [(RedirectPolicy, Int, String?)]
-    ) func whatIsNoRedirectIsDelivered(
+    ) func otherResponsesAreDelivered(
         policy: RedirectPolicy,
         status: Int,
         location: String?

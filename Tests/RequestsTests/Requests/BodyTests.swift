@@ -18,7 +18,7 @@ import Testing
         ClosureInterceptor(retry: { _, context in context.attempt < count ? .retry : .fail })
     }
 
-    @Test func whatIsSentIsEncodedAndHasItsFields() async throws {
+    @Test func sentBodyIsEncodedWithItsFields() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.headers = [.contentType: "client/x", .accept: "a/b"] }
 
@@ -163,7 +163,7 @@ import Testing
         case interceptor
     }
 
-    @Test(arguments: Reader.allCases) func whatIsSignedIsWhatIsSent(reader: Reader) async throws {
+    @Test(arguments: Reader.allCases) func signedBytesAreTheSentBytes(reader: Reader) async throws {
         let (signed, encoded) = (Recorder<Data?>(), Recorder<Void>())
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {

@@ -55,7 +55,7 @@ import Testing
     }
 
     /// Between the result and the completions, monitors are told, which is as long as they take.
-    @Test func whoComesBetweenTheResultAndTheCompletionsIsBehindThem() async {
+    @Test func completionAddedBetweenResultAndCompletionsRunsAfterThem() async {
         final class Latecomer: EventMonitor {
             let come = Locked<@Sendable () -> Void>({})
 

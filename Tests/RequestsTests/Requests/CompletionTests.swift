@@ -86,7 +86,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: buildings) func howeverTheRequestIsMadeThereIsOneCompletion(_ building: Building) async {
+    @Test(arguments: buildings) func everyWayToBuildARequestCompletesOnce(_ building: Building) async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("hello".utf8)) }
         let queue = TestQueue(transport)
 
@@ -110,7 +110,7 @@ import Testing
         #expect(results.first?.error?.body == Data("hello".utf8))
     }
 
-    @Test func anOperationThatIsLetGoOfWithoutRunningIsCancelled() async {
+    @Test func operationDeallocatedBeforeItRunsIsCancelled() async {
         let results = Recorder<Result<String, RequestError>>()
 
         do { _ = TestQueue().makeOperation(for: TextRequest()) { results.record($0) } }
@@ -119,7 +119,7 @@ import Testing
         #expect(all.map(\.error?.code) == [.cancelled])
     }
 
-    @Test func aQueueThatIsLetGoOfEarlyStillRunsItsOperations() async {
+    @Test func releasedQueueStillRunsItsOperations() async {
         var queue: TestQueue? = TestQueue(width: 1)
         let probes = (0..<10).map { _ in Probe(TextRequest(), on: queue!) }
         for probe in probes { queue?.addOperation(probe.operation) }

@@ -31,7 +31,7 @@ import Testing
         #expect(validated.options.validators.count == 2)
     }
 
-    @Test func whatReplacesSaysSo() {
+    @Test func replacementsAreExplicit() {
         #expect(request.replacingHeaders(["X-C": "4"]).http.headers == ["X-C": "4"])
         #expect(request.replacingQuery(["q": "3"]).http.query == ["q": "3"])
     }

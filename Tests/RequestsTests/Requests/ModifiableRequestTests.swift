@@ -174,7 +174,7 @@ import Testing
         #expect(sent.body.length != nil)
     }
 
-    @Test func whatIsSentOnHasNoOptions() async throws {
+    @Test func forwardedRequestHasNoOptions() async throws {
         let context = Recorder<HTTPRequest?>()
         let attempts = Recorder<Int>()
         let request = HTTPRequest("a").retry(limit: 1).tag("t").intercepted(

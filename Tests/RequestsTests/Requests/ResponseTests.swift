@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test(arguments: [("", nil), ("null", nil), ("[1]", [1])] as [(String, [Int]?)])
-    func anOptionalSuccessIsNilWhereThereIsNoContent(text: String, value: [Int]?) async throws {
+    func optionalSuccessIsNilWithoutContent(text: String, value: [Int]?) async throws {
         #expect(try await TestQueue(InMemoryTransport { _ in .json(text) }).fetch(OptionalRequest()) == value)
     }
 

@@ -35,7 +35,7 @@ import Testing
         #expect(calls.0 == Call(value: 3, count: 1) && calls.1 == nil && bulletin.last == 3)
     }
 
-    @Test func newcomersAreToldTheLastNewsAndNobodyElseIs() {
+    @Test func onlyANewListenerGetsTheLastValue() {
         var bulletin = Bulletin<Int>()
         _ = bulletin.add { _ in }
         let nothing = tell(&bulletin)
@@ -66,7 +66,7 @@ import Testing
         #expect(late == calls)
     }
 
-    @Test func whoIsRemovedIsToldNothing() {
+    @Test func removedListenerIsNotNotified() {
         var bulletin = Bulletin<Int>()
         let id = bulletin.add { _ in }
 

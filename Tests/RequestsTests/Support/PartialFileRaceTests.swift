@@ -17,7 +17,7 @@ import Testing
         destination = folder.file("film.mov")
     }
 
-    @Test func oneGoesOnAgainstAnother() throws {
+    @Test func resumeAgainstResume() throws {
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("Hello".utf8))
         file.finish()

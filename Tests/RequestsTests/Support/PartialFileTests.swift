@@ -57,7 +57,7 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func whatIsDiscardedLeavesNothing() throws {
+    @Test func discardedFileLeavesNothing() throws {
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("half".utf8))
 
@@ -171,7 +171,7 @@ import Testing
         #expect(names == [])
     }
 
-    @Test func aFileGoesOnWhereItEnded() throws {
+    @Test func fileContinuesAtItsEnd() throws {
         let first = try PartialFile.create(beside: destination)
         try first.append(Data("Hello, ".utf8))
         first.finish()
@@ -185,7 +185,7 @@ import Testing
         #expect(PartialFile.resume(first.url) == nil)
     }
 
-    @Test func onlyOneAtATimeGoesOnWithAFile() throws {
+    @Test func onlyOneOwnerAtATimeContinuesAFile() throws {
         let first = try PartialFile.create(beside: destination)
         try first.append(Data("Hello, ".utf8))
 
@@ -208,7 +208,7 @@ import Testing
     }
 
     /// As a process has them that is started at that moment.
-    @Test func copiesOfADescriptorLockNobodyOut() throws {
+    @Test func copyOfADescriptorKeepsNoLock() throws {
         let file = try PartialFile.create(beside: destination)
         let copy = dup(try #require(try descriptors().first))
         defer { close(copy) }
@@ -278,7 +278,7 @@ import Testing
         #expect(code { () throws(DownloadError) in try file.truncate(to: -1) } == .cannotWriteFile)
     }
 
-    @Test func onlyAPartialFileIsGoneOnWith() throws {
+    @Test func onlyPartialFilesAreContinued() throws {
         let name = PartialFile.name(for: "film.mov")
         let partial = folder.file(name)
         try Data("mine".utf8).write(to: destination)
@@ -305,7 +305,7 @@ import Testing
         "", ".partial", "film.partial", ".film.partial", ".a/b.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial",
         "film.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial", ".bashrc",
     ])
-    func otherNamesAreSomebodyElses(_ name: String) {
+    func otherNamesAreForeign(_ name: String) {
         #expect(!PartialFile.isName(name))
     }
 

@@ -26,7 +26,7 @@ import Testing
 
     private let handle = Handle()
 
-    @Test func theFirstWishPausesAndTheLastOneThatGoesResumes() {
+    @Test func firstWishPausesAndTheEndOfTheLastResumes() {
         let flow = FlowControl()
         flow.attach(handle)
 
@@ -74,7 +74,7 @@ import Testing
     }
 
     /// Beside other work, the system stops a thread for some milliseconds where it is: gigabytes may come in the meantime.
-    @Test func pauseWaitsForNoThreadThatIsLettingTheTransferGoOn() async {
+    @Test func pauseWaitsForNoThreadThatIsResuming() async {
         let (flow, transfer) = (FlowControl(), Slow())
         flow.attach(transfer)
         flow.set(.user, true)
@@ -101,7 +101,7 @@ import Testing
         #expect(handle.calls.count == 0)
     }
 
-    @Test(.tags(.race)) func thoseWhoComeAtOnceLeaveItAsTheLastWishSays() async {
+    @Test(.tags(.race)) func concurrentWishesEndAsTheLastOne() async {
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), Handle())
             flow.attach(handle)

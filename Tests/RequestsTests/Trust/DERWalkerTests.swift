@@ -32,7 +32,7 @@ import Testing
             [0x02, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x1F, 0x81, 0x01, 0x00],
         ] as [[UInt8]]
     )
-    func whatIsNoDERIsRefused(bytes: [UInt8]) {
+    func invalidDERIsRefused(bytes: [UInt8]) {
         #expect(walk(bytes) == nil)
     }
 

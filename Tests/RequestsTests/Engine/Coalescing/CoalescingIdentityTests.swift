@@ -49,7 +49,7 @@ import Testing
         #expect(try await text(of: third) == "Bearer bob at api.example.com" && transport.transfers.count == 2)
     }
 
-    @Test(.tags(.behaviour)) func nobodyJoinsAcrossAChangeThatCannotBeCompared() async throws {
+    @Test(.tags(.behaviour)) func incomparableChangePreventsJoining() async throws {
         let client = client()
 
         let first = join(client)
@@ -61,7 +61,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test(.tags(.behaviour)) func nobodyJoinsAcrossAChangeOfTheBaseURL() async throws {
+    @Test(.tags(.behaviour)) func changeOfTheBaseURLPreventsJoining() async throws {
         let client = client()
 
         let first = join(client)

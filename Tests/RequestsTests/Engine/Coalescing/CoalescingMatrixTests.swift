@@ -183,7 +183,7 @@ import Testing
         Difference(testDescription: "an unsafe method", isShared: false, http: { $0.method = .put }),
     ]
 
-    @Test(arguments: differences) func whatDiffersOnTheWireIsNotShared(_ difference: Difference) async throws {
+    @Test(arguments: differences) func requestsDifferentOnTheWireAreNotShared(_ difference: Difference) async throws {
         let client = client()
         client.isSuspended = true
         var second = WireRequest()

@@ -133,7 +133,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path) && operation.resumeToken == nil)
     }
 
-    @Test func whatIsRefusedByItsHeadFailsHoweverGoodTheRestOfItIs() async {
+    @Test func responseRefusedByItsHeadFails() async {
         struct Hasty: ResponseValidator {
             func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict { .accept }
             func validate(head: HTTPResponseHead, context: ValidationContext) throws { throw SampleError() }
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRefusedByItsHeadMayBeTriedAgain() async throws {
+    @Test func responseRefusedByItsHeadMayBeRetried() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.contentType: "text/html"], body: Data("wait".utf8)),
             .status(.ok, headers: [.contentType: "application/pdf"], body: Data("%PDF".utf8)),
@@ -263,7 +263,7 @@ import Testing
         #expect(wrong.result?.error?.underlying as? SampleError == SampleError())
     }
 
-    @Test func aValidatorHasARequestTriedAgain() async {
+    @Test func validatorCausesARetry() async {
         let clock = TestClock()
         let transport = InMemoryTransport.answering([.status(.accepted), .json(#"{"id": 1, "name": "Ada"}"#)])
         let queue = TestQueue(transport) {
@@ -317,7 +317,7 @@ import Testing
         #expect(order.elements == ["sent", "logged in", "sent"])
     }
 
-    @Test func whatTheTaskThrowsIsTheFailure() async {
+    @Test func errorOfTheTaskIsTheFailure() async {
         let transport = InMemoryTransport { _ in .status(.forbidden) }
 
         let operation = await run(user, transport) {

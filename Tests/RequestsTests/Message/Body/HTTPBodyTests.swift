@@ -123,7 +123,7 @@ extension HTTPBody {
         #expect(try HTTPBody { .stream(BodyStream(InputStream(data: Data()))) }.resolved().isReplayable == false)
     }
 
-    @Test func whatCannotBeEncodedIsAnError() throws {
+    @Test func valueThatCannotBeEncodedIsAnError() throws {
         #expect(throws: EncodingError.self) { try HTTPBody.json(Recipe(eggs: .infinity)).resolved() }
         #expect(throws: EncodingError.self) { try HTTPBody.json(["a": .double(.nan)]).resolved() }
         #expect(throws: InvalidRequest.self) { try HTTPBody.text("grün", encoding: .ascii).resolved() }

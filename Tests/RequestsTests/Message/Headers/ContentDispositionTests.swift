@@ -46,7 +46,7 @@ import Testing
         #expect(disposition.type == type && disposition.fileName == fileName)
     }
 
-    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func nonsenseIsNone(_ text: String) {
+    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func malformedIsInvalid(_ text: String) {
         #expect(ContentDisposition(parsing: text) == nil)
     }
 
@@ -82,7 +82,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try disposition.validated() }
     }
 
-    @Test func whatIsNotKnownToBeShownIsKept() {
+    @Test func unknownDispositionIsAnAttachment() {
         #expect(ContentDisposition("x-unknown").isAttachment && ContentDisposition.attachment().isAttachment)
         #expect(!ContentDisposition.inline().isAttachment && !ContentDisposition("Form-Data").isAttachment)
         #expect(ContentDisposition(parsing: "form-data; NAME=a")?[parameter: "name"] == "a")

@@ -68,7 +68,7 @@ import Testing
             "a=" + String(repeating: "x", count: 4096),
         ]
     )
-    func whatBrowsersIgnoreIsNone(_ text: String) {
+    func fieldIgnoredByBrowsersIsInvalid(_ text: String) {
         #expect(SetCookie(parsing: text) == nil)
     }
 

@@ -130,7 +130,7 @@ import Testing
             .bearerToken(""), .basicAuth(username: "a:b", password: "c"), .cookie(Cookie("a", "b; c=d")),
         ] as [HTTPField]
     )
-    func whatMakesNoSenseIsRefused(_ field: HTTPField) {
+    func invalidFieldIsRefused(_ field: HTTPField) {
         var request = HTTPRequest(url: home, headers: [field])
 
         #expect(throws: InvalidRequest.self) { try request.validate() }

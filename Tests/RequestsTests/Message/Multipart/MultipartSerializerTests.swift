@@ -114,7 +114,7 @@ import Testing
         #expect(try Self.serializer(row).length() == written)
     }
 
-    @Test func whatIsReadOutOfTurnIsIgnored() throws {
+    @Test func bytesOutOfTurnAreIgnored() throws {
         var serializer = Self.serializer(Row(testDescription: "", parts: [.source(length: 1)], transcript: []))
 
         try serializer.didRead(5)

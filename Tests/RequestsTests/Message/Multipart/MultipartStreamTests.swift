@@ -121,7 +121,7 @@ import Testing
         #expect(throws: (any Error).self) { try stream.readAll() }
     }
 
-    @Test func whatCannotBeOpenedIsAnErrorOfTheStream() throws {
+    @Test func partThatCannotBeOpenedIsAnErrorOfTheStream() throws {
         let body = HTTPBody.multipart { $0.add(.stream(BodyStream { throw CocoaError(.fileNoSuchFile) }), for: "a") }
         let stream = try stream(body)
         stream.open()
@@ -149,7 +149,7 @@ import Testing
         #expect(stream.streamStatus == .closed && stream.read(&buffer, maxLength: 10) == -1)
     }
 
-    @Test func whatIsThereDoesNotWaitForASlowStream() throws {
+    @Test func availableBytesDoNotWaitForASlowStream() throws {
         let sizes = Recorder<Int>()
         let stream = try stream(
             .multipart(boundary: "b") { $0.add(.stream(BodyStream { Zeros(5, sizes) }, type: nil), for: "a") }

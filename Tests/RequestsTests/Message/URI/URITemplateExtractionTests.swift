@@ -86,7 +86,7 @@ import Testing
         #expect(row.template.extract(from: row.address) == row.values)
     }
 
-    @Test(arguments: URITemplateTests.standard) func whatTheStandardExpandsIsTakenApartAndPutTogetherAgain(
+    @Test(arguments: URITemplateTests.standard) func standardExpansionsAreExtractedAndExpandedAgain(
         template: String,
         expansion: String
     ) throws {

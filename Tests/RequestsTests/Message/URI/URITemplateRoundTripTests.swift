@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: URITemplateTests.standard)
-    func whatTheStandardExpandsIsFound(_ text: String, _ expansion: String) throws {
+    func standardExpansionsAreFound(_ text: String, _ expansion: String) throws {
         let template = try URITemplate(text)
         let isUnambiguous = try isUnambiguous(template)
         guard let values = template.extract(from: expansion) else {

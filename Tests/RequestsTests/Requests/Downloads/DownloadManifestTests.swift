@@ -28,7 +28,7 @@ import Testing
             (["ETag": "\"a\"", "Content-Encoding": "gzip"], nil), (["ETag": "\"a\"", "Accept-Ranges": "none"], nil),
         ] as [([String: String], DownloadManifest.Validator?)]
     )
-    func whatSaysStronglyThatBytesAreTheSameIsKept(
+    func strongValidatorsAreKept(
         fields: [String: String],
         validator: DownloadManifest.Validator?
     ) {
@@ -50,7 +50,7 @@ import Testing
         #expect(DownloadManifest(head, url: url, now: now)?.total == total)
     }
 
-    @Test func whatIsStoredHasNoSecretAndIsReadBack() throws {
+    @Test func storedManifestHasNoSecretAndIsReadBack() throws {
         let head = HTTPResponseHead(status: .ok, headers: [HTTPField(.eTag, "\"a\"")])
         let manifest = try #require(DownloadManifest(head, url: url, now: now))
 

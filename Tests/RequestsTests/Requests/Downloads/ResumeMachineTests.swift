@@ -64,7 +64,7 @@ import Testing
             (manifest(.date(change)), 400, otherURL), (manifest(total: nil), 400, otherURL),
         ] as [(DownloadManifest?, Int64, URL)]
     )
-    func whatCannotBeGoneOnWithIsAskedForAsAWhole(manifest: DownloadManifest?, length: Int64, url: URL) {
+    func unresumableFileIsRequestedAsAWhole(manifest: DownloadManifest?, length: Int64, url: URL) {
         let machine = Self.machine(manifest, length: length, url: url)
 
         #expect(text(of: machine.fields) == ["Accept-Encoding: identity"])
@@ -242,7 +242,7 @@ import Testing
         #expect(machine.manifest != nil && machine.offset > 400)
     }
 
-    @Test func aChangedFileIsFetchedAnewAndCanBeGoneOnWith() {
+    @Test func changedFileIsFetchedAgainAndCanBeResumed() {
         var machine = Self.machine(Self.manifest(), length: 400)
 
         #expect(machine.handle(Self.head(200, ["ETag": "\"b\"", "Content-Length": "500"])) == .startOver)
@@ -285,7 +285,7 @@ import Testing
         #expect(machine.offset == 0 && machine.manifest == nil)
     }
 
-    @Test func whateverAServerSaysBytesAreOnlyPutWhereTheyBelong() {
+    @Test func bytesAreOnlyWrittenAtTheirPositionForAnyAnswer() {
         var fuzz = Fuzz()
         let pieces = ["bytes ", "0", "4", "400", "999", "1000", "-", "/", "*", "400-999/1000", "9223372036854775807"]
         let machines = [nil, 1000].map { Self.machine(Self.manifest(total: $0), length: 400) }

@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Otherwise it would be asked as fast as it answers, for ever.
-    @Test func aServerThatEndsAtOnceAndWantsNoWaitIsAskedLessAndLess() {
+    @Test func reconnectionBacksOffIfStreamsEndAtOnce() {
         var machine = EventStreamReconnection(policy: Self.policy)
         machine.retry = .zero
         _ = machine.handle(.started)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Code.cancelled, .untrusted, .invalidRequest, .authenticationFailed])
-    func whatNoSecondTryChangesEndsIt(_ code: RequestError.Code) {
+    func permanentErrorEndsTheStream(_ code: RequestError.Code) {
         var machine = EventStreamReconnection()
         _ = machine.handle(.started)
 

@@ -26,7 +26,7 @@ import Testing
 
     private func data(_ text: String) -> Data { Data(text.utf8) }
 
-    @Test mutating func whatComesIsGivenInItsOrder() throws {
+    @Test mutating func contentIsDeliveredInOrder() throws {
         #expect(text(try buffer.put(data("a"))) == "")
         #expect(text(try buffer.put(data("b"))) == "")
         #expect(text(buffer.take(1)) == "1: a")
@@ -56,7 +56,7 @@ import Testing
         #expect(text(buffer.take(2)) == "2: connectionLost")
     }
 
-    @Test mutating func whatNobodyWantsIsGone() throws {
+    @Test mutating func abandonedContentIsReleased() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.abandon()) == "")
         #expect(text(buffer.take(1)) == "1: cancelled")

@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func whatIsBehindTheContentIsRefused(_ sample: Sample) {
+    func bytesAfterTheContentAreRefused(_ sample: Sample) {
         #expect(throws: ContentDecoder.Failure.broken) {
             _ = try Self.decode(sample.bytes + Array("junk behind it".utf8), [sample.coding])
         }

@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["/nowhere/at/all", "/tmp", "/dev/null"])
-    func whatIsNoFileIsAnInvalidRequest(_ path: String) {
+    func unreadableFileIsAnInvalidRequest(_ path: String) {
         #expect(throws: InvalidRequest.self) { _ = try CurlBody(.file(URL(fileURLWithPath: path))) {} }
     }
 

@@ -58,7 +58,7 @@ private final class Mailbox {
         #expect(!mailbox.release(low), "it goes on already")
     }
 
-    @Test func whatComesBehindAPauseWaitsInItsOrder() throws {
+    @Test func eventsAfterAPauseKeepTheirOrder() throws {
         let mailbox = Mailbox()
         _ = mailbox.put([Self.data(1), Self.data(2)])
         let taken = try #require(mailbox.take())
@@ -73,7 +73,7 @@ private final class Mailbox {
         #expect(sizes == [2, 3])
     }
 
-    @Test func whatIsTakenStillWaitsUntilTheReceiverIsDoneWithIt() {
+    @Test func takenContentCountsUntilTheReceiverReleasesIt() {
         let mailbox = Mailbox()
 
         #expect(!mailbox.put([Self.data(CurlMailbox.highWater - CurlMailbox.overhead)]).pause)

@@ -95,7 +95,7 @@ import Testing
         #expect(pair.pending == 7)
     }
 
-    @Test func bytesThatNobodyAskedForEndTheConnection() {
+    @Test func unexpectedBytesEndTheConnection() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
