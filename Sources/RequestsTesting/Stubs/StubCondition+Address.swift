@@ -117,7 +117,7 @@ extension AddressPieces {
         }
         compare(.scheme, "scheme", scheme, expected.scheme)
         compare(.host, "host", host, expected.host)
-        compare(.port, "port", port.map(String.init) ?? "none", expected.port.map(String.init) ?? "none")
+        compare(.port, "port", port.map(String.init) ?? "the default", expected.port.map(String.init) ?? "the default")
         compare(.path, "path", path, expected.path)
         if !ignored.contains(.query) {
             let query = Query(percentEncoded: query ?? "")
