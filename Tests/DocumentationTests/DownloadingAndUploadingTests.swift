@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// The folder of the one test that downloads by a type.
+/// The folder of the one test that downloads with a request type.
 private let movies = FileManager.default.temporaryDirectory.appending(path: "Movies.\(UUID())")
 
 @Suite(.bounded, .tags(.behaviour)) final class DownloadingAndUploadingTests {

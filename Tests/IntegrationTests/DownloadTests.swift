@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Content goes to a file as a whole or not at all, and is fetched once however often the connection breaks.
+    /// Content is moved to its file as a whole or not at all, and fetched once, however often the connection breaks.
     @Suite(.bounded, .tags(.behaviour)) struct DownloadTests {
         struct Fetch: DownloadRequest {
             typealias Success = DownloadedFile
@@ -27,7 +27,7 @@ extension OverLoopback {
             }
         }
 
-        /// A server of one file that understands ranges, and counts what it gives.
+        /// A server of one file that supports ranges, and counts the bytes that it sends.
         final class FileServer: Sendable {
             let content: Data
             let cuts: @Sendable (Int) -> Int?
@@ -176,7 +176,7 @@ extension OverLoopback {
             #expect(try names(in: folder) == ["film"])
         }
 
-        /// A queueing server that says "later" to the request for the rest has given nothing of it.
+        /// A queueing server that answers the request for the rest with "later" has sent no part of it.
         @Test(arguments: [HTTPStatus.accepted, .noContent])
         func anAnswerWithoutTheRestMakesNothingWhole(_ status: HTTPStatus) async throws {
             let folder = try folder()

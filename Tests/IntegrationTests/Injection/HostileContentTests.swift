@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Content that was written to bring down whoever reads it: an error, in no time.
+    /// Content that is meant to crash its reader: it fails quickly with an error.
     @Suite(.bounded, .tags(.behaviour)) struct HostileContentTests {
-        /// A type that goes as deep as the content does.
+        /// A type that is nested as deeply as the content.
         indirect enum Tree: Decodable, Sendable {
             case leaf
             case branch([Tree])

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Whom the library trusts, asked of servers that aren't ours, with certificates that OpenSSL made.
+    /// The trust policies, tested with independent servers, and certificates made by OpenSSL.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -127,7 +127,7 @@ extension OverLoopback {
             for _ in 1...3 {
                 #expect(try await servers.ask(.trusted, trust: trust, over: transport).version == "HTTP/2.0")
             }
-            // Each connection of its own: a TLS session that is resumed has no chain.
+            // Each connection is new, since a resumed TLS session has no chain.
             for _ in 1...3 { #expect(try await servers.refusal(.tls13, trust: trust) == nil) }
             for _ in 1...3 { #expect(try await servers.refusal(.tls12, trust: trust) == nil) }
         }
@@ -265,7 +265,7 @@ extension OverLoopback {
             #expect(try await servers.refusal(.own, trust: wrong)?.reason?.contains("pinned") == true)
         }
 
-        // MARK: What isn't affected
+        // MARK: Requests without TLS
 
         @Test func plainRequestsAreNotAffected() async throws {
             let trust = try TrustPolicy.only([]).pinning([servers.pin("elsewhere")], forHosts: ["localhost"])

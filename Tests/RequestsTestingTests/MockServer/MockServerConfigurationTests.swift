@@ -44,7 +44,7 @@ import Testing
         let expected = sent.hasSuffix("\r\n\r\n") ? ["200", "/a"] : ["", ""]
         var found: [String] = []
 
-        // Under load, what is sent may come after the timeout: then it is sent again with more time.
+        // Under load, bytes may arrive after the timeout: then they are sent again with more time.
         for milliseconds in [50, 500, 5000] where found != expected {
             let server = try server { $0.idleTimeout = .milliseconds(milliseconds) }
             let client = try RawClient(port: server.port)

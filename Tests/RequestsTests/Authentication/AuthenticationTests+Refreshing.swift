@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// While a refresh is under way.
+/// Tests of requests and changes while a refresh is under way.
 extension AuthenticationTests {
     @Test func refreshReceivesTheClientToSendWith() async throws {
         struct Login: Authenticator {
@@ -15,7 +15,7 @@ extension AuthenticationTests {
                 request.headers.set(.authorization(.bearer(token)))
             }
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
-                // Elsewhere than in the task of the refresh, too.
+                // Also outside the task of the refresh.
                 let request = HTTPRequest(method: .post, "token", body: .text(token ?? ""))
                 let value = try await Task.detached { try await client.fetch([String].self, from: request) }.value
                 return try #require(value.first)
@@ -115,7 +115,7 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
-    // Sharing the transfer of a request that waits for the refresh, the refresh would wait for itself.
+    // If the refresh shared the transfer of a request that waits for it, it would wait for itself.
     @Test func refreshSharesNoTransferWithItsWaiter() async {
         let waiting = Locked<TestQueue?>(nil)
         let authenticator = TokenAuthenticator { _ in
@@ -131,7 +131,7 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
-    // The refresh of each sends a request that wants the credential of the other.
+    // Each refresh sends a request that needs the credential of the other.
     @Test func twoRefreshesThatWantEachOtherEnd() async {
         struct Named: Authenticator {
             let name: HTTPField.Name

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct AuthenticationTests {
-    /// A server that wants to see one token, and rejects others when a number of requests has come.
+    /// A server that accepts one token, and begins to reject others after a number of requests.
     func server(
         accepting token: String,
         _ sent: Recorder<String?> = Recorder(),
@@ -224,7 +224,7 @@ import Testing
         #expect(next?.value != nil && desk.calls.count == 1)
     }
 
-    // MARK: Whose the credential is
+    // MARK: The origin of the credential
 
     static let addresses = [
         ("https://api.example.com/other", true), ("https://API.example.com:443/", true), ("users/1", true),

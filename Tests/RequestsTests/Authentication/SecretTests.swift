@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Where the secrets of a request go, whoever changes it on its way.
+/// The origins that get the secrets of a request, whatever changes the request on its way.
 @Suite(.bounded, .tags(.behaviour)) struct SecretTests {
-    /// Leads abroad.
+    /// Redirects to another origin.
     private let leaving = InMemoryTransport { request in
         request.url.host == "example.com"
             ? .status(.found, headers: [.location: "https://abroad.example/"]) : .status(.ok)

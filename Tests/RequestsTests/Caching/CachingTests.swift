@@ -105,7 +105,7 @@ import Testing
 
     @Test func usersDoNotSeeEachOthersAnswers() async {
         let transport = InMemoryTransport { request in
-            let user = request.headers[.authorization] ?? "nobody"
+            let user = request.headers[.authorization] ?? "anonymous"
             return .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(user.utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
@@ -225,7 +225,7 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    // It would find the rejected response in the cache, and reject it again, for as long as it is fresh.
+    // The cache would return the rejected response again and again, for as long as it is fresh.
     @Test func retryIsNotAnsweredWithTheRejectedResponse() async {
         let number = Locked(0)
         let transport = InMemoryTransport { _ in

@@ -100,7 +100,7 @@ import Testing
             jar.receive("a=1; Max-Age=60", from: "https://h/")
         }
 
-        // The write holds on to the jar until it is done.
+        // The write holds the jar until it is done.
         await census.extinction()
 
         #expect(try self.jar().cookies.map(\.name) == ["a"])
@@ -188,7 +188,7 @@ import Testing
             }
         }
 
-        // The cookies of one of them, all: whoever wrote last.
+        // All cookies of one jar: the one that wrote last.
         let cookies = try jar().cookies
         #expect(cookies == jars[0].cookies || cookies == jars[1].cookies)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])

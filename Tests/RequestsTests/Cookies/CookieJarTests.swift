@@ -120,7 +120,7 @@ import Testing
                 }
             }
 
-            // All of one call or nothing: nobody sees half a response.
+            // All cookies of one call or none: half of a response is never visible.
             #expect([0, 7, 8].contains(jar.cookies.count))
             #expect(jar.cookies(for: url).map(\.name) == jar.cookies.map(\.name))
         }

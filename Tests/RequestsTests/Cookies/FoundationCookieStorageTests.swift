@@ -12,7 +12,7 @@ import Testing
     private let cookies: FoundationCookieStorage
 
     init() throws {
-        // In memory, and nobody else's.
+        // In memory, and shared with no other test.
         foundation = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         cookies = FoundationCookieStorage(foundation)
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// The priority of those who are all the same.
+/// The same priority for all waiters.
 private let equalPriorities: @Sendable () -> Int = { 0 }
 
 @Suite(.bounded) struct HostLimiterTests {
@@ -118,7 +118,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
                 takeBack()
             }
 
-            // Whichever won, there is room again.
+            // Whichever came first, there is a free slot again.
             _ = limiter.enter(origin, priority: equalPriorities) { isIn.record(()) }
             await isIn.first(1)
             limiter.leave(origin)

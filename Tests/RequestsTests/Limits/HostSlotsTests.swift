@@ -29,7 +29,7 @@ import Testing
         #expect(slots.handle(.arrived(3, priority: 0), at: here) == .none)
 
         guard case .ask(let asked) = slots.handle(.freed, at: here) else {
-            Issue.record("nobody was asked")
+            Issue.record("no priority was queried")
             return
         }
         #expect(asked.sorted() == [2, 3])
@@ -45,7 +45,7 @@ import Testing
         for id in 1...5 { _ = slots.handle(.arrived(id, priority: id), at: here) }
 
         guard case .ask = slots.handle(.freed, at: here) else {
-            Issue.record("nobody was asked")
+            Issue.record("no priority was queried")
             return
         }
         #expect(slots.handle(.freed, at: here) == .none)

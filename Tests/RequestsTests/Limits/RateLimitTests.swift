@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct RateLimitTests {
     typealias Step = (Duration, RateLimit.Input, [RateLimit.Action])
 
-    /// Plays a transcript: what comes when, and what is to be done about it.
+    /// Checks a transcript: the inputs with their times, and the expected actions.
     private func play(
         _ count: Int,
         per interval: Duration = .seconds(1),

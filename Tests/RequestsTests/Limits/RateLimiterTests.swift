@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// The priority of those who are all the same.
+/// The same priority for all waiters.
 private let equalPriorities: @Sendable () -> Int = { 0 }
 
 @Suite(.bounded) struct RateLimiterTests {

@@ -37,7 +37,7 @@ import Testing
             bucket.take(bucket.available(at: time))
         }
 
-        // Every wake-up is late by less than an attosecond, and what it is late by isn't lost.
+        // Every wake-up is late by less than an attosecond, and that lateness isn't lost.
         let exact = Duration.seconds(count / 3)
         #expect(time >= exact && time < exact + .nanoseconds(1))
     }

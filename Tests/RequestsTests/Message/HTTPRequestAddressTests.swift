@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// The same for every kind of address: a query that is written with the path takes the place of the present one.
+    /// The same for every kind of address: a query that is written with the path replaces the present one.
     @Test(arguments: [
         ("b", "b?x=1"), ("b?y=2", "b?y=2"), ("b?", "b"), ("b/c?y=a b#f", "b/c?y=a%20b"), ("b#f", "b?x=1"), ("", "?x=1"),
     ])

@@ -37,7 +37,7 @@ import Testing
         #expect(state.begin(1) == true)
         #expect(state.begin(2) == nil)
         #expect(state.end(1) == nil)
-        #expect(state.end(2) == nil)  // Someone tells already, and goes on.
+        #expect(state.end(2) == nil)  // Another thread is reporting, and continues.
         #expect(state.told(true) == false)
         #expect(state.begin(3) == nil)
         #expect(state.told(false) == true)

@@ -13,7 +13,7 @@ import Testing
 
     private final class Log: EventMonitor {
         let events = Recorder<(UInt64, String)>()
-        /// One for each operation that has ended.
+        /// One element for each operation that has ended.
         let ends = Recorder<Void>()
 
         func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
@@ -118,7 +118,7 @@ import Testing
         )
     }
 
-    /// A transport lets go of a transfer when it likes to, which ends nothing that has ended, and nothing else.
+    /// A transport may end a transfer again, or release it late; that ends no other transfer.
     @Test func transferThatEndsAgainEndsNoOther() async throws {
         let log = Log()
         let transport = ManualTransport()
@@ -150,7 +150,7 @@ import Testing
         }
 
         let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }
-        // Made and started, three of them; two have joined, and one has sent.
+        // Three operations are made and started; two have joined, and one has sent.
         _ = await log.events.first(9)
         gate.open()
         for operation in operations { await operation.end() }

@@ -49,7 +49,7 @@ import Testing
             operation.make()
             operation.end()
         }
-        SampleOperation(1, monitor: recorder).start()  // Forgotten: nothing is recorded.
+        SampleOperation(1, monitor: recorder).start()  // Removed: nothing is recorded.
 
         #expect(recorder.timeline.entries.map(\.operation.id) == [8, 9, 10])
         #expect(recorder.timeline.forgotten == 7)

@@ -30,7 +30,7 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    /// Everything that is told, in its order.
+    /// Records all reported progress, in its order.
     private func record(
         _ operation: NetworkOperation<some NetworkRequest>,
         _ direction: TransferDirection = .download
@@ -42,7 +42,7 @@ import Testing
 
     private let lost = TransferEvent.end(RequestError(.connectionLost, phase: .receiving))
 
-    // MARK: What is told
+    // MARK: Reporting
 
     @Test(.tags(.behaviour)) func receivedBytesAreReportedAtIntervalsAndExactlyAtTheEnd() async throws {
         let operation = queue().addRequest(TextRequest())
@@ -164,7 +164,7 @@ import Testing
         await operation.end()
 
         #expect(operation.result?.value != nil)
-        // One in between may be told before the last.
+        // One update in between may be reported before the last.
         try await eventually { told.elements.last == progress(100, of: 100) }
         let all = told.elements
         #expect(all.first == progress(0, of: 100))
@@ -185,7 +185,7 @@ import Testing
         #expect(last == progress(20, of: 20) && operation.result?.value == 20)
     }
 
-    // MARK: When one asks
+    // MARK: Late observers
 
     @Test(.tags(.behaviour)) func lateObserverBeginsWithTheLastProgress() async throws {
         let operation = queue().addRequest(TextRequest())
@@ -278,7 +278,7 @@ import Testing
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
 
-        // The handlers are called on a thread of Foundation's.
+        // The handlers are called on a thread of Foundation.
         operation.progress.pause()
         try await transfer.awaitPause()
         operation.progress.resume()

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// The content of all events, while the clock is moved past every wait.
+    /// Collects the content of all events, while the clock is advanced past every wait.
     private func all(
         _ stream: EventStream,
         waits: [Duration]

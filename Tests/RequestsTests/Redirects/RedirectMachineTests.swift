@@ -93,7 +93,7 @@ import Testing
         ("x", "http://a/b/c/x"), ("/x", "http://a/x"), ("./x", "http://a/b/c/x"), ("../../../x", "http://a/x"),
         ("http://g/", "http://g/"), ("https://g", "https://g"), ("HTTP://g/", "HTTP://g/"), (";x", "http://a/b/c/;x"),
         ("g?y/./x", "http://a/b/c/g?y/./x"), ("#s", "http://a/b/c/d;p?q#s"),
-        // And what isn't an address by the letter, but is followed by every browser.
+        // Invalid addresses that every browser follows.
         ("/a b", "http://a/a%20b"), ("/a%20b c?d e", "http://a/a%20b%20c?d%20e"),
     ]
 
@@ -204,12 +204,12 @@ import Testing
     @Test(arguments: [("/other", true), ("//other.com/", false)])
     func credentialGenerationIsKeptWithTheCredentials(location: String, isKept: Bool) {
         var request = HTTPRequest(url: home, headers: Self.secrets)
-        let somebody = ObjectIdentifier(Census())
-        request.credentialGenerations[somebody] = 7
+        let interceptor = ObjectIdentifier(Census())
+        request.credentialGenerations[interceptor] = 7
 
         let next = follow(request, .found, to: location)
 
-        #expect(next?.credentialGenerations == (isKept ? [somebody: 7] : [:]))
+        #expect(next?.credentialGenerations == (isKept ? [interceptor: 7] : [:]))
     }
 
     @Test func secretsDoNotComeBackOnTheWayBack() throws {

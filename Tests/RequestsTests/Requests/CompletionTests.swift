@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Exactly one completion, whatever becomes of the operation.
+/// Exactly one completion, however the operation ends.
 @Suite(.bounded, .tags(.behaviour)) struct CompletionTests {
     @Test func aSuccessCompletesOnce() async {
         let queue = TestQueue()
@@ -71,14 +71,14 @@ import Testing
         Building(description: "a failure", make: { $0(.failure(SampleError())) }, code: .other),
         Building(description: "never", make: { _ in }, code: .invalidRequest),
         Building(
-            description: "never, let go of later",
+            description: "never, released later",
             make: { reply in
                 DispatchQueue.global().async { _ = reply }
             },
             code: .invalidRequest
         ),
         Building(
-            description: "an address that is none",
+            description: "an invalid address",
             make: { reply in
                 reply(.success(URLRequest(url: URL(string: "file:///etc/passwd")!)))
             },

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What is made of a response: by status, by content, by the kind of request.
+/// The value of a response: by status, by content, by the kind of request.
 @Suite(.bounded, .tags(.behaviour)) struct ResponseTests {
     struct Deletion: NoContentRequest {
         typealias Failure = RequestError

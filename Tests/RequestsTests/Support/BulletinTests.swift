@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct BulletinTests {
-    /// What is told next, and to how many; told when this returns.
+    /// The value that is sent next, and the number of listeners; it has been sent when this returns.
     private struct Call: Equatable {
         var value: Int?
         var count: Int

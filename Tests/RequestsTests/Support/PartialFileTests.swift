@@ -198,7 +198,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// The descriptors of files in the folder, also of those that were removed.
+    /// The descriptors of files in the folder, including removed files.
     private func descriptors() throws -> [Int32] {
         let path = folder.url.resolvingSymlinksInPath().path
         return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    /// As a process has them that is started at that moment.
+    /// A process that is started at that moment has such a copy.
     @Test func copyOfADescriptorKeepsNoLock() throws {
         let file = try PartialFile.create(beside: destination)
         let copy = dup(try #require(try descriptors().first))

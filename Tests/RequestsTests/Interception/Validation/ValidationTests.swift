@@ -185,7 +185,7 @@ import Testing
         var madeAt: Date
     }
 
-    /// What changes a response into another one, made by hand.
+    /// A change of a response into another one, made by hand.
     enum Change: CaseIterable {
         case validator
         case interceptor

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-// A body of somebody else's: one extension, which uses nothing that isn't public.
+// A custom body: one extension, which uses only public interfaces.
 private struct Table: Sendable {
     struct Ragged: Error {}
     var rows: [[String]]

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct ParsedStreamTests {
-    /// What comes of a sequence: its elements, and what ended it.
+    /// Collects the elements of a sequence, and the error that ended it.
     private func collect<Element>(_ stream: ParsedStream<Element>) async -> (elements: [Element], error: RequestError?)
     {
         var elements: [Element] = []
@@ -27,7 +27,7 @@ import Testing
         #expect(await collect(stream.lines).elements == ["a", "b", "c"])
     }
 
-    /// However they were cut on their way.
+    /// For any split of the content into pieces.
     @Test(arguments: [["1\n2\nx\n4\n"], ["1\n", "2\nx\n4\n"], ["1\n2\nx", "\n4\n"], ["1\n2\nx"]])
     func valuesBeforeABrokenOneAreGivenAndThoseBehindItAreNot(_ chunks: [String]) async {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
@@ -70,7 +70,7 @@ import Testing
         ["head\r", "\n1\r\n2\r", "\n3"],
     ]
 
-    /// Reads the first line in a loop of its own.
+    /// Reads the first line in a separate loop.
     private func readHead(of chunks: [String]) async throws -> ResponseStream {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
         for try await line in stream.lines {

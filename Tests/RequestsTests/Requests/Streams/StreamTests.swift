@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct StreamTests {
-    /// Joins the pieces, until the text is there that ends it.
+    /// Joins the pieces, until the text that ends it has arrived.
     private struct Joining: StreamRequest {
         typealias Success = String
         typealias Failure = RequestError
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// The transport says that it was told to end, which is no more than the consequence.
+    /// The transport reports the cancel, which is only the consequence.
     @Test func consumerThatIsTooSlowLearnsThatAndNotOfACancel() async throws {
         let steps = ManualTransport()
         let request = Held(gate: Gate(), errors: Recorder())
