@@ -7,8 +7,8 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What Alamofire's manual of advanced use shows, each for the same purpose and in this library's words: clients,
-/// operations, interceptors, policies, monitors and routes.
+/// The examples of Alamofire's advanced manual, with the same purpose and this library's API: clients, operations,
+/// interceptors, policies, monitors and routes.
 @Suite(.bounded, .tags(.behaviour)) struct AlamofireAdvancedTests {
     struct Token: Sendable, Equatable {
         var access = "a0"

@@ -7,8 +7,8 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What Alamofire's manual of everyday use shows, each for the same purpose and in this library's words: requests,
-/// parameters, header fields, validation, responses and credentials.
+/// The examples of Alamofire's basic manual, with the same purpose and this library's API: requests, parameters, header
+/// fields, validation, responses and credentials.
 @Suite(.bounded, .tags(.behaviour)) struct AlamofireManualTests {
     struct Login: Codable, Equatable, Sendable {
         let email: String

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What RealHTTP's manual shows of its stubber, each for the same purpose and in this library's words.
+/// The examples of RealHTTP's manual about its stubber, with the same purpose and this library's API.
 @Suite(.bounded, .tags(.behaviour)) struct RealHTTPStubberTests {
     struct Member: Codable, Sendable {
         var id = 34

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Redirects are followed by the pipeline, and what arrives at the other end is what RFC 9110 says.
+    /// The pipeline follows redirects, and the redirected requests are as in RFC 9110.
     @Suite(.bounded, .tags(.behaviour)) struct RedirectTests {
         struct Hop: Sendable, CustomTestStringConvertible {
             let status: HTTPStatus

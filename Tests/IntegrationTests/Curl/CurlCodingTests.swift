@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Compressed content is decoded at flat memory, whatever it decodes to, and comes as it is where that is wanted.
+    /// Compressed content is decoded in constant memory, whatever its size, and delivered unchanged on request.
     @Suite(.bounded, .tags(.behaviour)) struct CurlCodingTests {
         /// Content of about a hundred megabytes or more, in a few hundred kilobytes.
         struct Bomb: Sendable, CustomTestStringConvertible {
@@ -136,7 +136,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        // MARK: As it is
+        // MARK: Without decoding
 
         private static let gzip = Deflate.gzip(Data("hello".utf8))
 

@@ -117,7 +117,7 @@ import Testing
         return HTTPArchive([RecordedExchange(request: request, response: response)])
     }
 
-    /// No name is to be seen in what is compressed.
+    /// Compressed content can't be searched for secret names.
     @Test func compressedContentIsWrittenOnlyWhenAskedFor() throws {
         var archive = sample
         archive.exchanges[0].request.headers[.contentEncoding] = "gzip"

@@ -280,7 +280,7 @@ import Testing
         stubber.stub(.get, "/delayed").respond(with: .text("x").delayed(by: .seconds(9)))
         stubber.stub(.get, "/deaf") { _ in
             reached.open()
-            // Deaf to the cancel of the request: the gate is waited for in a task of its own.
+            // Ignores the cancel of the request: a separate task waits for the gate.
             _ = await Task { await gate.wait() }.value
             return .text("x")
         }
@@ -421,7 +421,7 @@ import Testing
             transfer.cancel()
             await ended.wait()
         }
-        // The task that played the answer may hold the stubber a moment longer.
+        // The task that played the response may hold the stubber a moment longer.
         #expect(await gone.wait())
 
         #expect(stubber == nil)

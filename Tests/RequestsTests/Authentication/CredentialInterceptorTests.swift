@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct CredentialInterceptorTests {
-    /// Asks for a name and a password with a challenge, and says what it got.
+    /// Returns a server that requests a user name and a password by a challenge, and responds with those it got.
     private func server(_ challenge: String, accepting: String = "") -> InMemoryTransport {
         InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials }
@@ -71,7 +71,7 @@ import Testing
         #expect(await run(transport, answering("u", "p"), WireRequest())?.value == "u:p")
     }
 
-    /// RFC 7617, 2.1: where the server expects UTF-8, the text is normalised.
+    /// RFC 7617, 2.1: if the server expects UTF-8, the text is normalised.
     @Test(arguments: [
         (#"Basic realm="r", charset="UTF-8""#, "\u{FC}"), (#"Basic realm="r", charset="utf-8""#, "\u{FC}"),
         (#"Basic realm="r""#, "u\u{308}"), (#"Basic realm="r", charset="latin1""#, "u\u{308}"),

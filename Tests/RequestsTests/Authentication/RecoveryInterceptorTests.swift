@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct RecoveryInterceptorTests {
-    /// A server that wants a login first.
+    /// Returns a server that requires a login first.
     private func server(_ isLoggedIn: Locked<Bool>, _ sent: Recorder<Void>) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { _ in
             sent.record(())

@@ -62,7 +62,7 @@ import Testing
 }
 
 @Suite(.bounded) struct CacheRecordFuzzTests {
-    /// The checksum is made right, so that what is behind it is read at all.
+    /// The checksum is corrected, so that the bytes after it are read.
     @Test func nothingThatIsReadTraps() throws {
         var fuzz = Fuzz()
         let key = CacheRecordTests.key

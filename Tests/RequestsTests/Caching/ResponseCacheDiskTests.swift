@@ -53,7 +53,7 @@ import Testing
 
         #expect(cache.diskSize >= limit / 2)
         #expect(cache.content(for: CacheSample.get(Self.url(count - 1))) == "content")
-        // Used all the time, and so never the least recently used.
+        // Used all the time, so it is never the least recently used.
         #expect(cache.content(for: CacheSample.get(Self.url(0))) == "content")
         #expect(cache.content(for: CacheSample.get(Self.url(1))) == nil)
     }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// What a cache does wherever it keeps things.
+/// The behavior of a cache in memory and on disk.
 @Suite(.bounded) struct ResponseCacheTests {
     enum Place: CaseIterable {
         case memory
@@ -64,7 +64,7 @@ import Testing
             for other in Self.users[index...] {
                 for policy in policies { #expect(cache.content(for: CacheSample.get(other, policy)) == nil) }
             }
-            // Whatever the server says about who may share it.
+            // Even if the server allows sharing it.
             let headers: HTTPHeaders = [.cacheControl: "public, max-age=60, s-maxage=60"]
             cache.store(CacheSample.response(headers, body: "\(index)"), for: CacheSample.get(user))
         }

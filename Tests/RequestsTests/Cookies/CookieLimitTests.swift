@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// What stays bounded, whatever servers send.
+/// The limits of a jar, for any input of servers.
 @Suite(.bounded) struct CookieLimitTests {
     private let clock = CookieClock()
 
@@ -106,7 +106,7 @@ import Testing
 }
 
 extension CookieStore {
-    /// Whether nothing at all is left, in any index.
+    /// Whether no index has any entry.
     fileprivate var isEmpty: Bool {
         Mirror(reflecting: self).children.compactMap { $0.value as? any Collection }.allSatisfy(\.isEmpty)
     }

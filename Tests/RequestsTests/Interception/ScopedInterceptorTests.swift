@@ -53,7 +53,7 @@ import Testing
         #expect(operation.attempts.last?.response?.status.code == status)
     }
 
-    /// What a limited interceptor sends isn't its own to change, as it is with one for all requests.
+    /// A limited interceptor doesn't change its own requests, like one for all requests.
     @Test func requestForCredentialsIsNotAuthenticated() async throws {
         let transport = InMemoryTransport { request in
             request.headers.contains(.authorization)

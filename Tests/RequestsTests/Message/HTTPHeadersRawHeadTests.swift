@@ -75,7 +75,7 @@ import Testing
         #expect(HTTPHeaders(rawHead: []).isEmpty)
     }
 
-    /// Ten times the lines take about ten times as long, where a quadratic parser would take a hundred times.
+    /// Ten times the lines take about ten times as long; a quadratic parser would take a hundred times as long.
     @Test func parsingTakesLinearTime() {
         func time(_ count: Int, _ line: (Int) -> String) -> Duration {
             let bytes = Array((0..<count).map(line).joined().utf8)

@@ -94,7 +94,7 @@ import Testing
         #expect(headers.dictionary == ["A": "1, 2", "Cookie": "c; d"])
     }
 
-    /// As `HTTPURLResponse` has them on Apple platforms, whose readers take cookies apart again.
+    /// As `HTTPURLResponse` has them on Apple platforms, where readers split joined cookies again.
     @Test func foundationsResponseHasEveryCookieAndEachNameOnce() throws {
         let raw = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nx-two: 1\r\nset-cookie: b=2\r\nX-Two: 2\r\n\r\n"
         let fields: HTTPHeaders = [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Which field counts: session < client < implied by the body < explicit < interceptors < mandatory.
+/// The precedence of fields: session < client < implied by the body < explicit < interceptors < mandatory.
 @Suite(.bounded) struct HTTPRequestBodyTests {
     private func types(
         client: HTTPHeaders = [],

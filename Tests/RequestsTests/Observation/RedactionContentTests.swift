@@ -36,7 +36,7 @@ import Testing
         #expect(redacted(text, "application/json") == expected)
     }
 
-    /// Whatever the type says, or doesn't.
+    /// For any type, or none.
     @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson"])
     func contentThatBeginsLikeJSONIsReadAsJSON(type: String?) {
         #expect(redacted(#" {"token":"a"}"#, type) == #"{"token":"REDACTED"}"#)

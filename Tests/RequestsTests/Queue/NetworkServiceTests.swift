@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Where the requests of a service go, however its address is declared.
+/// The addresses of a service's requests, for each way to declare its base URL.
 @Suite(.bounded, .tags(.behaviour)) struct NetworkServiceTests {
-    /// A service whose base URL isn't an optional, as one declares it first.
+    /// A service whose base URL isn't optional, which is the obvious declaration.
     private final class UserService: NetworkService {
         let baseURL: URL = URL(string: "https://users.example/v1")!
     }

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Groups whose members aren't known before, of one kind and of any.
+/// Groups whose members aren't known in advance, of one type and of any.
 @Suite(.bounded, .tags(.behaviour)) struct OperationGroupTests {
-    /// Answers with the path of the request.
+    /// Responds with the path of the request.
     private let echo = InMemoryTransport { request in
         .status(.ok, body: Data(request.url.lastPathComponent.utf8))
     }

@@ -140,7 +140,7 @@ import Testing
 
         #expect(graph.nodes.count == Scale.requests)
         #expect(graph.edges == (1..<Scale.requests).map { Edge(from: $0, to: $0 - 1) })
-        // From the end, so that letting go doesn't recurse either.
+        // From the end, so that deallocation doesn't recurse either.
         for operation in operations.reversed() { operation.dependencies.forEach(operation.removeDependency) }
         queue.base.cancelAllOperations()
     }

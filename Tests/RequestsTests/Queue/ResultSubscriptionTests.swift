@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// The rules of Combine for a subscription to one result, without Combine.
+/// The rules of Combine for a subscription to one result, tested without Combine.
 @Suite(.bounded) struct ResultSubscriptionTests {
     private let operation = BlockOperation {}
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What a completion, a task and a list of operations get to know.
+/// The values that a completion, a task and a list of operations get.
 @Suite(.bounded, .tags(.behaviour)) struct SendingTests {
     private final class Ignorant: RequestQueue {
         var operations: [Operation] { [] }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Bodies on their way through the pipeline: encoded at each attempt, with their fields, and whole each time.
+/// Bodies in the pipeline: encoded at each attempt, with their fields, and complete each time.
 @Suite(.bounded, .tags(.behaviour)) struct BodyTests {
     private func request(_ body: HTTPBody, headers: HTTPHeaders = []) -> WireRequest {
         WireRequest(http: HTTPRequest(url: home, method: .post, headers: headers, body: body))
@@ -157,7 +157,7 @@ import Testing
         #expect(transport.requests.map { $0.headers[.contentType] } == ["application/json"])
     }
 
-    /// Who looks into a body before it is sent.
+    /// The components that may read a body before it is sent.
     enum Reader: CaseIterable {
         case provider
         case interceptor
@@ -183,7 +183,7 @@ import Testing
         #expect(try signed.elements == [transport.requests.first?.body.data()])
         #expect(signed.elements == [Data(#"{"at":"1970-01-02T00:00:00Z"}"#.utf8)])
 
-        // One that is another one each time is signed and sent the same, too.
+        // A body that is encoded differently each time is signed and sent the same, too.
         http.body = HTTPBody {
             encoded.record(())
             return .data(Data("\(encoded.count)".utf8))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What modifiers do with what is there, and whose word counts where two say something.
+/// The effect of modifiers on existing values, and their precedence.
 @Suite(.bounded, .tags(.behaviour)) struct MergingTests {
     private let request = Get<Data>("a").headers(["X-A": "1", "X-B": "2"]).query(["p": "1"])
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// An error of another library, whose text has a secret.
+/// An error of another library, whose text contains a secret.
 private struct HushedError: LocalizedError, CustomStringConvertible {
     var description: String { "hush" }
     var errorDescription: String? { "hush" }

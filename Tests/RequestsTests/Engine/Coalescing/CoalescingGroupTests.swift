@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Which transfer a seat may join, and which are dropped.
+/// The transfers that a request may join, and those that are dropped.
 @Suite(.bounded) struct CoalescingGroupTests {
     private final class Transfer: Sendable {}
 

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct MultipartStreamTests {
-    /// Writes down how much is read at once, and gives zeros.
+    /// Records the sizes of reads, and returns zeros.
     private final class Zeros: InputStream {
         private var left: Int
         private let sizes: Recorder<Int>
@@ -78,7 +78,7 @@ import Testing
 
         #expect(try Int64(total) == body.resolved().length)
         #expect(sizes.elements.max() == 64 << 10)
-        // Closed at its end already.
+        // Already closed at its end.
         #expect(sizes.elements.last == -1)
         #expect(stream.streamStatus == .atEnd && !stream.hasBytesAvailable)
     }

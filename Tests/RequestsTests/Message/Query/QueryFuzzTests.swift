@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Ten times the length takes about ten times as long, where quadratic code would take a hundred times.
+    /// Ten times the length takes about ten times as long; quadratic code would take a hundred times as long.
     @Test(arguments: ["a=b&", "%", "%20", "=", "&", "é+"]) func longQueriesTakeLinearTime(_ piece: String) {
         func time(_ count: Int) -> Duration {
             let text = String(repeating: piece, count: count)

@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// Ten times the length takes about ten times as long, where quadratic code would take a hundred times.
+    /// Ten times the length takes about ten times as long; quadratic code would take a hundred times as long.
     @Test(.tags(.behaviour), arguments: ["{a}", "{?a,b}", "a%20b", "é", "{", "%41{+a}"])
     func longTemplatesTakeLinearTime(_ piece: String) {
         func time(_ count: Int) -> Duration {

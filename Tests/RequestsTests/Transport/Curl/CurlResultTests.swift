@@ -62,7 +62,7 @@ import Testing
         #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == code)
     }
 
-    /// The system's texts for a socket under a handshake, as libcurl has them, and OpenSSL's.
+    /// The system's texts for a socket error during a handshake, as reported by libcurl, and OpenSSL's.
     @Test(arguments: [
         "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to localhost:1 ",
         "OpenSSL SSL_connect: Connection reset by peer",

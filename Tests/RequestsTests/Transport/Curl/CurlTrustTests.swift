@@ -52,7 +52,7 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
-    // The results as libcurl gives them with OpenSSL, and with GnuTLS, which has no numbers.
+    // The results of libcurl with OpenSSL, and with GnuTLS, which has no numbers.
     @Test(
         arguments: [
             (60, "SSL certificate problem: certificate has expired", 10, Distrust.expired),
