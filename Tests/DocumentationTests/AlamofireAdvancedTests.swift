@@ -75,7 +75,7 @@ import Testing
         #expect(try await client.send(Get<Void>("a")).status == .noContent)
     }
 
-    @Test func requestsWaitUntilTheyAreLetGo() async throws {
+    @Test func requestsWaitUntilTheyAreResumed() async throws {
         let client = client()
         client.isSuspended = true
         let operation = client.addRequest(Get<Author>("authors", "1"))

@@ -213,7 +213,7 @@ import Testing
         #expect(sent?.headers[.authorization] == "Basic YWRhOjE4MTU=")
     }
 
-    @Test func eachRequestSaysWhoAsksAndInWhichLanguages() async throws {
+    @Test func requestsHaveAUserAgentAndLanguages() async throws {
         _ = try await client.fetch(Get<Data>("headers"))
 
         #expect(sent?.headers.contains(.userAgent) == true && sent?.headers.contains(.acceptLanguage) == true)

@@ -46,7 +46,7 @@ import Testing
         #expect(server.requests.last?.text.contains(#""added_at":"2026-11-23T08:00:00Z""#) == true)
     }
 
-    @Test func wrongPasswordIsToldAsTheServerTellsIt() async throws {
+    @Test func wrongPasswordHasTheReasonOfTheServer() async throws {
         let server = try makeServer()
         let book = try Cookbook(server: server.url("/v1").absoluteString)
 

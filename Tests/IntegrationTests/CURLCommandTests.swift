@@ -129,7 +129,7 @@ extension OverLoopback {
             #expect(try request.cURL(revealingSecrets: true).contains("access_token=secret"))
         }
 
-        @Test func responseTellsTheCommandThatBroughtIt() async throws {
+        @Test func responseHasItsCommand() async throws {
             let server = try MockServer { _ in .text("hi") }
 
             let response = try await OperationQueue().send(HTTPRequest("\(server.url)/a"))

@@ -44,7 +44,7 @@ extension OverLoopback {
             #expect(request.headers[values: "X-Both"] == ["environment"])
         }
 
-        @Test func cacheTellsTheUsersOfConfigurationsApart() async throws {
+        @Test func cacheSeparatesTheUsersOfConfigurations() async throws {
             let server = try MockServer { request in
                 .text(request.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=60"])
             }
@@ -61,7 +61,7 @@ extension OverLoopback {
             #expect(seen == ["Bearer ada", "Bearer bob", "Bearer ada"] && server.requests.count == 2)
         }
 
-        @Test func cacheTellsTheUsersOfAConfigurationsCookiesApart() async throws {
+        @Test func cacheSeparatesTheUsersOfAConfigurationsCookies() async throws {
             let server = try MockServer { request in
                 let user = request.path.dropFirst("/login-".count)
                 return request.path.hasPrefix("/login-")
@@ -364,7 +364,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func compressedContentOfARedirectIsPassedOver(_ transport: TransportUnderTest) async throws {
+        func compressedContentOfARedirectIsSkipped(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 let content = Deflate.gzip(Data("moved or not".utf8))
                 return request.path == "/next"

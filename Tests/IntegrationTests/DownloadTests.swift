@@ -119,7 +119,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func aRetryGoesOnWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
+        func retryResumesWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 <= 3 ? 50_000 * $0 : nil }
@@ -137,7 +137,7 @@ extension OverLoopback {
             #expect(fetched.count == 3 && Set(fetched).count == 3)
         }
 
-        @Test func aTokenGoesOnInAnotherOperation() async throws {
+        @Test func tokenResumesInAnotherOperation() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 == 1 ? 120_000 : nil }
@@ -157,7 +157,7 @@ extension OverLoopback {
             #expect(try names(in: folder) == ["film"])
         }
 
-        @Test func aDownloadToTheSameFileGoesOnByItself() async throws {
+        @Test func downloadToTheSameFileResumesAutomatically() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 == 1 ? 120_000 : nil }

@@ -11,7 +11,7 @@ extension OverLoopback {
     /// The configuration of an injected session takes effect.
     @Suite(.bounded, .tags(.behaviour)) struct InjectedSessionTests {
         @Test(arguments: TransportUnderTest.configurable)
-        func additionalHeadersAreSentBehindThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
+        func additionalHeadersAreSentAfterThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 
             _ = try await transport.send(Call(server.url, headers: ["X-Both": "request"])) {

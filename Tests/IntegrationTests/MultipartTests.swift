@@ -89,7 +89,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func aFileThatShrinksIsNoShortForm(_ transport: TransportUnderTest) async throws {
+        func shrinkingFileIsAnError(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let file = try temporaryFile()
             defer { try? FileManager.default.removeItem(at: file) }

@@ -173,7 +173,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, ["file:///etc/passwd", "ftp://127.0.0.1/", "http://", "mailto:a@b.c"])
-        func locationThatIsNoWebAddressIsAnError(_ transport: TransportUnderTest, _ location: String) async throws {
+        func invalidLocationIsAnError(_ transport: TransportUnderTest, _ location: String) async throws {
             let server = try MockServer { _ in .redirect(to: location) }
 
             let run = await transport.run(Call(server.url("/a")))

@@ -53,7 +53,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Answer.allCases)
-        func onlyTheRestOfTheSameFileIsPutBehindIt(_ answer: Answer) async throws {
+        func onlyTheRestOfTheSameFileIsAppended(_ answer: Answer) async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 guard let range = request.headers[.range] else { return files.answer(request) }
@@ -90,7 +90,7 @@ extension OverLoopback {
 
         // MARK: Requests
 
-        @Test func aRequestThatTakesOnly200CanGoOn() async throws {
+        @Test func requestThatAcceptsOnly200CanResume() async throws {
             struct Strict: DownloadRequest {
                 typealias Success = DownloadedFile
                 typealias Failure = RequestError
@@ -246,7 +246,7 @@ extension OverLoopback {
             #expect(try folder.names() == [])
         }
 
-        @Test func aTokenGoesOnInAFolderThatIsNotThereYet() async throws {
+        @Test func tokenResumesInAFolderThatDoesNotExistYet() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let token = try await folder.brokenDownload(of: server.url("/"))

@@ -73,7 +73,7 @@ extension OverLoopback {
             #expect(zip(progress, progress.dropFirst()).allSatisfy { $0.completed <= $1.completed })
         }
 
-        @Test(.tags(.alone, .soak)) func manySmallDownloadsLeaveNothingBehind() async throws {
+        @Test(.tags(.alone, .soak)) func manySmallDownloadsLeaveNothing() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Small.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

@@ -47,7 +47,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [TransportUnderTest.standard])
-        func anUploadThatIsPausedGoesOn(_ transport: TransportUnderTest) async throws {
+        func pausedUploadContinues(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let content = Data.pattern(4_000_000)
             let operation = OperationQueue().makeOperation(
@@ -69,7 +69,7 @@ extension OverLoopback {
             #expect(server.requests.map(\.body) == [content])
         }
 
-        @Test func eventsGoOnOverConnectionsThatBreak() async throws {
+        @Test func eventsContinueOverBrokenConnections() async throws {
             let (clock, isRead) = (ManualClock(), Gate())
             let server = try MockServer { request in
                 switch request.headers[.lastEventID] {

@@ -62,7 +62,7 @@ import Testing
         #expect(server.requests.map { $0.headers[.range] != nil } == [false, true, true, true])
     }
 
-    @Test func anotherRunOfTheProgramGoesOnWhereTheFirstCameTo() async throws {
+    @Test func nextRunOfTheProgramResumesTheDownload() async throws {
         let server = try server(hangingUpAt: [100_000, 200_000, 300_000, 400_000])
         var library = Library(api: server.url, folder: folder)
         await #expect { try await library.client.fetch(library.film(7, sha256: Self.digest)) } throws: { error in

@@ -27,7 +27,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [false, true])
-        func requestBehindTheCloseIsAnError(_ wasUsed: Bool) async throws {
+        func requestAfterTheCloseIsAnError(_ wasUsed: Bool) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             if wasUsed { _ = await transport.run(server.url) }

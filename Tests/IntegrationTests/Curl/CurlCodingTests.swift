@@ -95,7 +95,7 @@ extension OverLoopback {
             #expect(isFlat)
         }
 
-        @Test func receiverThatPausesGetsTheRestOfABombWhenItGoesOn() async throws {
+        @Test func pausedReceiverGetsTheRestOfABombAfterResuming() async throws {
             let bomb = Deflate.gzipOfZeros(about: 20 << 20)
             let server = try MockServer { _ in .data(bomb.data, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()

@@ -119,7 +119,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [HTTPStatus.noContent, .notModified])
-        func contentThatMustNotBeThereIsNoPartOfTheNextAnswer(_ status: HTTPStatus) async throws {
+        func forbiddenContentIsNoPartOfTheNextResponse(_ status: HTTPStatus) async throws {
             let wire = "HTTP/1.1 \(status.code) X\r\nContent-Length: 5\r\n\r\nhello"
             let server = try MockServer { $0.path == "/bad" ? .raw(wire, keepsAlive: true) : .text("good") }
             let transport = CurlTransport()
@@ -131,7 +131,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func contentOfAHeadIsNoPartOfTheNextAnswer() async throws {
+        @Test func contentOfAHEADIsNoPartOfTheNextResponse() async throws {
             let wire = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
             let server = try MockServer { $0.method == .head ? .raw(wire, keepsAlive: true) : .text("good") }
             let transport = CurlTransport()
@@ -199,7 +199,7 @@ extension OverLoopback {
 
         /// libcurl leaves a buffer in a handle whose transfer was cancelled, and then accepts no other buffer size for
         /// it.
-        @Test func downloadIsNotRefusedBehindOneThatWasCancelledWhileItWaited() async throws {
+        @Test func downloadAfterACancelledWaitingOneIsNotRefused() async throws {
             let server = try MockServer { $0.path == "/film" ? .text("film") : .stalled }
             let folder = try DownloadFolder()
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }

@@ -113,7 +113,7 @@ extension OverLoopback {
 
         /// Another request has the only connection for longer than this one's timeout.
         @Test(arguments: [false, true])
-        func waitForAConnectionIsNoSilenceOfTheServer(_ isPausedInLine: Bool) async throws {
+        func waitForAConnectionDoesNotCountAsSilence(_ isPausedInLine: Bool) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let silent = try MockServer { _ in .stalled }

@@ -131,7 +131,7 @@ extension OverLoopback {
         }
 
         /// Each of its look-ups occupies a thread for half a minute.
-        @Test func namesThatAreNotAnsweredHoldUpNoOtherForLongerThanTheirRequests() async throws {
+        @Test func unansweredNamesDelayOthersOnlyDuringTheirRequests() async throws {
             let server = try MockServer { _ in .text("hi") }
             let silence = Gate()
             defer { silence.open() }

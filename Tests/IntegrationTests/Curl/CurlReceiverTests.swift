@@ -45,7 +45,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func timeoutsAndCancelsAreToldThoughManyReceiversWait() async throws {
+        @Test func timeoutsAndCancelsAreReportedWhileManyReceiversWait() async throws {
             let server = try MockServer { $0.path == "/silent" ? .stalled : .text("hi") }
             let transport = CurlTransport()
             let waiting = Waiting(80)
@@ -65,7 +65,7 @@ extension OverLoopback {
         }
 
         /// Its earlier events wait for a worker; they are delivered with its end.
-        @Test func transferThatIsCancelledWhileItsHeadWaitsIsToldInOrder() async throws {
+        @Test func transferCancelledWhileItsHeadWaitsReportsInOrder() async throws {
             let server = try MockServer { _ in .text("hi") }
             let slow = try MockServer { _ in
                 .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8)), .stall])

@@ -268,7 +268,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func bodyThatCanBeReadOnceIsNotSentAnew() async throws {
+        @Test func bodyThatCanBeReadOnceIsNotResent() async throws {
             let bodies = Locked<[String]>([])
             let server = try Self.quitter(bodies)
             let url = URL(string: "http://127.0.0.1:\(server.port)/")!

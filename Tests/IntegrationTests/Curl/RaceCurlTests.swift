@@ -111,7 +111,7 @@ extension OverLoopback {
         }
 
         /// One worker reports content to a receiver, and another an end from this side.
-        @Test func contentAndAnEndFromThisSideAreToldOneAtATime() async throws {
+        @Test func contentAndALocalEndAreReportedOneAtATime() async throws {
             let server = try MockServer { _ in .chunked(Array(repeating: Data(count: 20_000), count: 20)) }
             let transport = CurlTransport()
 

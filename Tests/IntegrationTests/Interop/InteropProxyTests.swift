@@ -26,7 +26,7 @@ extension OverLoopback {
             transport = .configured { [tunnel] in $0.proxy = "http://127.0.0.1:\(tunnel.port)" }
         }
 
-        @Test func serverBehindATunnelIsTrustedAsAnyOther() async throws {
+        @Test func trustOfAServerBehindATunnelIsChecked() async throws {
             let trust = try servers.authority.pinning([servers.pin("server")], forHosts: ["localhost"])
 
             let answer = try await servers.ask(.trusted, trust: trust, over: transport)
@@ -35,7 +35,7 @@ extension OverLoopback {
             #expect(tunnel.targets == [try servers.url(.trusted).port.map { "localhost:\($0)" }])
         }
 
-        @Test func serverBehindATunnelIsRefusedAsAnyOther() async throws {
+        @Test func untrustedServerBehindATunnelIsRefused() async throws {
             let authority = try servers.authority
             // A connection that one policy trusted isn't reused for another policy.
             _ = try await servers.ask(.trusted, trust: authority, over: transport)

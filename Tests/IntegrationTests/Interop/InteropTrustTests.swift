@@ -99,7 +99,7 @@ extension OverLoopback {
             #expect(error?.reason?.contains("another host") == true)
         }
 
-        @Test func serverWithoutTLSIsToldApart() async throws {
+        @Test func serverWithoutTLSIsDistinguished() async throws {
             let plain = try #require(URLComponents(url: servers.url(.plain), resolvingAgainstBaseURL: true)?.port)
             let url = try #require(URL(string: "https://localhost:\(plain)/"))
             let error = await #expect(throws: RequestError.self) {

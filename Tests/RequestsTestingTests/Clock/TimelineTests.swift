@@ -38,7 +38,7 @@ import Testing
         #expect(timeline.now == at(5))
     }
 
-    @Test func watchersGoOnOnceEnoughSleep() {
+    @Test func watchersResumeOnceEnoughTasksSleep() {
         var timeline = Timeline<String>(now: at(0))
 
         #expect(timeline.watch(1, for: 0, "none") == ["none"])

@@ -79,7 +79,7 @@ import Testing
         #expect(Set(Self.rows.map(\.fault)) == Set(BrokenTransport.Fault.allCases))
     }
 
-    @Test func faultThatIsDeclaredIsNoFailure() async throws {
+    @Test func declaredFaultIsNotAFailure() async throws {
         let check = try #require(TransportConformance.checks.first)
 
         let outcome = try await check.run(on: { BrokenTransport(.twoEnds) }, knownFault: .fails("it was told to"))

@@ -70,7 +70,7 @@ import Testing
             ([head, trailers, trailers, .end(nil)], ["trailers came after the trailers"]),
         ] as [([TransferEvent], [String])]
     )
-    func trailersComeBehindTheContent(_ events: [TransferEvent], _ violations: [String]) {
+    func trailersComeAfterTheContent(_ events: [TransferEvent], _ violations: [String]) {
         var log = EventLog()
         for event in events {
             log.begin(event)

@@ -30,7 +30,7 @@ import Testing
         #expect(try await transport.awaitTransfer(count: 2) === transport.transfers[1])
     }
 
-    @Test func nothingIsReportedBehindTheEnd() async throws {
+    @Test func nothingIsReportedAfterTheEnd() async throws {
         try send()
         let transfer = try await transport.awaitTransfer()
 

@@ -70,7 +70,7 @@ struct InteropCurlTests {
     ]
 
     @Test(arguments: faults.indices)
-    func faultsAreToldByTheExitCode(index: Int) async throws {
+    func faultsAreReportedByTheExitCode(index: Int) async throws {
         let (response, code) = Self.faults[index]
         let server = try MockServer { _ in response }
 

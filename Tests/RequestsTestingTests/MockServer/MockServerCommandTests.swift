@@ -121,7 +121,7 @@ import Testing
     ]
 
     @Test(arguments: faults)
-    func aFaultIsToldAndTheCodeIsTwo(arguments: [String], message: String) async throws {
+    func faultIsPrintedAndTheExitCodeIsTwo(arguments: [String], message: String) async throws {
         let result = try await Tool(url: Self.command)(arguments: arguments)
 
         #expect(result.status == 2)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func aPortThatIsTakenIsToldSo() async throws {
+    @Test func takenPortIsReported() async throws {
         let other = try MockServer()
 
         let result = try await Tool(url: Self.command)(arguments: ["--port", "\(other.port)", "/"])

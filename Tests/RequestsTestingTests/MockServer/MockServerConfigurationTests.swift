@@ -27,7 +27,7 @@ import Testing
         #expect(throws: MockServerError.system(call: "bind", code: EINVAL)) { try server { $0.port = 65536 } }
     }
 
-    @Test func theLastRequestOfAConnectionIsToldSo() throws {
+    @Test func lastResponseOfAConnectionAnnouncesItsEnd() throws {
         let server = try server { $0.requestsPerConnection = 2 }
         let client = try RawClient(port: server.port)
 

@@ -136,7 +136,7 @@ import Testing
     }
     #endif
 
-    @Test(.tags(.alone)) func serversThatComeAndGoLeaveNoDescriptorsBehind() async throws {
+    @Test(.tags(.alone)) func startedAndStoppedServersLeaveNoDescriptors() async throws {
         let count: Int32 = Scale.pick(300, whole: 2000)
         let before = lowestFreeDescriptor()
 

@@ -61,7 +61,7 @@ import Testing
         #expect(exchange.metrics.start == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func aMarkAtTheBeginningIsPassedOver() throws {
+    @Test func byteOrderMarkIsSkipped() throws {
         #expect(try read("\u{FEFF}{\"log\":{\"entries\":[]}}").exchanges.isEmpty)
     }
 

@@ -157,7 +157,7 @@ import Testing
         request.differences(from: ExpectedRequest(body: body)).map(\.description)
     }
 
-    @Test func theNearestOfSeveralIsTold() throws {
+    @Test func nearestOfSeveralIsReported() throws {
         let other = StubbedRequest(url: URL(string: "https://a/x")!)
         let requests = [other, request]
 

@@ -211,7 +211,7 @@ import Testing
         #expect(cancelled.isOpen)
     }
 
-    @Test func theLimitOfAResponderIsNoSleeperThatATestWaitsFor() async throws {
+    @Test func timeoutOfAResponderIsNotCountedAsASleeper() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.get, "/") { _ in .text("x").delayed(by: .seconds(5)) }
@@ -227,7 +227,7 @@ import Testing
         #expect(clock.now.offset == .seconds(5))
     }
 
-    @Test func aStubIsPassedOverUntilItsAnswerIsSaid() async throws {
+    @Test func stubIsSkippedUntilItsResponseIsSet() async throws {
         let stub = stubber.stub(.path("/a"))
         stubber.stub().respond(with: .text("other"))
 
@@ -245,7 +245,7 @@ import Testing
         #expect(stub.callCount == 1)
     }
 
-    @Test func aStubWithoutAnAnswerIsToldWhereNothingElseIsMeant() async throws {
+    @Test func stubWithoutAResponseIsReportedIfNoOtherMatches() async throws {
         stubber.stub(.path("/a"))
 
         let error = await #expect(throws: RequestError.self) { try await request("/a").fetch(on: client()) }

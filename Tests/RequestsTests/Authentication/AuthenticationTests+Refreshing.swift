@@ -164,7 +164,7 @@ extension AuthenticationTests {
         queues.withLock { $0 = [] }
     }
 
-    @Test func aCancelledWaiterEndsAtOnceAndTheRefreshGoesOn() async {
+    @Test func cancelledWaiterEndsAtOnceAndTheRefreshContinues() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "new", sent, rejectingAfter: 2), width: 2) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]

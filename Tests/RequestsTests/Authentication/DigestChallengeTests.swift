@@ -209,7 +209,7 @@ private final class DigestServer: Sendable {
         #expect(!transport.requests.contains { $0.headers.contains(.authorization) })
     }
 
-    @Test func originBehindATunnelDoesNotGetWhatIsMeantForTheProxy() async throws {
+    @Test func originBehindATunnelDoesNotGetTheProxysCredentials() async throws {
         let proxy = DigestServer("MD5", "auth", isProxy: true)
         let (client, transport) = makeClient(proxy)
         let url = try #require(URL(string: "http://api.example.com/a"))

@@ -98,7 +98,7 @@ import Testing
         #expect(try await text(client, "recipes") == "in")
     }
 
-    @Test func theRefreshGoesOnWhereTheOneThatBeganItIsCancelled() async throws {
+    @Test func refreshContinuesIfTheRequestThatBeganItIsCancelled() async throws {
         let (gate, begun) = (Gate(), Recorder<Void>())
         let client = client(width: 2) { client in
             begun.record(())

@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: [
         (HTTPMethod.get, "session"), (.get, "user"), (.get, "PHPSESSID"), (.get, "connect.sid"), (.post, "visits"),
     ])
-    func usersWhoLogInOneAfterTheOtherDoNotSeeEachOthersResponses(method: HTTPMethod, name: String) async throws {
+    func successiveUsersDoNotSeeEachOthersResponses(method: HTTPMethod, name: String) async throws {
         let client = makeClient()
 
         for user in ["alice", "bob", "alice"] {
@@ -191,7 +191,7 @@ import Testing
         #expect(try await get("fresh/1", from: client).contains("who=bob"))
     }
 
-    @Test func closureSaysWhoTheUserIs() async throws {
+    @Test func closureIdentifiesTheUser() async throws {
         let client = makeClient(.custom { $0.headers["X-User"] ?? "" })
         var answers: [String] = []
         for (user, token) in [("1", "a"), ("1", "b"), ("2", "c")] {

@@ -27,7 +27,7 @@ import Testing
         for _ in 0..<2 { await queue.addRequest(request).end() }
     }
 
-    @Test func aTransportIsToldThatTheOriginWasLeft() async {
+    @Test func transportIsNotifiedThatTheOriginWasLeft() async {
         let transport = transport { _ in .status(.ok, headers: [.cacheControl: "no-store"]) }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 

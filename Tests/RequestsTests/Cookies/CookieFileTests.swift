@@ -136,7 +136,7 @@ import Testing
             ("path", "x"), ("path", #"/\u0000"#), ("sameSite", "Odd"),
         ] as [(String, String)]
     )
-    func fileHoldsOnlyWhatTheRulesLetIn(key: String, text: String) throws {
+    func fileHoldsOnlyValidCookies(key: String, text: String) throws {
         var fields = ["name": "a", "value": "b", "domain": "example.com", "path": "/", "sameSite": "Lax"]
         fields[key] = text
         let texts = fields.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")

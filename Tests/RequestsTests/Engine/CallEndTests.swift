@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func answerThatComesWhileACancelIsToldIsWholeOrNone() async throws {
+    @Test func responseDuringTheReportOfACancelIsCompleteOrAbsent() async throws {
         let (transport, answers) = (ManualTransport(), Recorder<Data?>())
         let queue = TestQueue(transport) {
             $0.monitors = [LateServer(transport: transport)]

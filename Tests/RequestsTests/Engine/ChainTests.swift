@@ -176,7 +176,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func cancellationErrorOfAnInterceptorIsNoCancel() async {
+    @Test func cancellationErrorOfAnInterceptorIsNotACancel() async {
         let operation = await run({ _, _, _ in throw CancellationError() })
 
         #expect(operation.result?.error?.code == .other)

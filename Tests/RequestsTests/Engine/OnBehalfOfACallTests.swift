@@ -152,7 +152,7 @@ import Testing
         #expect(error?.reason?.contains("Endless → Endless") == true)
     }
 
-    @Test func taskThatAnInterceptorLeavesBehindHasNoPrivilege() async throws {
+    @Test func taskThatOutlivesItsInterceptorHasNoPrivilege() async throws {
         let (born, gate) = (Gate(), Gate())
         let orphan = Locked<Task<Void, Never>?>(nil)
         let order = Recorder<String>()

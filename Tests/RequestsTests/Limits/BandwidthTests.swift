@@ -80,7 +80,7 @@ import Testing
         #expect(operation.result?.value?.isEmpty == true)
     }
 
-    @Test func theWaitIsNoPartOfTheTransfer() async throws {
+    @Test func waitDoesNotCountAsPartOfTheTransfer() async throws {
         let (steps, time) = (ManualTransport(), Locked(Date(timeIntervalSince1970: 1_000_000)))
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(60_000)

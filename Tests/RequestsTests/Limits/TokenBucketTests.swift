@@ -125,7 +125,7 @@ import Testing
         _ = bucket.nextToken(at: .seconds(Int64.max))
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1)]) func withoutAnIntervalThereIsNoLimitButThePause(
+    @Test(arguments: [Duration.zero, .seconds(-1)]) func withoutAnIntervalOnlyAPauseLimits(
         _ interval: Duration
     ) {
         var bucket = TokenBucket(1, per: interval)

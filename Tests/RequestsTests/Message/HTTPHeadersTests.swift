@@ -190,7 +190,7 @@ import Testing
 }
 
 @Suite(.bounded) struct DefaultHeadersTests {
-    @Test func theDefaultSaysWhoAsksAndInWhichLanguages() throws {
+    @Test func defaultHeadersHaveAUserAgentAndLanguages() throws {
         var request = HTTPRequest(url: home, headers: .default)
 
         try request.validate()

@@ -94,7 +94,7 @@ import Testing
         )
     }
 
-    @Test func aRetryAndARedirectAreToldAsATree() async {
+    @Test func retryAndRedirectAreReportedAsATree() async {
         let log = Log()
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable), .status(.found, headers: [.location: "/end"]),

@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func recordingBeginsAnew() {
+    @Test(.tags(.behaviour)) func recordingStartsOver() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         operation.make()

@@ -11,7 +11,7 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    @Test func itIsToldAtOnceThenNowAndThenAndExactlyAtTheEnd() {
+    @Test func progressIsReportedAtOnceAtIntervalsAndExactlyAtTheEnd() {
         var meter = ProgressMeter(interval: .milliseconds(100))
 
         #expect(meter.begin(total: 1000, time: .zero) == progress(0, of: 1000))

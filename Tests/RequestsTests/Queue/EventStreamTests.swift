@@ -46,7 +46,7 @@ import Testing
         return await collector.value
     }
 
-    @Test(.tags(.behaviour)) func eventsGoOnOverConnectionsUntilTheServerEndsThem() async throws {
+    @Test(.tags(.behaviour)) func eventsContinueOverConnectionsUntilTheServerEndsThem() async throws {
         let transport = InMemoryTransport.answering([
             Self.events("id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: lost"),
             Self.events("retry: 500\ndata: c\n\n"), .status(.noContent),
@@ -102,7 +102,7 @@ import Testing
         #expect(html.requests.count == 1 && missing.requests.count == 1)
     }
 
-    @Test(.tags(.behaviour)) func anEventThatIsTooLargeEndsTheStreamBehindThoseBefore() async throws {
+    @Test(.tags(.behaviour)) func eventThatIsTooLargeEndsTheStreamAfterEarlierEvents() async throws {
         let large = "data: a\n\ndata: " + String(repeating: "x", count: (1 << 20) + 1)
         let transport = InMemoryTransport { _ in Self.events(large) }
 

@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: ["", "users.example", "not an address", "/v1", "mailto:ada@example.com", "http://"])
-    func aBaseURLThatIsNoAddressFailsEachRequest(text: String) async {
+    func invalidBaseURLFailsEachRequest(text: String) async {
         await #expect {
             try await TextService(baseURL: text).fetch(Get<String>("users"))
         } throws: { error in

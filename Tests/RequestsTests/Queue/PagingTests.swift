@@ -339,7 +339,7 @@ import Testing
         #expect(pages.count == 1 && error?.code == .pagingFailed)
     }
 
-    @Test func theErrorOfAPageEndsTheLoopBehindTheGoodOnes() async throws {
+    @Test func errorOfAPageEndsTheLoopAfterTheValidPages() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.link: "<?page=2>; rel=next"], body: Data("[1]".utf8)), .status(.forbidden),
         ])

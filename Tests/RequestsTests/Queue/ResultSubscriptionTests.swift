@@ -29,7 +29,7 @@ import Testing
         #expect(calls == [true, true, false])
     }
 
-    @Test func aCancelCancelsTheOperationAndNothingComesBehindIt() {
+    @Test func cancelCancelsTheOperationAndNothingFollows() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
         _ = subscription.keep(operation)

@@ -128,7 +128,7 @@ import Testing
 
     // MARK: Cancelling all
 
-    @Test(arguments: [false, true]) func theEndOfAllIsToldWhenTheirTransfersHaveEnded(isSuspended: Bool) async throws {
+    @Test(arguments: [false, true]) func endOfAllIsReportedAfterTheirTransfers(isSuspended: Bool) async throws {
         let transport = ManualTransport()
         let client = HTTPClient(maxConcurrentRequests: 1, transport: transport)
         let log = Recorder<String>()
@@ -148,7 +148,7 @@ import Testing
         #expect(running.isFinished && transport.transfers.count == 1)
     }
 
-    @Test func cancellingNothingIsToldToo() async {
+    @Test func cancellingNothingIsReportedToo() async {
         await withCheckedContinuation { continuation in
             OperationQueue().cancelAllRequests { continuation.resume() }
         }

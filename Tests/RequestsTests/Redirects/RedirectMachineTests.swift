@@ -115,7 +115,7 @@ import Testing
         "http://a b/", "//a b/", "/a\r\nX: y", "/a\tb", "http://[::1/", "about:blank",
     ]
 
-    @Test(arguments: badLocations) func aLocationThatIsNoWebAddressFails(_ location: String) {
+    @Test(arguments: badLocations) func invalidLocationFails(_ location: String) {
         var machine = RedirectMachine(policy: .follow())
         let head = HTTPResponseHead(status: .found, headers: [.location: location])
 

@@ -59,7 +59,7 @@ import Testing
         #expect((error?.underlying as? InvalidRequest)?.piece == .headerValue)
     }
 
-    @Test func eachAttemptEncodesAnew() async {
+    @Test func eachAttemptEncodesTheBody() async {
         let count = Recorder<Void>()
         let body = HTTPBody(headers: [.contentType: "a/b"]) {
             count.record(())

@@ -33,7 +33,7 @@ import Testing
         #expect(await seen.first(1) == ["hello"])
     }
 
-    @Test func aDependentOnTheSerialQueueOfTheCompletionRunsBehindIt() async {
+    @Test func dependentOnTheSerialQueueOfTheCompletionRunsAfterIt() async {
         let serial = DispatchQueue(label: "serial")
         let dependents = OperationQueue()
         dependents.underlyingQueue = serial
@@ -135,7 +135,7 @@ import Testing
         await seen.first(1)
     }
 
-    @Test func waitingForTheOperationOnItsCompletionQueueIsNoDeadlock() async {
+    @Test func waitingForTheOperationOnItsCompletionQueueDoesNotDeadlock() async {
         let serial = DispatchQueue(label: "serial")
         let queue = TestQueue()
         let gate = Gate()

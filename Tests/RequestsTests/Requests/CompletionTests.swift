@@ -98,7 +98,7 @@ import Testing
         #expect(transport.requests.count == (building.code == nil ? 1 : 0))
     }
 
-    @Test func anErrorThatTheRequestThrowsIsBehindTheFailure() async {
+    @Test func errorOfTheRequestUnderliesTheFailure() async {
         let queue = TestQueue()
         let request = TextRequest(process: { _ in throw SampleError(name: "unreadable") })
 

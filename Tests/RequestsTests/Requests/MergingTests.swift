@@ -101,7 +101,7 @@ import Testing
         #expect(try await authorization(request.authenticated(with: .bearerToken("own"))) == "Bearer own")
     }
 
-    @Test func credentialsOfABaseURLGoBehindTheEnvironments() async throws {
+    @Test func credentialsOfTheEnvironmentPrecedeThoseOfABaseURL() async throws {
         let base = URL(string: "https://ada:one@api.example.com/v1")
 
         #expect(try await authorization(Get("a")) { $0.baseURL = base } == basic("ada", "one"))

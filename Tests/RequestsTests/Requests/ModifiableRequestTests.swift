@@ -112,7 +112,7 @@ import Testing
         var request: Spec { spec }
     }
 
-    @Test func specOfASpecIsToldFromOthersByWhatIsRecorded() throws {
+    @Test func specOfASpecIsDistinguishedByItsRecordedModifiers() throws {
         let (one, other) = (Outer(spec: Spec().query(["q": "1"])), Outer(spec: Spec().query(["q": "2"])))
 
         #expect(one.identifier != other.identifier)
@@ -311,7 +311,7 @@ import Testing
         #expect(request.identifier != Get<Data>("posts").identifier)
     }
 
-    @Test func valueThatIsNoQueryFailsTheRequest() async {
+    @Test func valueThatCannotBeAQueryFailsTheRequest() async {
         let error = await #expect(throws: RequestError.self) { try await TestQueue.sent(Get<Data>("posts").query(7)) }
 
         #expect(error?.phase == .building && error?.code == .invalidRequest)

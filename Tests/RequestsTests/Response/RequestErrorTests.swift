@@ -14,7 +14,7 @@ private struct HushedError: LocalizedError, CustomStringConvertible {
 }
 
 @Suite(.bounded, .tags(.behaviour)) struct RequestErrorTests {
-    @Test func theDescriptionTellsTheStoryInALine() {
+    @Test func descriptionIsASummaryInOneLine() {
         let error = RequestError(
             .unacceptableStatus,
             phase: .validating,

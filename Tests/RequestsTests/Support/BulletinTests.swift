@@ -51,7 +51,7 @@ import Testing
         #expect(second == Call(value: 1, count: 1) && third == Call(value: 2, count: 2))
     }
 
-    @Test func theEndComesOnceBehindTheLastNews() {
+    @Test func endComesOnceAfterTheLastValue() {
         var bulletin = Bulletin<Int>()
         _ = bulletin.add { _ in }
         bulletin.post(1)

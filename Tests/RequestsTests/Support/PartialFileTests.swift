@@ -126,7 +126,7 @@ import Testing
         #expect(RequestError(error).code == .diskFull && "\(error)".contains("film.mov"))
     }
 
-    @Test func aWriterThatIsInterruptedGoesOnAndOneThatDoesNothingFails() throws {
+    @Test func interruptedWriterContinuesAndOneWithoutProgressFails() throws {
         let answers = Locked([-Int(EINTR), 2, -Int(EINTR), 1, 0])
         let file = try PartialFile.create(beside: destination) { _, _ in
             answers.withLock { $0.isEmpty ? 0 : $0.removeFirst() }

@@ -88,7 +88,7 @@ import Testing
         #expect(transfer.known.withLock { $0.isPaused })
     }
 
-    @Test func wishOfTheBufferThatIsToldLateChangesNothing() throws {
+    @Test func lateWishOfTheBufferChangesNothing() throws {
         let (flow, handle) = (FlowControl(), Handle())
         flow.attach(handle)
         var wishes = PauseWish()

@@ -34,7 +34,7 @@ import Testing
         #expect(group.leave(narrow).map { $0.transfer === narrow } == [true])
     }
 
-    @Test func aSeatJoinsWhatEndedBehindItsTakingOnce() throws {
+    @Test func seatJoinsATransferThatEndedAfterItWasTakenOnce() throws {
         var group = CoalescingGroup<Transfer>()
         let transfer = Transfer()
         for seat in 0..<2 { group.take(id(seat), limits) }

@@ -89,7 +89,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test(.tags(.behaviour)) func aQueueThatHandsOutAChangedCopyIsToldApart() async throws {
+    @Test(.tags(.behaviour)) func queueWithAChangedEnvironmentIsDistinguished() async throws {
         final class UserQueue: RequestQueue {
             let client: HTTPClient
             let user = Locked("ada")

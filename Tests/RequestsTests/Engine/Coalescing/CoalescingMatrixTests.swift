@@ -126,7 +126,7 @@ import Testing
         #expect(error?.code == .bodyTooLarge && transport.transfers.count == 1)
     }
 
-    @Test func oneThatWasAddedBeforeTheEndStartsBehindItAndSharesTheAnswer() async throws {
+    @Test func requestAddedBeforeTheEndSharesTheResponseAfterIt() async throws {
         let client = client()
         client.maxConcurrentRequests = 1
         let (first, late) = (
@@ -209,7 +209,7 @@ import Testing
     }
 
     /// A queue that isn't a client has no known chain: its interceptors may belong to another user.
-    @Test func interceptorsOfAQueueThatIsNoClientAreNotShared() async throws {
+    @Test func interceptorsOfAQueueThatIsNotAClientAreNotShared() async throws {
         let queue = TestQueue(transport) { $0.interceptors = [.adapting { _ in }] }
 
         let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }

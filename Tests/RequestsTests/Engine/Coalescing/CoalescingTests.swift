@@ -49,7 +49,7 @@ import Testing
         #expect(await probes[2].ended().map(\.value) == ["shared"])
     }
 
-    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnew() async throws {
+    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnother() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let probes = join(TextRequest(), queue, 3)

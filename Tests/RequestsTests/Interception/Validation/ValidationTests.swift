@@ -234,7 +234,7 @@ import Testing
         #expect(error?.body == Data(body.utf8))
     }
 
-    @Test func anAnswerIsNoRefusal() async {
+    @Test func acceptedResponseIsNotARefusal() async {
         let transport = InMemoryTransport { _ in .json(#"{"id": 1, "name": "Ada", "message": "hi"}"#) }
 
         #expect(await run(user, transport) { $0.validators = [.errors(Refusal.self)] }.result?.value == User())
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test(arguments: [(202, RequestError.Code.retryLimitReached), (429, .unacceptableStatus)])
-    func anEndOfRetriesIsNoSuccess(status: Int, code: RequestError.Code) async {
+    func endOfRetriesIsNotASuccess(status: Int, code: RequestError.Code) async {
         let transport = InMemoryTransport { _ in .status(HTTPStatus(status), body: Data("{}".utf8)) }
 
         let operation = await run(user, transport) {

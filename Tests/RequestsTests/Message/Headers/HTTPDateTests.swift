@@ -68,7 +68,7 @@ import Testing
             "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun, ０６ Nov 1994 08:49:37 GMT",
         ]
     )
-    func anythingElseIsNoDate(_ text: String) {
+    func otherTextIsInvalid(_ text: String) {
         #expect(HTTPDate(parsing: text, now: now) == nil)
     }
 

@@ -195,7 +195,7 @@ import Testing
     }
 
     @Test(arguments: [("a/b", "a%2Fb"), ("users/7", "users%2F7"), ("https://evil.com", "https%3A%2F%2Fevil.com")])
-    func textThatIsNoLiteralIsOneSegment(_ text: String, _ segment: String) throws {
+    func textFromAVariableIsOneSegment(_ text: String, _ segment: String) throws {
         // Writing the conformance explicitly causes a warning.
         let path = try #require(text as any Sendable as? any RequestPathConvertible)
 

@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         "data: 12\n\ndata: 1234567890\n\n", "data: 12\n\ndata: 123456\ndata: 1234\n\n", "data: 12\n\n: 123456789\n\n",
     ])
-    func anEventAboveTheLimitEndsItBehindTheEventsBefore(_ text: String) {
+    func eventAboveTheLimitEndsTheStreamAfterEarlierEvents(_ text: String) {
         for chunks in Cuts.all(of: text + "data: 3\n\n") {
             var parser = ServerSentEventParser(limit: 10)
 

@@ -38,7 +38,7 @@ import Testing
         #expect(places.leave(4) == [])
     }
 
-    @Test func oneThatLeavesTheLineIsPassedOver() throws {
+    @Test func waiterThatLeavesTheLineIsSkipped() throws {
         let places = try Places(perHost: 1, total: nil)
         for id in 0..<4 { _ = places.take(id, at: "a") }
 
@@ -87,7 +87,7 @@ import Testing
         #expect(places.leave(1) == [3])
     }
 
-    @Test func hostWithRoomIsNotHeldUpByOneWithout() throws {
+    @Test func hostWithRoomIsNotDelayedByOneWithout() throws {
         let places = try Places(perHost: 1, total: 3)
         #expect(places.take(0, at: "a"))
         #expect(!places.take(1, at: "a"))

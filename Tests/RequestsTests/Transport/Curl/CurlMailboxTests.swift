@@ -45,7 +45,7 @@ private final class Mailbox {
         #expect(sizes == [1, 2, 3, 0])
     }
 
-    @Test func transferPausesAboveTheHighWaterAndGoesOnAtTheLow() {
+    @Test func transferPausesAboveTheHighWaterMarkAndResumesAtTheLow() {
         let (high, low, overhead) = (CurlMailbox.highWater, CurlMailbox.lowWater, CurlMailbox.overhead)
         let mailbox = Mailbox()
 

@@ -58,7 +58,7 @@ import Testing
         ("Illegal or missing hexadecimal sequence in chunked-encoding", RequestError.Code.badResponse),
         ("Too large response headers: 307201 > 307200", .headTooLarge),
     ])
-    func badReplyIsToldFromALostConnectionByItsText(_ text: String, _ code: RequestError.Code) {
+    func badReplyIsDistinguishedFromALostConnectionByItsText(_ text: String, _ code: RequestError.Code) {
         #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == code)
     }
 
@@ -77,7 +77,7 @@ import Testing
         "CONNECT tunnel failed, response 407", "Received HTTP code 407 from proxy after CONNECT",
         "Proxy CONNECT aborted",
     ])
-    func tunnelThatAProxyRefusesIsNoLostConnection(_ text: String) {
+    func refusedTunnelIsNotALostConnection(_ text: String) {
         #expect(CurlResult(code: 56, text: text).error(phase: .sending)?.code == .cannotConnect)
     }
 

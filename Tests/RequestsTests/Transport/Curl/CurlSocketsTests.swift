@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func eventOfASocketIsToldWhileItIsWanted() {
+    @Test func eventOfASocketIsReportedWhileItIsWatched() {
         let pair = Pair()
         pair.send("a")
 

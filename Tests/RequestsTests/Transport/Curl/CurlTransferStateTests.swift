@@ -293,7 +293,7 @@ import Testing
         )
     }
 
-    @Test func limitsOfTheHeadCountForEachAnew() {
+    @Test func limitsOfTheHeadCountForEachHead() {
         let state = Self.state { ($0.headLines, $0.informational) = (3, 2) }
         let continues: [Input] = [.line("HTTP/1.1 100 C\r\n"), .line("A: b\r\n"), .line("\r\n")]
 
@@ -356,7 +356,7 @@ import Testing
         ("HTTP/1.1", 0),
         ("HTTP/1.1 abc", 0), ("HTTP/1.1  200", 0),
     ])
-    func statusIsTheNumberBehindTheFirstSpace(_ line: String, _ status: Int) {
+    func statusIsTheNumberAfterTheFirstSpace(_ line: String, _ status: Int) {
         let told = Self.transcript([.line("\(line)\r\n"), .line("\r\n")])
         #expect(told == ["head \(status)"])
     }

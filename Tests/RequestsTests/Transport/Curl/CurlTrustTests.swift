@@ -93,7 +93,7 @@ import Testing
         #expect(CurlResult(code: code, text: text).distrust == nil)
     }
 
-    @Test func reasonsAreToldApart() {
+    @Test func reasonsAreDistinguished() {
         #expect(Set(Distrust.allCases.map(\.reason)).count == Distrust.allCases.count)
     }
 }

@@ -17,7 +17,7 @@ import Testing
     }
 
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
-    @Test(.tags(.race)) func everyQuestionIsAnsweredOnceOrTakenBack() async {
+    @Test(.tags(.race)) func everyQuestionIsAnsweredOnceOrWithdrawn() async {
         let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }

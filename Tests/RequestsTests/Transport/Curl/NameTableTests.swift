@@ -54,7 +54,7 @@ import Testing
 
     private func question(_ name: String) -> HostQuestion { HostQuestion(name) { _, _ in } }
 
-    @Test func nameIsLookedUpOnceForAllWhoAsk() {
+    @Test func nameIsLookedUpOnceForAllQuestions() {
         let table = Table(mostWorkers: 4)
 
         #expect(table.ask(question("a")) == .nothing)
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// A look-up can't be stopped, and takes long if no server responds.
-    @Test func namesThatAreNotAnsweredHoldUpNoOtherOnceTheirRequestsHaveGone() {
+    @Test func unansweredNamesDelayNoOtherAfterTheirRequests() {
         let table = Table(mostAwaited: 2, mostWorkers: 5)
         let silent = (1...3).map { question("silent-\($0)") }
         for question in silent { _ = table.ask(question) }

@@ -58,7 +58,7 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
-    @Test func identityStaysBehindWhereARedirectLeadsElsewhere() throws {
+    @Test func identityIsNotUsedAfterARedirectToAnotherOrigin() throws {
         let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         var request = try request("https://example.com/", trust: .system.presenting(identity))
 
