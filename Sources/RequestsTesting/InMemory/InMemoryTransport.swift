@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// A transport without a network: answers every request from a closure, on the thread that sends it.
+/// A transport without a network: a closure makes the response to every request, on the thread that sends it.
 ///
-/// The fastest way to test what is made of a response, and the one that can't flake:
+/// The fastest way to test what is made of a response, and never flaky:
 ///
 /// ```swift
 /// let transport = InMemoryTransport { request in
@@ -15,8 +15,8 @@ import Requests
 /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
 /// ```
 ///
-/// Sockets, timeouts and everything that goes wrong between two machines aren't there: for these, take a `MockServer`.
-/// Safe from any thread; the closure may be called from several at once.
+/// It has no sockets, timeouts or network faults: to test these, use a `MockServer`. Safe from any thread; the closure
+/// may be called from several at once.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (TransportRequest) -> InMemoryResponse
     private let recorded: Locked<[TransportRequest]>?
@@ -34,15 +34,15 @@ public final class InMemoryTransport: HTTPTransport {
         recorded = recordsRequests ? Locked([]) : nil
     }
 
-    /// What was sent so far, in its order.
+    /// The requests that were sent, in their order.
     public var requests: [TransportRequest] { recorded?.withLock { $0 } ?? [] }
 
-    /// Everything that there is no network for.
+    /// All capabilities except pausing.
     public var capabilities: TransportCapabilities {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
 
-    /// Answers the request before it returns, unless the answer is one that waits.
+    /// Delivers the response before it returns, unless the response is held by a gate.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -59,7 +59,7 @@ public final class InMemoryTransport: HTTPTransport {
     }
 }
 
-/// A transfer that waits for its gate, or for a cancel: whichever comes first ends it.
+/// A transfer that waits for its gate or for a cancel; the first of the two ends it.
 private final class InMemoryTransfer: Transfer {
     static let ended = InMemoryTransfer(nil)
     private let receive: Locked<(@Sendable (TransferEvent) -> Void)?>
@@ -81,7 +81,7 @@ private final class InMemoryTransfer: Transfer {
     }
 }
 
-/// What an ``InMemoryTransport`` answers.
+/// A response of an ``InMemoryTransport``.
 public struct InMemoryResponse: Sendable {
     private enum Outcome: Sendable {
         case response(HTTPStatus, HTTPHeaders, [Data])
@@ -96,7 +96,7 @@ public struct InMemoryResponse: Sendable {
         self.gate = gate
     }
 
-    /// A status, with headers and content where there are any.
+    /// A status, with optional headers and content.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) -> InMemoryResponse
     {
         chunks(body.isEmpty ? [] : [body], status: status, headers: headers)
@@ -116,7 +116,7 @@ public struct InMemoryResponse: Sendable {
         InMemoryResponse(.response(status, headers, chunks))
     }
 
-    /// No response, but an error.
+    /// An error instead of a response.
     public static func failure(_ error: RequestError) -> InMemoryResponse {
         InMemoryResponse(.failure(error))
     }

@@ -4,17 +4,18 @@
 import Foundation
 
 extension MockResponse {
-    /// The response, after a time.
+    /// The response, delayed by a time.
     public func delayed(by duration: Duration) -> MockResponse {
         changingSteps { [.pause(duration)] + $0 }
     }
 
-    /// The response, after a time; the same as ``delayed(by:)-(Duration)``, for a switch that starts with the fault.
+    /// The response, delayed by a time; the same as ``delayed(by:)-(Duration)``, for a switch that begins with the
+    /// fault.
     public static func delayed(by duration: Duration, _ response: MockResponse) -> MockResponse {
         response.delayed(by: duration)
     }
 
-    /// The response, held until the test opens the gate: before its first byte, or after so many bytes.
+    /// The response, held until the test opens the gate: before its first byte, or after `bytes` bytes.
     public func held(by gate: Gate, after bytes: Int = 0) -> MockResponse {
         changingSteps { steps in
             let (front, back) = steps.split(after: bytes)
@@ -29,7 +30,7 @@ extension MockResponse {
         inPieces(of: max(1, chunkSize), every: interval) { _ in interval }
     }
 
-    /// A response in small pieces; the same as ``dripping(chunkSize:every:)``, for a switch that starts with the fault.
+    /// A response in small pieces; the same as ``dripping(chunkSize:every:)``, for a switch that begins with the fault.
     public static func dripping(
         _ response: MockResponse,
         chunkSize: Int = 1,
@@ -38,15 +39,16 @@ extension MockResponse {
         response.dripping(chunkSize: chunkSize, every: interval)
     }
 
-    /// The response at a speed, head included: never faster, and slower by what a busy machine adds.
+    /// The response at a limited speed, head included; a busy machine may make it slower, but nothing makes it faster.
     ///
-    /// The bytes come in small pieces, 20 in a second, with pauses between them.
+    /// The bytes are sent in small pieces, 20 a second, with pauses between them.
     public func throttled(to speed: StubSpeed) -> MockResponse {
         let size = max(1, speed.bytesPerSecond / 20)
         return inPieces(of: size, every: speed.duration(of: size), andBehind: speed.duration)
     }
 
-    /// The response in pieces of a size, head included; behind the last piece of a step, the pause depends on its bytes.
+    /// The response in pieces of a size, head included; the pause after the last piece of a step depends on its byte
+    /// count.
     private func inPieces(
         of size: Int,
         every interval: Duration,
@@ -62,41 +64,43 @@ extension MockResponse {
         }
     }
 
-    /// So many bytes of the response, counted from the status line, then the end of the connection.
+    /// The first `bytes` bytes of the response, counted from the status line; then the connection closes.
     public func truncated(after bytes: Int) -> MockResponse {
         changingSteps { $0.split(after: bytes).front + [.close] }
     }
 
-    /// So many bytes of the response, counted from the status line, then a RST: the client reads "connection reset".
+    /// The first `bytes` bytes of the response, counted from the status line; then a RST: the client reads "connection
+    /// reset".
     ///
-    /// A client that doesn't read for a second may get fewer bytes: a RST throws away what can't be sent.
+    /// A client that doesn't read for a second may get fewer bytes, since a RST discards unsent bytes.
     public func reset(after bytes: Int = 0) -> MockResponse {
         changingSteps { $0.split(after: bytes).front + [.reset] }
     }
 
-    /// A RST instead of an answer.
+    /// A RST instead of a response.
     public static var reset: MockResponse { .script([.reset]) }
 
-    /// So many bytes of the response, counted from the status line, then silence until the client leaves.
+    /// The first `bytes` bytes of the response, counted from the status line; then silence until the client
+    /// disconnects.
     public func stalled(after bytes: Int = 0) -> MockResponse {
         changingSteps { $0.split(after: bytes).front + [.stall] }
     }
 
-    /// Silence instead of an answer, until the client leaves.
+    /// Silence instead of a response, until the client disconnects.
     public static var stalled: MockResponse { .script([.stall]) }
 
-    /// The response with `Connection: close`, which is then done.
+    /// The response with `Connection: close`, after which the connection closes.
     public var closing: MockResponse {
         var result = changingRender { render in { request, _ in render(request, true) } }
         result.keepsAlive = false
         return result
     }
 
-    /// The response as soon as the head of a request is there: a server that refuses an upload, or breaks it off.
+    /// The response as soon as the head of a request has arrived: a server that refuses or aborts an upload.
     ///
-    /// No `100 Continue` is sent, and the connection closes afterwards. The request is recorded without a body, with
-    /// those of its bytes that had come. Works for routes and queues of fixed responses, since a handler decides only
-    /// once it has the whole request.
+    /// No `100 Continue` is sent, and the connection closes afterwards. The request is recorded without a body; its raw
+    /// bytes are those that had arrived. This works for routes and queues of fixed responses, since a handler runs only
+    /// when the whole request has arrived.
     ///
     /// ```swift
     /// server.route(.post, "/photos", .status(.contentTooLarge).early)
@@ -109,12 +113,12 @@ extension MockResponse {
         return result
     }
 
-    /// The end of the connection instead of an answer.
+    /// A closed connection instead of a response.
     public static var closed: MockResponse { .script([.close]) }
 }
 
 extension MockResponse.Step {
-    /// The bytes that the step sends; nil where it does something else.
+    /// The bytes that the step sends; `nil` if it sends none.
     fileprivate var bytes: Data? {
         switch self {
         case .send(let bytes), .sendInPieces(let bytes, _, _): bytes
@@ -122,19 +126,19 @@ extension MockResponse.Step {
         }
     }
 
-    /// The step with other bytes to send.
+    /// Returns the step with other bytes to send.
     fileprivate func sending(_ bytes: Data) -> Self {
         guard case .sendInPieces(_, let size, let interval) = self else { return .send(bytes) }
         return .sendInPieces(bytes, of: size, every: interval)
     }
 
-    /// The pause that there is behind so many bytes, where a piece ends with them.
+    /// Returns the pause after the first `count` bytes, if a piece ends there.
     fileprivate func pauseBehind(_ count: Int) -> [Self] {
         guard case .sendInPieces(_, let size, let interval) = self, count % Swift.max(1, size) == 0 else { return [] }
         return [.pause(interval)]
     }
 
-    /// The same without pieces: those that are sent one by one.
+    /// The equivalent steps without `sendInPieces`: each piece is a step of its own.
     fileprivate var withoutPieces: [Self] {
         guard case .sendInPieces(var rest, let size, let interval) = self else { return [self] }
         var steps: [Self] = []
@@ -148,7 +152,7 @@ extension MockResponse.Step {
 }
 
 extension [MockResponse.Step] {
-    /// The steps that send the first `count` bytes, and those that are left.
+    /// Returns the steps that send the first `count` bytes, and the rest.
     func split(after count: Int) -> (front: [Element], back: [Element]) {
         var left = Swift.max(0, count)
         for (index, step) in enumerated() {

@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// What a ``MockServer`` does once it has a request: a script of bytes, pauses and endings.
+/// The response of a ``MockServer`` to a request: a script of bytes, pauses and endings.
 ///
-/// Most answers are made by a factory and changed by a fault:
+/// Most responses are made by a factory and modified by a fault:
 ///
 /// ```swift
 /// .json(#"{"name":"Pancakes"}"#)
@@ -14,7 +14,7 @@ import Requests
 /// .data(image, type: "image/png").truncated(after: 100)
 /// ```
 ///
-/// Where no factory does, write the script: each ``Step/send(_:)`` is one write, and nothing is added to it.
+/// If no factory fits, write the script: each ``Step/send(_:)`` is one write, and nothing is added to it.
 ///
 /// ```swift
 /// .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Len".utf8)), .pause(.milliseconds(5)), .reset])
@@ -26,13 +26,13 @@ public struct MockResponse: Sendable {
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
-        /// Sends the bytes in pieces of so many, at least one, with a pause between any two.
+        /// Sends the bytes in pieces of `of` bytes, at least one, with a pause between any two.
         case sendInPieces(Data, of: Int, every: Duration)
-        /// Waits for a time; the connection ends where the client leaves meanwhile, or the server stops.
+        /// Waits for a time; the connection ends if the client disconnects meanwhile, or the server stops.
         case pause(Duration)
-        /// Waits until the gate is open; the connection ends where the client leaves meanwhile, or the server stops.
+        /// Waits until the gate is open; the connection ends if the client disconnects meanwhile, or the server stops.
         case waitFor(Gate)
-        /// Does nothing more, until the client leaves or the server stops.
+        /// Does nothing more until the client disconnects or the server stops.
         case stall
         /// Closes the connection with a FIN.
         case close
@@ -40,15 +40,15 @@ public struct MockResponse: Sendable {
         case reset
     }
 
-    /// Whether the connection may be used again after the script, where the client doesn't ask for its end.
+    /// Whether the connection stays open after the script, unless the client asks to close it.
     public var keepsAlive: Bool
 
-    /// Whether the script begins once the head of the request is there.
+    /// Whether the script begins as soon as the head of the request has arrived.
     var isEarly = false
 
     typealias Render = @Sendable (_ request: RecordedRequest, _ closes: Bool) -> [Step]
 
-    /// What is sent for a request; `closes` tells that the connection ends afterwards, which a head should mention.
+    /// Makes the steps for a request; `closes` says that the connection ends afterwards, which a head should announce.
     let render: Render
 
     init(keepsAlive: Bool = true, render: @escaping Render) {
@@ -56,19 +56,19 @@ public struct MockResponse: Sendable {
         self.render = render
     }
 
-    /// The steps with which a server answers the request.
+    /// The steps with which a server responds to the request.
     public func steps(for request: RecordedRequest) -> [Step] {
         steps(for: request, isLast: false)
     }
 
-    /// The steps with which a server answers the request, which may be the last that its connection carries.
+    /// The steps with which a server responds to the request, which may be the last one on its connection.
     func steps(for request: RecordedRequest, isLast: Bool) -> [Step] {
         render(request, isLast || !keepsAlive || !request.keepsAlive)
     }
 
-    /// Makes a response with other steps: `change` gets those of this one.
+    /// Returns a response with other steps: `change` gets the steps of this one.
     ///
-    /// What ``truncated(after:)`` and its kin are made with, and what a fault of your own is made with:
+    /// ``truncated(after:)`` and the other faults are made with it, and so are your own:
     ///
     /// ```swift
     /// extension MockResponse {
@@ -79,14 +79,14 @@ public struct MockResponse: Sendable {
         changingRender { render in { change(render($0, $1)) } }
     }
 
-    /// A response that is like this one but for what is sent.
+    /// Returns a copy of this response with another `render` closure.
     func changingRender(_ change: (@escaping Render) -> Render) -> MockResponse {
         var result = MockResponse(keepsAlive: keepsAlive, render: change(render))
         result.isEarly = isEarly
         return result
     }
 
-    /// A response that does these steps, byte for byte.
+    /// A response that runs these steps, byte for byte.
     public static func script(_ steps: [Step], keepsAlive: Bool = true) -> MockResponse {
         MockResponse(keepsAlive: keepsAlive) { _, _ in steps }
     }
@@ -105,10 +105,10 @@ public struct MockResponse: Sendable {
 // MARK: - Factories
 
 extension MockResponse {
-    /// A status, with header fields and a body where there are any.
+    /// A status, with optional header fields and body.
     ///
-    /// The length is added unless the headers have a `Content-Length`, right or wrong, or a `Transfer-Encoding`.
-    /// A `HEAD` is answered with the head alone; 1xx, 204 and 304 never carry a body.
+    /// The length is added unless the headers have a `Content-Length`, right or wrong, or a `Transfer-Encoding`. The
+    /// response to a `HEAD` is the head alone; 1xx, 204 and 304 never carry a body.
     public static func status(_ status: HTTPStatus, headers: HTTPHeaders = [:], body: Data = Data()) -> MockResponse {
         .message(ResponseHead(status: status, headers: headers, length: body.count), body: [body])
     }
@@ -118,17 +118,17 @@ extension MockResponse {
         .data(Data(text.utf8), type: "text/plain; charset=utf-8", status: status, headers: headers)
     }
 
-    /// JSON, as it is given: nobody looks whether it is correct.
+    /// JSON as text, which isn't checked.
     public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = [:]) -> MockResponse {
         .data(Data(text.utf8), type: "application/json", status: status, headers: headers)
     }
 
-    /// An object of JSON as it is written here, with values of any `Encodable` types, and with its keys sorted.
+    /// A JSON object from a literal, with values of any `Encodable` types and its keys sorted.
     ///
-    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
-    /// unless it says `as JSONValue.Fields`.
+    /// If several members have the same name, the last one counts. A nested literal is a `Dictionary`, whose keys must
+    /// be unique, unless it is cast with `as JSONValue.Fields`.
     ///
-    /// - Throws: What a value throws when it is encoded.
+    /// - Throws: The error of a value that can't be encoded.
     public static func json(
         _ fields: JSONValue.Fields,
         status: HTTPStatus = .ok,
@@ -139,9 +139,9 @@ extension MockResponse {
 
     /// The value as JSON, with its keys sorted.
     ///
-    /// A `String` is taken for JSON that is already written, by the other form of this.
+    /// A `String` counts as JSON text, in the other form of this method.
     ///
-    /// - Throws: What the value throws when it is encoded.
+    /// - Throws: The error of a value that can't be encoded.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable,
@@ -176,12 +176,12 @@ extension MockResponse {
     /// 204 No Content.
     public static var noContent: MockResponse { .status(.noContent) }
 
-    /// A redirect to a location, absolute or relative, which is sent as it is given.
+    /// A redirect to a location, absolute or relative, which is sent as given.
     public static func redirect(to location: String, status: HTTPStatus = .found) -> MockResponse {
         .status(status, headers: [.location: location])
     }
 
-    /// A body in chunks, each sent in a write of its own, with fields behind the last.
+    /// A chunked body, each chunk sent in its own write, with trailer fields after the last.
     public static func chunked(
         _ chunks: [Data],
         trailers: HTTPHeaders = [:],
@@ -190,7 +190,7 @@ extension MockResponse {
     ) -> MockResponse {
         var fields = headers
         if !fields.contains(.transferEncoding) { fields.add("chunked", for: .transferEncoding) }
-        // An empty chunk would be the last one.
+        // An empty chunk would end the body.
         var pieces = chunks.filter { !$0.isEmpty }.map { chunk in
             Data("\(String(chunk.count, radix: 16))\r\n".utf8) + chunk + Data("\r\n".utf8)
         }
@@ -198,15 +198,15 @@ extension MockResponse {
         return .message(ResponseHead(status: status, headers: fields, length: nil), body: pieces)
     }
 
-    /// A body in chunks of a size, the last of which may be smaller, with fields behind the last.
+    /// A body in chunks of a size, the last of which may be smaller, with trailer fields after the last.
     ///
     /// - Parameters:
     ///   - body: The content.
-    ///   - chunkSize: How many bytes a chunk has; less than 1 counts as 1.
-    ///   - trailers: The fields behind the last chunk; none by default.
+    ///   - chunkSize: The byte count of a chunk; less than 1 counts as 1.
+    ///   - trailers: The fields after the last chunk; none by default.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields, besides `Transfer-Encoding`.
-    /// - Returns: The response; without content it is the last chunk alone.
+    /// - Returns: The response; without content, it has only the last chunk.
     public static func chunked(
         _ body: Data,
         chunkSize: Int,
@@ -219,7 +219,7 @@ extension MockResponse {
         return .chunked(chunks, trailers: trailers, status: status, headers: headers)
     }
 
-    /// What was received, as JSON: `method`, `target`, `headers` (repeated fields joined) and `body` (as text).
+    /// The received request as JSON: `method`, `target`, `headers` (repeated fields joined) and `body` (as text).
     public static var echo: MockResponse {
         MockResponse { request, closes in
             let response = try? MockResponse.json(Echo(request))

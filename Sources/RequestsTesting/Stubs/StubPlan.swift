@@ -4,16 +4,16 @@
 import Foundation
 import Requests
 
-/// A response to one request, as what happens one after the other: who plays it needs to know nothing else.
+/// A response to one request as a sequence of steps, which is all that is needed to play it.
 struct StubPlan: Sendable {
     enum Step: Sendable {
-        /// Nothing comes for a time.
+        /// Silence for a time.
         case wait(Duration)
-        /// The head comes.
+        /// The head arrives.
         case head(HTTPResponseHead)
-        /// The content comes.
+        /// The content arrives.
         case content(StubPieces)
-        /// Nothing comes any more.
+        /// Silence from then on.
         case stall
         /// The end, with or without an error.
         case end(RequestError?)
@@ -23,7 +23,7 @@ struct StubPlan: Sendable {
 
     /// Makes the plan of a response.
     ///
-    /// - Throws: What the making of the content throws.
+    /// - Throws: The error of making the content.
     init(_ response: StubResponse, to request: StubbedRequest) throws {
         if response.delay > .zero { steps.append(.wait(response.delay)) }
         if let status = response.status {
@@ -69,9 +69,9 @@ extension HTTPStatus {
     var mayHaveContent: Bool { code >= 200 && code != 204 && code != 304 }
 }
 
-/// How fast the content of a stubbed response comes.
+/// The speed at which the content of a stubbed response arrives.
 ///
-/// What the presets stand for is the nominal rate of a kind of network, in thousands of bits a second:
+/// The presets have the nominal rates of networks, in thousands of bits a second:
 ///
 /// | preset | kbit/s |
 /// |---|---|
@@ -83,20 +83,20 @@ extension HTTPStatus {
 /// | ``threeGPlus`` | 7,200 |
 /// | ``wiFi`` | 12,000 |
 public struct StubSpeed: Sendable, Hashable {
-    /// The rate, in bytes a second; at least 1.
+    /// The rate in bytes a second; at least 1.
     public let bytesPerSecond: Int
 
-    /// Makes a speed of a rate in bytes a second; less than 1 counts as 1.
+    /// Makes a speed from a rate in bytes a second; less than 1 counts as 1.
     public init(bytesPerSecond: Int) {
         self.bytesPerSecond = max(1, bytesPerSecond)
     }
 
-    /// Makes a speed of a rate in thousands of bits a second; less than 1 counts as 1.
+    /// Makes a speed from a rate in thousands of bits a second; less than 1 counts as 1.
     public init(kilobitsPerSecond: Int) {
         self.init(bytesPerSecond: max(1, min(kilobitsPerSecond, 1_000_000_000)) * 125)
     }
 
-    /// 1 kbit/s: what only a patient program stands.
+    /// 1 kbit/s, for programs that must stand very slow networks.
     public static let oneKilobit = StubSpeed(kilobitsPerSecond: 1)
     /// 12 kbit/s.
     public static let slow = StubSpeed(kilobitsPerSecond: 12)
@@ -111,10 +111,10 @@ public struct StubSpeed: Sendable, Hashable {
     /// 12,000 kbit/s.
     public static let wiFi = StubSpeed(kilobitsPerSecond: 12000)
 
-    /// How much comes at once: a quarter of what comes in a second.
+    /// The byte count of a piece: a quarter of what arrives in a second.
     var bytesPerPiece: Int { max(1, bytesPerSecond / 4) }
 
-    /// How long so many bytes take.
+    /// Returns the time that `count` bytes take.
     func duration(of count: Int) -> Duration {
         .seconds(count) / bytesPerSecond
     }

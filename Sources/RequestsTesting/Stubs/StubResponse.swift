@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// What an ``HTTPStubber`` answers: a response or a failure, and how long it takes.
+/// The response of an ``HTTPStubber``, or a failure, with its timing.
 ///
-/// Made by a factory, and changed by what is to go wrong:
+/// Made by a factory, and modified by faults:
 ///
 /// ```swift
 /// .json(user)
@@ -15,30 +15,30 @@ import Requests
 /// .file(url).dropped(after: 100)
 /// ```
 ///
-/// A response is a value: it can be shared by stubs and threads, and used any number of times. Its times pass on the
-/// clock of the stubber.
+/// A response is a value: it can be shared by stubs and threads, and used any number of times. Its delays are measured
+/// on the clock of the stubber.
 public struct StubResponse: Sendable {
-    /// Where the content comes from.
+    /// The source of the content.
     enum Content: Sendable {
         case data(Data)
         case deferred(@Sendable (StubbedRequest) throws -> Data)
     }
 
-    /// What comes when the content, or as much of it as is to come, has come.
+    /// The end of the response, after the content or its limit.
     enum Ending: Sendable {
         case complete
         case failure(RequestError)
         case stall
     }
 
-    /// The status; nil where there is no response, but a failure or nothing at all.
+    /// The status; `nil` for a failure, or if nothing is ever received.
     public internal(set) var status: HTTPStatus?
-    /// The header fields, without those that are taken from the content or the request.
+    /// The header fields, without those that are added from the content or the request.
     public var headers: HTTPHeaders
     var content: Content
-    /// Whether the fields of the request that describe its content come back.
+    /// Whether the request's fields about its content are returned.
     var echoesHeaders = false
-    /// How many bytes of the content come; nil for all.
+    /// The maximum byte count of the content; `nil` for all of it.
     var limit: Int?
     var ending = Ending.complete
     var delay = Duration.zero
@@ -54,34 +54,34 @@ public struct StubResponse: Sendable {
 }
 
 extension StubResponse {
-    /// The same response, with one more header field, which replaces those of its name.
+    /// The same response with one more header field, which replaces those of its name.
     public func header(_ name: HTTPField.Name, _ value: String) -> StubResponse {
         changing { $0.headers[name] = value }
     }
 
-    /// The same response, but nothing of it before a time has passed; the longest of several counts.
+    /// The same response after a delay; of several delays, the longest counts.
     public func delayed(by delay: Duration) -> StubResponse {
         changing { $0.delay = max($0.delay, delay) }
     }
 
-    /// The same response, whose content comes no faster than this, in pieces of a quarter of a second.
+    /// The same response with its content at a maximum speed, in pieces of a quarter of a second.
     public func speed(_ speed: StubSpeed) -> StubResponse {
         changing { $0.speed = speed }
     }
 
-    /// The same response, whose content comes in pieces.
+    /// The same response with its content in pieces.
     ///
     /// - Parameters:
-    ///   - size: How many bytes a piece has, at least 1; the last has what is left.
+    ///   - size: The byte count of a piece, at least 1; the last piece has the rest.
     ///   - pause: The time between two pieces; none by default.
     /// - Returns: The response.
     public func chunked(by size: Int, every pause: Duration = .zero) -> StubResponse {
         changing { ($0.pieceSize, $0.pause) = (max(1, size), pause) }
     }
 
-    /// The same response, whose connection is lost after so many bytes of the content, or after all where it has fewer.
+    /// The same response, whose connection is lost after `count` bytes of the content, or at its end if it has fewer.
     ///
-    /// With 0, the head comes, and nothing of the content.
+    /// With 0, only the head is received.
     public func dropped(after count: Int) -> StubResponse {
         changing {
             $0.limit = max(0, count)
@@ -89,7 +89,7 @@ extension StubResponse {
         }
     }
 
-    /// The same response, which comes to a halt after so many bytes of the content, and never ends.
+    /// The same response, which stalls after `count` bytes of the content and never ends.
     public func stalled(after count: Int) -> StubResponse {
         changing { ($0.limit, $0.ending) = (max(0, count), .stall) }
     }
@@ -102,7 +102,7 @@ extension StubResponse {
 }
 
 extension RequestError {
-    /// The same error, of another phase.
+    /// Returns the error with another phase.
     fileprivate func inPhase(_ phase: Phase) -> RequestError {
         RequestError(code, phase: phase, reason: reason, underlying: underlying)
     }
@@ -111,10 +111,10 @@ extension RequestError {
 // MARK: - Factories
 
 extension StubResponse {
-    /// A status, with header fields and content where there are any.
+    /// A status, with optional header fields and content.
     ///
     /// The length of the content is added, unless the headers have a `Content-Length` or a `Transfer-Encoding`. The
-    /// answer to a `HEAD`, 1xx, 204 and 304 come without content.
+    /// response to a `HEAD`, 1xx, 204 and 304 have no content.
     public static func status(
         _ status: HTTPStatus,
         headers: HTTPHeaders = [],
@@ -138,15 +138,15 @@ extension StubResponse {
         content(.data(Data(text.utf8)), "text/plain; charset=utf-8", status, headers)
     }
 
-    /// JSON, as it is given: nobody looks whether it is correct.
+    /// JSON as text, which isn't checked.
     public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> StubResponse {
         content(.data(Data(text.utf8)), .json, status, headers)
     }
 
-    /// An object of JSON as it is written here, with values of any `Encodable` types.
+    /// A JSON object from a literal, with values of any `Encodable` types.
     ///
-    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
-    /// unless it says `as JSONValue.Fields`.
+    /// If several members have the same name, the last one counts. A nested literal is a `Dictionary`, whose keys must
+    /// be unique, unless it is cast with `as JSONValue.Fields`.
     public static func json(
         _ fields: JSONValue.Fields,
         encoder: JSONEncoder = JSONEncoder(),
@@ -158,8 +158,8 @@ extension StubResponse {
 
     /// The value as JSON.
     ///
-    /// A `String` is taken for JSON that is already written, by the other form of this. A value that can't be encoded
-    /// is an error of the request, of code `encoding`.
+    /// A `String` counts as JSON text, in the other form of this method. A value that can't be encoded is an error of
+    /// the request, with the code `encoding`.
     @_disfavoredOverload
     public static func json(
         _ value: some Encodable,
@@ -188,8 +188,8 @@ extension StubResponse {
     /// A file that can't be read is an error of the request.
     ///
     /// - Parameters:
-    ///   - url: Where the file is.
-    ///   - type: What is in it; by default what its extension says, and any bytes where that says nothing.
+    ///   - url: The URL of the file.
+    ///   - type: The media type; by default that of the file extension, or `application/octet-stream` if it is unknown.
     ///   - status: The status; 200 by default.
     ///   - headers: The header fields; a `Content-Type` among them wins.
     /// - Returns: The response.
@@ -203,34 +203,34 @@ extension StubResponse {
         return content(.deferred { _ in try Data(contentsOf: url) }, type, status, headers)
     }
 
-    /// What was received: its content, with the fields that describe that, and 200.
+    /// The received content with the fields that describe it, and status 200.
     public static var echo: StubResponse {
         var response = StubResponse(status: .ok, content: .deferred { $0.body })
         response.echoesHeaders = true
         return response
     }
 
-    /// A redirect to a location, absolute or relative, which is sent as it is given.
+    /// A redirect to a location, absolute or relative, which is sent as given.
     public static func redirect(to location: String, status: HTTPStatus = .found) -> StubResponse {
         .status(status, headers: [.location: location])
     }
 
-    /// No response, but an error; a `URLError` becomes the `RequestError` that a network would give.
+    /// An error instead of a response; a `URLError` becomes the `RequestError` that a network would give.
     public static func failure(_ error: any Error) -> StubResponse {
         var response = StubResponse(status: nil)
         response.ending = .failure(RequestError(error))
         return response
     }
 
-    /// No response, but an error of a code of Foundation's, such as `.notConnectedToInternet`.
+    /// An error with one of Foundation's codes, such as `.notConnectedToInternet`, instead of a response.
     public static func failure(_ code: URLError.Code) -> StubResponse {
         .failure(URLError(code))
     }
 
-    /// No response: there is no network.
+    /// The error of a missing network instead of a response.
     public static var offline: StubResponse { .failure(.notConnectedToInternet) }
 
-    /// Nothing, until the request is cancelled or its timeout has passed.
+    /// No event, until the request is cancelled or its timeout has passed.
     public static var never: StubResponse {
         var response = StubResponse(status: nil)
         response.ending = .stall
@@ -253,7 +253,7 @@ extension StubResponse {
 // MARK: - Stubs
 
 extension URLError {
-    /// The error that a session reports for one of a stub: the stub's own where that is Foundation's.
+    /// Makes the error that a session reports for a stub's error: the same one if it is a `URLError`.
     init(_ error: RequestError, at url: URL?) {
         if let own = error.underlying as? URLError {
             self = own

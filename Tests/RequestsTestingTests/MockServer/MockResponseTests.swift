@@ -15,7 +15,7 @@ import Testing
         var image = "a/b"
     }
 
-    /// What a client reads to the end of the connection.
+    /// Returns all that a client reads until the connection ends.
     private func answer(
         _ response: MockResponse,
         to request: String = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
@@ -126,7 +126,7 @@ import Testing
 
         #expect(MockResponse.text("a").steps(for: request).count == 1)
         #expect(MockResponse.text("a").held(by: Gate(), after: 3).steps(for: request).count == 3)
-        // Not one for each piece, of which a large answer has millions.
+        // Not one step for each piece, since a large response has millions.
         let large = MockResponse.raw(Data(count: 1 << 20))
         #expect(large.dripping(every: .seconds(1)).steps(for: request).count == 1)
         #expect(large.throttled(to: .gprs).truncated(after: 100).steps(for: request).count == 2)
@@ -136,7 +136,7 @@ import Testing
                 "sendInPieces", "waitFor", "pause", "sendInPieces",
             ]
         )
-        // Said twice, both count.
+        // If both are given, both count.
         let twice = MockResponse.raw("abcd").dripping(chunkSize: 3, every: .seconds(2)).dripping(every: .seconds(1))
         #expect(
             twice.steps(for: request).map { "\($0)" } == [

@@ -86,7 +86,7 @@ import Testing
         #expect(plan.steps.flatMap(\.texts) == ["200 length 5", "hello", "end"])
     }
 
-    @Test func whatCannotBeMadeThrows() {
+    @Test func failingContentThrows() {
         let request = StubbedRequest(url: URL(string: "https://a/x")!)
 
         #expect(throws: EncodingError.self) { try StubPlan(.json(Double.nan), to: request) }

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension MockResponse {
-    /// Reads an answer of a script.
+    /// Reads a response of a script.
     init(_ entry: ScriptEntry, folder: URL) throws(ServerScript.Fault) {
         var members = try entry.members()
         let status = HTTPStatus(try members.take("status")?.integer(200...999) ?? 200)
@@ -29,7 +29,7 @@ extension MockResponse {
         try members.finish()
     }
 
-    /// The faults, in the order in which they make sense together: the speed first, then the end, then the delay.
+    /// Applies the faults in the order in which they combine: the speed first, then the end, then the delay.
     private mutating func apply(_ members: inout ScriptEntry.Members, of entry: ScriptEntry) throws(ServerScript.Fault)
     {
         let counts = 0...Int.max
@@ -84,7 +84,7 @@ extension MockResponse {
         return found.first ?? (Data(), nil)
     }
 
-    /// Fields, whose values are a text or an array of texts.
+    /// Reads header fields, whose values are a string or an array of strings.
     private static func headers(_ entry: ScriptEntry?) throws(ServerScript.Fault) -> HTTPHeaders {
         var headers = HTTPHeaders()
         guard var members = try entry?.members() else { return headers }
