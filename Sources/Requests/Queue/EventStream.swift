@@ -58,7 +58,7 @@ extension RequestQueue {
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
         lastEventID: String? = nil,
-        reconnection: EventStream.ReconnectionPolicy = .default
+        reconnection: ReconnectionPolicy = .default
     ) -> EventStream {
         EventStream {
             EventConnector(

@@ -305,6 +305,8 @@ import Testing
         #expect(HTTPStubber().capabilities.contains(.proxyAuthorization))
         #expect(HTTPStubber(network: memory).capabilities.contains(.proxyAuthorization))
         #expect(!HTTPStubber(network: session).capabilities.contains(.proxyAuthorization))
+        let passing = HTTPStubber(unhandledMode: .passThrough).capabilities.contains(.proxyAuthorization)
+        #expect(passing == DefaultTransport.shared.capabilities.contains(.proxyAuthorization))
     }
 
     @Test func ignoredAndUnhandledRequestsGoToTheNetwork() async throws {

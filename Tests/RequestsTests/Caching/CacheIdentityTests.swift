@@ -123,6 +123,19 @@ import Testing
         }
     }
 
+    /// The response of the log-in goes to a file.
+    @Test func cookieThatAStreamedLoginKeepsIdentifiesItsUserFromThenOn() async throws {
+        let cache = ResponseCache(identity: .automatic)
+
+        for user in ["A", "B"] {
+            let client = makeClient(.automatic, cache)
+            _ = try await get("fresh/", setting: "connect.sid=\(user)", from: client)
+            let login = HTTPRequest(url: server.appending(path: "login"), method: .post)
+            _ = try await client.fetch(Download(login, to: .temporary))
+            #expect(try await get("fresh/me", from: client) == "connect.sid=\(user)")
+        }
+    }
+
     @Test(arguments: ["my_gateway_session", "CF_Authorization", "csrf_session", "user_game_token"])
     func nameThatContainsAHarmlessOneIsNotHarmless(name: String) async throws {
         let client = makeClient()

@@ -78,6 +78,41 @@ import Testing
         #expect(answered.headers[.cacheControl] == (control.isEmpty ? nil : control) && answered.body == "3")
     }
 
+    @Test func timeCountsFromTheReceiptWhateverTheServersClockSays() async throws {
+        let date = HTTPDate(Date(timeIntervalSince1970: 0)).rawValue
+        let transport = InMemoryTransport.answering([.status(.ok, headers: [.date: date], body: Data("1".utf8))])
+        let client = HTTPClient(baseURL: home, transport: transport) { $0.cache = cache }
+        let request = Get<String>("a").caching(.for(.seconds(600)))
+
+        #expect(try await texts([request, request], on: client) == ["1", "1"])
+    }
+
+    @Test func requestWithATimeOfItsOwnMayStillBeAnsweredInsteadOfAnError() async throws {
+        let headers: HTTPHeaders = [.cacheControl: "max-age=0, stale-if-error=3600"]
+        let transport = InMemoryTransport.answering([
+            .status(.ok, headers: headers, body: Data("1".utf8)), .status(.badGateway),
+        ])
+        let client = HTTPClient(baseURL: home, transport: transport) { $0.cache = cache }
+        let request = Get<String>("a").caching(.for(.seconds(600)))
+        #expect(try await client.fetch(request) == "1")
+
+        clock.advance(milliseconds: 601_000)
+        #expect(try await client.fetch(request) == "1")
+        #expect(transport.requests.count == 2)
+    }
+
+    @Test(arguments: [
+        (URLRequest.CachePolicy.useProtocolCachePolicy, URLRequest.CachePolicy.reloadIgnoringLocalCacheData),
+        (.returnCacheDataElseLoad, .reloadIgnoringLocalCacheData),
+        (.reloadIgnoringLocalAndRemoteCacheData, .reloadIgnoringLocalAndRemoteCacheData),
+        (.returnCacheDataDontLoad, .returnCacheDataDontLoad),
+    ])
+    func requestPastTheCacheKeepsAStricterPolicy(own: URLRequest.CachePolicy, sent: URLRequest.CachePolicy) throws {
+        let request = Get<String>("a").cachePolicy(own).caching(.none)
+
+        #expect(try request.toURLRequest(baseURL: home).cachePolicy == sent)
+    }
+
     @Test func eachRequestGoesByItsOwnTime() async throws {
         let (client, _) = client("no-cache")
         _ = try await client.fetch(Get<String>("a").caching(.for(.seconds(600))))

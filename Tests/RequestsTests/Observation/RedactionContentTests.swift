@@ -30,6 +30,7 @@ import Testing
         (#"{"sessionId":"a"}"#, #"{"sessionId":"REDACTED"}"#),
         (#"{"passwords":["a"]}"#, #"{"passwords":["REDACTED"]}"#),
         (#"{"tokens":[1,["a"]]}"#, #"{"tokens":[1,["REDACTED"]]}"#),
+        (#"{"passcode":123456,"otp":7}"#, #"{"otp":0,"passcode":0}"#),
         (#"{"tokens":["a",{"jwt":"b"}]}"#, #"{"tokens":["REDACTED",{"jwt":"REDACTED"}]}"#),
     ])
     func credentialsAreKnownByManyNames(text: String, expected: String) {
@@ -37,7 +38,7 @@ import Testing
     }
 
     /// For any type, or none.
-    @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson"])
+    @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson", "application/x-www-form-urlencoded"])
     func contentThatBeginsLikeJSONIsReadAsJSON(type: String?) {
         #expect(redacted(#" {"token":"a"}"#, type) == #"{"token":"REDACTED"}"#)
         #expect(

@@ -10,7 +10,7 @@ import Testing
 
 @Suite(.bounded) struct EventStreamTests {
     private let clock = ManualClock()
-    private let policy = EventStream.ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
+    private let policy = ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
 
     private static func events(_ text: String) -> InMemoryResponse {
         .chunks([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
@@ -140,7 +140,7 @@ import Testing
 
     @Test func theDeadlineIsOneForAllConnectionsAndTheirWaits() async throws {
         let deadlines = Recorder<Duration?>()
-        let policy = EventStream.ReconnectionPolicy(wait: .seconds(2), backoff: .none)
+        let policy = ReconnectionPolicy(wait: .seconds(2), backoff: .none)
         let stream = EventStream {
             EventConnector(
                 machine: EventStreamReconnection(policy: policy),

@@ -46,6 +46,17 @@ import Testing
         }
     }
 
+    @Test func acceptedTypesOfARecordedChangeReplaceThoseOfTheDecoder() async throws {
+        let transport = InMemoryTransport { _ in .status(.ok, body: Data("[]".utf8)) }
+        let request = Spec().headers { Accept(.csv) }
+
+        _ = try await HTTPClient(baseURL: home, transport: transport).fetch(request)
+
+        let sent = transport.requests.map { $0.headers[values: .accept] }
+        #expect(sent == [["text/csv"]])
+        #expect(try request.toURLRequest(baseURL: home).value(forHTTPHeaderField: "Accept") == "text/csv")
+    }
+
     /// Applies all modifiers to a request.
     private func everything<R: ModifiableRequest>(_ request: R) -> R {
         request.timeout(3).deadline(.seconds(9)).redirect(.follow(limit: 3)).trust(.system).retry(limit: 4).tag("t")

@@ -54,7 +54,7 @@ struct EventStreamReconnection: Sendable {
     private var failures = 0
     /// How many connections in a row gave no event.
     private var fruitless = 0
-    private let policy: EventStream.ReconnectionPolicy
+    private let policy: ReconnectionPolicy
     private let random: RandomSource
     private let now: @Sendable () -> Date
 
@@ -67,7 +67,7 @@ struct EventStreamReconnection: Sendable {
     ///   - now: The present, for a `Retry-After` that is a date.
     init(
         lastEventID: String? = nil,
-        policy: EventStream.ReconnectionPolicy = .default,
+        policy: ReconnectionPolicy = .default,
         random: RandomSource = .system,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -160,38 +160,36 @@ struct EventStreamReconnection: Sendable {
     private static let longestEventID = 4096
 }
 
-extension EventStream {
-    /// How patient an ``EventStream`` is with a server that ends its connections, or can't be reached.
-    public struct ReconnectionPolicy: Sendable, Hashable {
-        /// How long to wait for the next connection where the server says nothing; 3 seconds by default.
-        public var wait: Duration
-        /// What is waited at most, whatever the server says; a minute by default.
-        public var maximumWait: Duration
-        /// How many connections may end or fail in a row before the stream fails, 10 by default; nil for any number.
-        ///
-        /// One that gives a good response counts anew.
-        public var limit: Int?
-        /// What is waited after the second connection in a row that gave no event and after those behind it, if it is longer
-        /// than the time that the server asked for; by default from a second on, twice as long each time.
-        public var backoff: Backoff
+/// How patient an ``EventStream`` is with a server that ends its connections, or can't be reached.
+public struct ReconnectionPolicy: Sendable, Hashable {
+    /// How long to wait for the next connection where the server says nothing; 3 seconds by default.
+    public var wait: Duration
+    /// What is waited at most, whatever the server says; a minute by default.
+    public var maximumWait: Duration
+    /// How many connections may end or fail in a row before the stream fails, 10 by default; nil for any number.
+    ///
+    /// One that gives a good response counts anew.
+    public var limit: Int?
+    /// What is waited after the second connection in a row that gave no event and after those behind it, if it is longer
+    /// than the time that the server asked for; by default from a second on, twice as long each time.
+    public var backoff: Backoff
 
-        /// Makes a policy.
-        public init(
-            wait: Duration = .seconds(3),
-            maximumWait: Duration = .seconds(60),
-            limit: Int? = 10,
-            backoff: Backoff = .exponential(from: .seconds(1))
-        ) {
-            self.wait = wait
-            self.maximumWait = maximumWait
-            self.limit = limit
-            self.backoff = backoff
-        }
-
-        /// The patience of a browser, but for servers that can't be reached: those are given up after a while.
-        public static let `default` = EventStream.ReconnectionPolicy()
-
-        /// One connection only: its end is a failure of code `connectionLost`.
-        public static let never = EventStream.ReconnectionPolicy(limit: 0)
+    /// Makes a policy.
+    public init(
+        wait: Duration = .seconds(3),
+        maximumWait: Duration = .seconds(60),
+        limit: Int? = 10,
+        backoff: Backoff = .exponential(from: .seconds(1))
+    ) {
+        self.wait = wait
+        self.maximumWait = maximumWait
+        self.limit = limit
+        self.backoff = backoff
     }
+
+    /// The patience of a browser, but for servers that can't be reached: those are given up after a while.
+    public static let `default` = ReconnectionPolicy()
+
+    /// One connection only: its end is a failure of code `connectionLost`.
+    public static let never = ReconnectionPolicy(limit: 0)
 }

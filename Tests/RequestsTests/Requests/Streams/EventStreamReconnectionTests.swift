@@ -13,7 +13,7 @@ import Testing
         headers: [HTTPField(.contentType, "text/event-stream; charset=utf-8")]
     )
 
-    private static let policy = EventStream.ReconnectionPolicy(backoff: .exponential().jitter(.none))
+    private static let policy = ReconnectionPolicy(backoff: .exponential().jitter(.none))
 
     private func head(_ status: HTTPStatus, _ fields: HTTPField...) -> HTTPResponseHead {
         HTTPResponseHead(status: status, headers: HTTPHeaders(fields))
