@@ -58,7 +58,7 @@ enum {
     BROTLI_SUCCESS = 1,
 
     ZSTD_WINDOW_LOG_MAX = 100,
-    // RFC 9659: a window of 8 MiB is the largest that a decoder of content has to have.
+    // RFC 9659: a decoder of content has to support windows of up to 8 MiB.
     ZSTD_LARGEST_WINDOW_LOG = 23,
 };
 
@@ -92,7 +92,7 @@ struct symbol {
 };
 
 static bool find(const char *path, const struct symbol *symbols, size_t count) {
-    // Never closed, as libcurl isn't, which most likely has it loaded as well.
+    // Never closed: libcurl isn't either, and has most likely loaded it as well.
     void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (library == NULL) return false;
     for (size_t i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ bool ccoding_is_available(enum CCoding coding) {
 
 struct CDecoder {
     enum CCoding coding;
-    // Whether the stream of zlib has been set up, which takes its first byte.
+    // Whether the zlib stream has been initialised, which needs its first byte.
     bool has_begun;
     bool is_complete;
     struct zlib_stream zlib;
@@ -179,8 +179,8 @@ void ccoding_free(CDecoder *decoder) {
     free(decoder);
 }
 
-// "deflate" is the format of zlib (RFC 9110, 8.4.1.2), but there are servers that send what it has inside, without its
-// head. A first block that looks like that head is possible there, but no encoder makes one.
+// "deflate" is the format of zlib (RFC 9110, 8.4.1.2), but some servers send only its compressed data, without the header.
+// Such data could begin with bytes that look like the header, but no encoder produces them.
 static int window_bits(const CDecoder *decoder, const unsigned char *input) {
     if (decoder->coding == CCODING_GZIP) return ZLIB_LARGEST_WINDOW + ZLIB_GZIP;
     return (*input & 0x0f) == DEFLATE_METHOD ? ZLIB_LARGEST_WINDOW : -ZLIB_LARGEST_WINDOW;
@@ -193,7 +193,7 @@ static enum CDecoderState begin_zlib(CDecoder *decoder, const unsigned char *inp
         if (failure != ZLIB_OK) return CDECODER_NO_MEMORY;
         decoder->has_begun = true;
     } else if (decoder->is_complete) {
-        // Several members are one after the other in a gzip file, and are decoded as one (RFC 1952, 2.2).
+        // A gzip file may have several members in a row, which are decoded as one (RFC 1952, 2.2).
         if (decoder->coding != CCODING_GZIP || zlib.reset(stream) != ZLIB_OK) return CDECODER_BROKEN;
     }
     return CDECODER_INSIDE;
@@ -227,7 +227,7 @@ static enum CDecoderState decode_brotli(CDecoder *decoder, const void *input, si
     }
 }
 
-// Frames one after the other are decoded as one (RFC 8878, 3), as the function does by itself.
+// Frames in a row are decoded as one (RFC 8878, 3); the function of zstd does so itself.
 static enum CDecoderState decode_zstd(CDecoder *decoder, const void *input, size_t *count, void *output, size_t *room) {
     struct zstd_input in = {input, *count, 0};
     struct zstd_output out = {output, *room, 0};
@@ -240,7 +240,7 @@ static enum CDecoderState decode_zstd(CDecoder *decoder, const void *input, size
 
 CDecoderStep ccoding_decode(CDecoder *decoder, const void *input, size_t count, void *output, size_t room) {
     CDecoderStep step = {0, 0, decoder->is_complete ? CDECODER_COMPLETE : CDECODER_INSIDE};
-    // What has no more input has no more output either when it is complete, or hasn't begun.
+    // Without input, a stream that is complete or hasn't begun has no output either.
     bool is_zlib = decoder->coding == CCODING_GZIP || decoder->coding == CCODING_DEFLATE;
     if (count == 0 && (decoder->is_complete || (is_zlib && !decoder->has_begun))) return step;
     if (decoder->is_complete && decoder->coding == CCODING_BROTLI) step.state = CDECODER_BROKEN;
@@ -256,7 +256,7 @@ CDecoderStep ccoding_decode(CDecoder *decoder, const void *input, size_t count, 
     }
     step.consumed = count - left;
     step.produced = room - space;
-    // A call that moves nothing says nothing: zstd has no answer for one at the end of a frame.
+    // A call without progress keeps the state: at the end of a frame, zstd has no result for one.
     if (step.state == CDECODER_INSIDE && decoder->is_complete && step.consumed == 0) step.state = CDECODER_COMPLETE;
     decoder->is_complete = step.state == CDECODER_COMPLETE;
     return step;

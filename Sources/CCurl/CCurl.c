@@ -74,7 +74,7 @@ struct address {
 };
 
 enum {
-    OLDEST_VERSION = 0x074400,  // 7.68: what is used of it is older, and distributions have nothing older any more
+    OLDEST_VERSION = 0x074400,  // 7.68: all functions used here are older, and distributions have no older libcurl any more
     GLOBAL_ALL = 3,
     OPENSSL_NO_ATEXIT = 0x00080000,
     VERSION_NOW = 3,
@@ -84,7 +84,7 @@ enum {
     VERSION_OF_QUEUE = 0x080600,          // 8.6
     VERSION_OF_USED_PROXY = 0x080700,     // 8.7
     VERSION_OF_POSTTRANSFER = 0x080a00,   // 8.10
-    AGE_OF_CA_FILE = 6,  // 7.70: the age up to which the fields above are there
+    AGE_OF_CA_FILE = 6,  // 7.70: the age from which the fields above exist
     MESSAGE_DONE = 1,
     BLOB_COPY = 1,
     PROTOCOL_HTTP_AND_HTTPS = 3,
@@ -233,7 +233,7 @@ static struct {
 } openssl;
 
 static void find_openssl(void *library) {
-    // A look-up by the handle of a library also looks into those that it is linked to.
+    // A look-up by the handle of a library also searches those that it is linked to.
     openssl.get_chain = (void *(*)(void *))dlsym(library, "SSL_get0_verified_chain");
     openssl.count = (int (*)(void *))dlsym(library, "OPENSSL_sk_num");
     openssl.certificate = (void *(*)(void *, int))dlsym(library, "OPENSSL_sk_value");
@@ -260,7 +260,7 @@ static struct CCurlGate *gates;
 static atomic_bool is_exiting;
 static pid_t process;
 
-// The thread that ends the process may be the one that holds the mutex: in a handler of a signal. It must not wait for itself.
+// The thread that ends the process may hold the mutex itself, if it does so in a signal handler. It must not wait for itself.
 static void make_mutex(pthread_mutex_t *mutex) {
     pthread_mutexattr_t attributes;
     pthread_mutexattr_init(&attributes);
@@ -308,7 +308,7 @@ void ccurl_gate_wakes(CCurlGate *gate, int descriptor) { atomic_store(&gate->wak
 // Waits for the threads that call libcurl at this moment, or load it. A call takes microseconds; one that doesn't return,
 // as it looks up a name without a thread of its own, doesn't keep the process from its end.
 static void shut_gates(void) {
-    // A child that was forked has none of the threads, and may have their mutexes as they were held.
+    // A forked child has none of the threads, and may have their mutexes locked.
     if (getpid() != process) return;
     atomic_store(&is_exiting, true);
     struct timespec limit;
@@ -325,14 +325,14 @@ static void shut_gates(void) {
     pthread_mutex_unlock(&gates_mutex);
 }
 
-// OpenSSL releases what it has when the process exits, unless its first user asks it not to. The system takes that back
-// anyway, and a thread that is in a handshake must not find it gone.
+// OpenSSL frees its state when the process exits, unless its first user disables that. The system reclaims the memory
+// anyway, and a thread in a handshake still needs the state.
 static void keep_openssl(void *library) {
     int (*init)(uint64_t, const void *) = (int (*)(uint64_t, const void *))dlsym(library, "OPENSSL_init_crypto");
     if (init != NULL) init(OPENSSL_NO_ATEXIT, NULL);
 }
 
-// Otherwise a destructor of the thread would, which runs when no gate is held any more.
+// Otherwise a destructor of the thread would do it, which runs when the gate is no longer held.
 void ccurl_thread_ends(void) {
     if (openssl.thread_stop != NULL) openssl.thread_stop();
 }
@@ -348,7 +348,7 @@ static void load_library(void) {
     struct version_info *info = curl.version_info(VERSION_NOW);
     if (info == NULL || info->version_num < OLDEST_VERSION) return;
     keep_openssl(library);
-    // Before 7.84 this isn't safe beside another thread that does the same; Foundation's does it once, at its first use.
+    // Before 7.84 this isn't safe while another thread does the same; Foundation does it once, at its first use.
     if (curl.global_init(GLOBAL_ALL) != CCURL_OK) return;
     find_openssl(library);
     version = info->version_num;
@@ -359,9 +359,9 @@ static void load_library(void) {
     }
 }
 
-// Handlers run in the reverse order. The first is for an exit that comes before libcurl is loaded, or meanwhile: it waits for
-// the load, and runs before the linker's own handler, beside which nothing may be loaded. The second comes before the handlers
-// of the libraries that libcurl uses.
+// Handlers run in the reverse order. The first is for an exit before or while libcurl is loaded: it waits for the load, and
+// runs before the linker's own handler, during which nothing may be loaded. The second runs before the handlers of the
+// libraries that libcurl uses.
 __attribute__((constructor)) static void register_first_handler(void) {
     make_mutex(&gates_mutex);
     process = getpid();
@@ -399,7 +399,7 @@ bool ccurl_shows_chains(void) {
 CCurlEasy *ccurl_easy_new(void) { return curl.easy_init(); }
 
 void ccurl_easy_free(CCurlEasy *easy) {
-    // An idle handle may go on any thread, also behind OpenSSL's end. The process has no use for its memory then.
+    // An idle handle may be freed on any thread, even after OpenSSL's end. Then its memory needn't be freed.
     if (!atomic_load(&is_exiting)) curl.easy_cleanup(easy);
 }
 
@@ -526,13 +526,13 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
         failure |= curl.easy_setopt(easy, OPT_PREREQFUNCTION, callbacks->sending);
         failure |= curl.easy_setopt(easy, OPT_PREREQDATA, context);
     }
-    // What the environment says of a proxy, https too; not every libcurl has proxies.
+    // For a proxy of the environment, which may be https; not every libcurl supports proxies.
     curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, (long)TLS_1_2);
     if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
 }
 
-// Gives the number behind some words, which the text may have anywhere; false if it hasn't.
+// Reads the number behind some words, anywhere in the text; false if the text doesn't have them.
 static bool number_behind(const char *words, const char *text, size_t size, uint32_t *number) {
     size_t length = strlen(words);
     const char *found = memmem(text, size, words, length);
@@ -543,7 +543,7 @@ static bool number_behind(const char *words, const char *text, size_t size, uint
     return digit > found + length;
 }
 
-// The words are those of libcurl 7.68 to 8; where a later one has others, nothing is known, and nothing sent again.
+// The words are those of libcurl 7.68 to 8; if a later one has others, nothing is known, and nothing is sent again.
 static void note_text(const CCurlNewsreader *reader, const char *text, size_t size) {
     static const char refused[] = "REFUSED_STREAM";
     uint32_t number = 0;
@@ -593,7 +593,7 @@ int ccurl_easy_prepare_sweep(CCurlEasy *easy) {
     return failure | curl.easy_setopt(easy, (int)CCURL_NOSIGNAL, 1L);
 }
 
-/// The session of OpenSSL's that a transfer goes over; NULL without one.
+/// The OpenSSL session of a transfer; NULL if it has none.
 static void *session_of(CCurlEasy *easy) {
     struct {
         int backend;
@@ -723,7 +723,7 @@ void ccurl_poll_remove(int poll, int socket) {
     epoll_ctl(poll, EPOLL_CTL_DEL, socket, &event);
 }
 
-// Reads what waits, so that whoever asks finds the end of the connection.
+// Reads the waiting data, so that the next read finds the end of the connection.
 static void drain(int socket) {
     enum { MOST_READS = 64 };
     unsigned char bytes[4096];

@@ -1,8 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// What content is compressed with on its way: the functions of zlib, brotli and zstd that decode a stream, found when they
-// are needed, as libcurl is. Empty on every system but Linux.
+// The decoders of content codings: the functions of zlib, brotli and zstd that decode a stream, loaded at run time like
+// libcurl. Empty on every system but Linux.
 
 #ifndef CCODING_H
 #define CCODING_H
@@ -25,28 +25,28 @@ bool ccoding_is_available(enum CCoding coding);
 /// The decoder of one stream; belongs to one thread at a time.
 typedef struct CDecoder CDecoder;
 
-/// Makes a decoder; null if the coding isn't available, or there is no memory.
+/// Makes a decoder; null if the coding isn't available, or memory is short.
 CDecoder *ccoding_new(enum CCoding coding);
 void ccoding_free(CDecoder *decoder);
 
 enum CDecoderState {
-    /// The stream goes on.
+    /// The stream isn't complete.
     CDECODER_INSIDE,
     /// The stream is complete, or a member of it, and may end here.
     CDECODER_COMPLETE,
-    /// This is no such stream.
+    /// The input is invalid in the coding.
     CDECODER_BROKEN,
     CDECODER_NO_MEMORY,
 };
 
-/// How far a step has come.
+/// The result of a step.
 typedef struct {
     size_t consumed;
     size_t produced;
     enum CDecoderState state;
 } CDecoderStep;
 
-/// Decodes what is there into what room there is. There may be more to come, also of no input, where the room was filled.
+/// Decodes the input into the output buffer. If the buffer is full, there may be more output, even without further input.
 CDecoderStep ccoding_decode(CDecoder *decoder, const void *input, size_t count, void *output, size_t room);
 
 #endif

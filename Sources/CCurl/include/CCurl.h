@@ -1,8 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// libcurl, found when it is needed: the part of its stable ABI that the library uses, declared here, so that nothing has
-// to be installed to build, and nothing is linked. Empty on every system but Linux.
+// libcurl, loaded at run time: the part of its stable ABI that the library uses, declared here, so that nothing has to be
+// installed to build, and nothing is linked. Empty on every system but Linux.
 
 #ifndef CCURL_H
 #define CCURL_H
@@ -13,26 +13,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Opaque to us, as they are to every user of libcurl.
+// Opaque, as they are to every user of libcurl.
 typedef struct CCurlEasy CCurlEasy;
 typedef struct CCurlMulti CCurlMulti;
 typedef struct CCurlSessions CCurlSessions;
 typedef struct CCurlList CCurlList;
 
-/// Loads libcurl, once for the process. Safe from any thread. False where there is none, or an older one than 7.68.
+/// Loads libcurl, once for the process. Safe from any thread. Returns false if it isn't found, or is older than 7.68.
 bool ccurl_load(void);
 
-/// The version of the libcurl that was loaded, as 0xMMmmpp; 0 where none was found.
+/// The version of the loaded libcurl, as 0xMMmmpp; 0 if it wasn't found.
 uint32_t ccurl_version(void);
 
-/// Whether it asks before it sends a request (7.80 and later), and so can be kept from sending it a second time.
+/// Whether it calls back before it sends a request (7.80 and later), so that it can be kept from sending it twice.
 bool ccurl_asks_before_sending(void);
 
-/// The features of the libcurl that was loaded, as CCURL_FEATURE bits.
+/// The features of the loaded libcurl, as CCURL_FEATURE bits.
 uint32_t ccurl_features(void);
 
-/// Where that libcurl looks for the certificates of the system's authorities: a file of them, and a folder. Null where it
-/// has none, or is too old (before 7.70) to say.
+/// The file and the folder in which that libcurl looks for the certificates of the system's authorities. Null if it has
+/// no such default, or is too old (before 7.70) to report it.
 const char *ccurl_ca_file(void);
 const char *ccurl_ca_folder(void);
 
@@ -49,7 +49,7 @@ enum {
 // MARK: Options, by the type of their value. The numbers are libcurl's own.
 
 enum CCurlLongOption {
-    CCURL_NOBODY = 44,
+    CCURL_NO_BODY = 44,
     CCURL_UPLOAD = 46,
     CCURL_SSLVERSION = 32,
     CCURL_SSL_VERIFYPEER = 64,
@@ -128,29 +128,29 @@ int ccurl_easy_set_long(CCurlEasy *easy, enum CCurlLongOption option, long value
 int ccurl_easy_set_text(CCurlEasy *easy, enum CCurlTextOption option, const char *value);
 int ccurl_easy_set_blob(CCurlEasy *easy, enum CCurlBlobOption option, const void *bytes, size_t count);
 int ccurl_easy_set_body_length(CCurlEasy *easy, int64_t length);
-/// Sets content that is in memory, and stays there until the transfer has ended. It goes out in one piece with the head.
+/// Sets content in memory, which must stay valid until the transfer has ended. It is sent in one piece with the head.
 int ccurl_easy_set_content(CCurlEasy *easy, const void *bytes, size_t count);
 int ccurl_easy_set_headers(CCurlEasy *easy, CCurlList *headers);
-/// Sets the header fields of the proxy's request for a tunnel, or of the one that it forwards, in which they end.
+/// Sets the header fields of the request for a tunnel, or of the request that the proxy forwards, at its end.
 int ccurl_easy_set_proxy_headers(CCurlEasy *easy, CCurlList *headers);
 /// The socket of a transfer that has ended, while its multi handle has it; -1 if it is closed. O(connections).
 int ccurl_easy_socket(CCurlEasy *easy);
 /// Sets the addresses of hosts as lines of `host:port:address,address`; they must live as long as the transfer.
 int ccurl_easy_set_addresses(CCurlEasy *easy, CCurlList *addresses);
-/// Whether a line that begins with a plus is forgotten when its time has come (7.75 and later), rather than never.
+/// Whether a line that begins with a plus expires (7.75 and later), rather than never.
 bool ccurl_forgets_addresses(void);
 int ccurl_easy_pause(CCurlEasy *easy, int bits);
 long ccurl_easy_long(CCurlEasy *easy, enum CCurlLongInfo info);
 const char *ccurl_error_text(int code);
 
-/// What a transfer took: microseconds since it began, 0 for what didn't happen, and bytes.
+/// The times of a transfer, in microseconds since it began or 0 for a step that didn't happen, and its byte counts.
 typedef struct {
-    int64_t queued;  // 0 before 8.6, which doesn't tell.
+    int64_t queued;  // 0 before 8.6, which doesn't report it.
     int64_t name_resolved;
     int64_t connected;
     int64_t secured;
     int64_t ready;
-    int64_t sent;  // 0 before 8.10, which doesn't tell.
+    int64_t sent;  // 0 before 8.10, which doesn't report it.
     int64_t first_byte;
     int64_t end;
     int64_t body_sent;
@@ -164,14 +164,14 @@ typedef struct {
 
 CCurlMetrics ccurl_easy_metrics(CCurlEasy *easy);
 
-/// What an easy handle calls, with the context that it was given; each on the thread of the multi handle. The last three
-/// get the context of the loop, since a socket may live longer than the transfer that it was opened for.
+/// The callbacks of an easy handle, with its context; each is called on the thread of the multi handle. The last three get
+/// the context of the loop, since a socket may outlive the transfer that it was opened for.
 typedef struct {
     size_t (*head)(char *bytes, size_t size, size_t count, void *context);
     size_t (*body)(char *bytes, size_t size, size_t count, void *context);
     size_t (*read)(char *bytes, size_t size, size_t count, void *context);
     int (*seek)(void *context, int64_t offset, int origin);
-    // The request is about to be sent; again if libcurl sends it once more. Not 0 ends the transfer. From 7.80.
+    // Called before the request is sent, also if libcurl sends it again. A result other than 0 ends the transfer. From 7.80.
     int (*sending)(void *context, char *remote, char *local, int remote_port, int local_port);
     void (*opened)(void *loop, int socket);
     void (*closes)(void *loop, int socket);
@@ -180,11 +180,11 @@ typedef struct {
     void *loop;
 } CCurlCallbacks;
 
-/// Sets the callbacks, which must live as long as the multi handle, and their context, the text of errors, and what every
-/// transfer has in common: only http and https, no signals, sockets that close with an exec.
+/// Sets the callbacks, which must live as long as the multi handle, their context, the buffer for error texts, and the
+/// common options of all transfers: only http and https, no signals, sockets that are closed by an exec.
 int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *context, char *error_text);
 
-/// What libcurl tells in words alone, most of it of HTTP/2.
+/// News that libcurl reports only as text, most of it about HTTP/2.
 enum CCurlNews {
     /// The request is a stream with a number.
     CCURL_NEWS_STREAM,
@@ -198,10 +198,10 @@ enum CCurlNews {
     CCURL_NEWS_TUNNEL,
 };
 
-/// Whether the chains of certificates that were verified can be looked at: if libcurl uses OpenSSL.
+/// Whether the verified chains of certificates can be read, which needs a libcurl with OpenSSL.
 bool ccurl_shows_chains(void);
 
-/// What was agreed on for the encryption of a connection; NULL for what isn't known. The texts live as long as the process.
+/// The TLS session of a connection; unknown fields are NULL. The texts live as long as the process.
 typedef struct {
     const char *version;       // Such as TLSv1.3.
     const char *cipher_suite;  // By its standard name, such as TLS_AES_256_GCM_SHA384.
@@ -218,36 +218,35 @@ void ccurl_easy_chain(
     void *context
 );
 
-/// What is called with the news of a transfer.
+/// The receiver of a transfer's news.
 typedef struct {
     void (*callback)(void *context, enum CCurlNews news, uint32_t number, const char *text);
     void *context;
-    /// Whether what comes is a proxy's; begins as false.
+    /// Whether the news are a proxy's; initially false.
     bool is_in_tunnel;
 } CCurlNewsreader;
 
-/// Has that called; it must live as long as the transfer.
+/// Sets the receiver of news, which must live as long as the transfer.
 int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader);
 
-
-/// Makes a handle that connects to nothing, and fails at once. libcurl looks for connections that are over, and closes
-/// them, when it is to make another, and only then.
+/// Prepares a handle that connects to nothing, and fails at once. libcurl looks for ended connections, and closes them,
+/// only when it is about to make another.
 int ccurl_easy_prepare_sweep(CCurlEasy *easy);
 
-/// Has the request sent over HTTP/1.1.
+/// Makes the handle send its request over HTTP/1.1.
 int ccurl_easy_use_http11(CCurlEasy *easy);
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text);
 void ccurl_list_free(CCurlList *list);
 
-// MARK: Sessions of TLS, which later connections to the same place resume. libcurl keeps those of a handle with it, and
-// forgets them with it, unless handles share them. There is no lock: they belong to the thread of the multi handle.
+// MARK: Sessions of TLS, which later connections to the same host resume. libcurl stores those of a handle in it, and
+// frees them with it, unless handles share them. There is no lock: they belong to the thread of the multi handle.
 
-/// Makes a store for them; null if there is no memory.
+/// Makes a store for them; null if memory is short.
 CCurlSessions *ccurl_sessions_new(void);
-/// Frees it, when no handle has it any more.
+/// Frees the store; no handle may use it any more.
 void ccurl_sessions_free(CCurlSessions *sessions);
-/// Has a new handle take its sessions from there, and leave them there.
+/// Makes a new handle use the sessions of a store.
 void ccurl_easy_set_sessions(CCurlEasy *easy, CCurlSessions *sessions);
 
 // MARK: The multi handle, driven by sockets and one timer.
@@ -262,30 +261,30 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
 int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
 
-/// Lets curl act on a socket; bits are 1 readable, 2 writable, 4 in error or ended. A socket of -1 is the timer.
+/// Makes libcurl act on a socket; bits are 1 readable, 2 writable, 4 in error or ended. A socket of -1 is the timer.
 int ccurl_multi_act(CCurlMulti *multi, int socket, int bits);
 
-/// Takes the next transfer that ended, and its result; null where there is none.
+/// Takes the next ended transfer, and its result; null if no other has ended.
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result);
 
 // MARK: The end of the process
 
-/// What a thread holds while it calls libcurl. Whichever thread ends the process waits for it, and from then on no thread
-/// gets it any more: OpenSSL releases what it has when a process ends, also beneath the hands of those who use it.
+/// A lock that a thread holds while it calls libcurl. The thread that ends the process waits for it, and from then on no
+/// thread can enter: OpenSSL frees its state when a process ends, even while other threads use it.
 typedef struct CCurlGate CCurlGate;
 
-/// Makes a gate; null if there is no memory.
+/// Makes a gate; null if memory is short.
 CCurlGate *ccurl_gate_new(void);
 void ccurl_gate_free(CCurlGate *gate);
-/// Enters; false if the process ends, and libcurl isn't to be called any more.
+/// Enters the gate; false if the process ends, and libcurl must not be called any more.
 bool ccurl_gate_enter(CCurlGate *gate);
 void ccurl_gate_leave(CCurlGate *gate);
 /// Says what to write to when the process ends, so that the thread of the gate finds it shut; it stays open until the gate is freed.
 void ccurl_gate_wakes(CCurlGate *gate, int descriptor);
 /// Releases what OpenSSL keeps for this thread, which is about to leave its gate for good.
 void ccurl_thread_ends(void);
-/// Never returns: for a thread that is kept out of its gate, as the process ends. If it ended, OpenSSL would look for what
-/// it kept for it, beside the release of all that it has.
+/// Never returns: for a thread that can't enter its gate, because the process ends. If the thread ended, OpenSSL would
+/// look for its state, while it frees all of its state.
 void ccurl_await_exit(void);
 
 // MARK: Waiting for sockets: epoll and an eventfd, which Swift's Glibc module has only in part.
@@ -301,27 +300,28 @@ void ccurl_close(int descriptor);
 void ccurl_wake(int descriptor);
 void ccurl_wake_clear(int descriptor);
 
-/// Watches a socket for `bits` (1 reading, 2 writing, 0 the peer's end), whether or not it was watched before. False on failure.
+/// Watches a socket for `bits` (1 reading, 2 writing, 0 the peer's end), whether or not it was watched before. Returns
+/// false on failure.
 bool ccurl_poll_set(int poll, int socket, int bits);
 void ccurl_poll_remove(int poll, int socket);
 
-/// Whether an idle connection is of no use any more: it has ended, or something came that nobody asked for, and would be
-/// taken for the next answer. TLS records, which come at any time, are left to libcurl.
+/// Whether an idle connection is unusable: it has ended, or has unrequested data, which would be taken for the next
+/// response. TLS records, which may arrive at any time, are left to libcurl.
 bool ccurl_is_over(int socket);
 
-/// Makes a connection that nobody uses look to libcurl as if the peer had ended it. What is to be sent at its end still is.
+/// Makes an unused connection look to libcurl as if the peer had ended it. Its closing messages are still sent.
 void ccurl_retire(int socket);
 
-/// Waits for sockets, at most so many milliseconds, or for ever for -1. Gives the number of those that are ready.
+/// Waits for sockets, at most `milliseconds`, or without a limit for -1. Returns the number of ready ones.
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds);
 
-/// Makes a file that is in memory only, and this process's only: its descriptor, or -1.
+/// Makes a file in memory, private to this process; returns its descriptor, or -1.
 int ccurl_memory_file(const void *bytes, size_t count);
 
-/// How many descriptors the process may have.
+/// The maximum number of descriptors of the process.
 long ccurl_most_descriptors(void);
 
-/// Keeps the broken pipes of this thread from ending the process: with its signals off, curl doesn't guard against them.
+/// Keeps broken pipes in this thread from ending the process: without signals, libcurl doesn't guard against them.
 void ccurl_block_broken_pipe(void);
 
 #endif

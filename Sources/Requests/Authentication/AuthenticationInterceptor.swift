@@ -9,20 +9,20 @@
 /// authentication.setCredential(nil)       // logs out
 /// ```
 ///
-/// A refresh begins when the authenticator says that the credential is about to expire, when there is none, or when a
-/// server rejects it. Requests that come meanwhile wait, and all go on with the new one. A rejection that comes late,
-/// of a credential that has been replaced since, only sends the request again. If the refresh fails, all that wait fail
-/// with its error behind a ``RequestError`` of code `authenticationFailed`, and so do requests that were sent before
-/// that and are rejected after it; the next one tries anew.
+/// A refresh begins when the authenticator says that the credential is about to expire, when there is no credential, or
+/// when a server rejects it. Requests wait meanwhile, and all continue with the new one. A late rejection of a
+/// credential that has already been replaced only sends the request again. If the refresh fails, all waiting requests
+/// fail with its error behind a ``RequestError`` of code `authenticationFailed`. So do requests that were sent before
+/// that and are rejected after it; the next request tries a new refresh.
 ///
-/// One request is worth one refresh: where a server rejects what was fetched for it, the rejection is its failure. A
-/// request whose body can't be sent again has the credential refreshed for those that follow, and fails itself, with the
-/// rejection. The underlying error has the code `bodyNotReplayable`.
+/// One request causes at most one refresh: if a server rejects the credential that was fetched for it, the rejection is
+/// its failure. A request whose body can't be sent again causes a refresh for later requests, and fails itself, with
+/// the rejection. The underlying error has the code `bodyNotReplayable`.
 ///
-/// A request that waits ends at once when it is cancelled or its deadline passes; the refresh goes on for the others.
+/// A waiting request ends at once when it is cancelled or its deadline passes; the refresh continues for the others.
 ///
-/// The credential goes to the origin of the environment's base URL; where there is none, to wherever a request goes,
-/// unless `applies` says otherwise. A redirect to another origin drops it, and a 401 of that origin isn't a rejection.
+/// The credential is sent to the origin of the environment's base URL; without a base URL, to every origin, unless
+/// `applies` says otherwise. A redirect to another origin drops it, and a 401 of that origin isn't a rejection.
 ///
 /// All members may be used from any thread.
 public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnswering {
@@ -34,13 +34,14 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
     ///
     /// - Parameters:
     ///   - authenticator: Applies credentials, and refreshes them.
-    ///   - credential: The first one; nil, the default, has the authenticator get it for the first request.
-    ///   - window: How often it may be refreshed; one more is an error of code `excessiveRefresh`. Nil is no limit.
-    ///   - timeout: How long one refresh may take; longer is an error of code `refreshTimedOut` for all that wait. Nil
-    ///     is as long as it needs.
+    ///   - credential: The first one; `nil`, the default, lets the authenticator get it for the first request.
+    ///   - window: The limit of refreshes in a time; one more is an error of code `excessiveRefresh`. `nil` sets no
+    ///     limit.
+    ///   - timeout: The maximum time of one refresh; a longer one is an error of code `refreshTimedOut` for all waiting
+    ///     requests. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - applies: Which requests are authenticated, among those that go to the origin of the base URL; by default all
-    ///     of them. The login may be one that isn't.
+    ///   - applies: Whether a request to the origin of the base URL is authenticated; by default all are. For example,
+    ///     a login may be excluded.
     public init(
         _ authenticator: A,
         credential: A.Credential? = nil,
@@ -54,23 +55,23 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
         keeper = CredentialKeeper(credential, window: window, timeout: timeout, clock: clock)
     }
 
-    /// The credential that the next request is sent with; nil before the first one, and after a logout.
+    /// The credential of the next request; `nil` before the first one, and after a logout.
     public var credential: A.Credential? { keeper.credential }
 
-    /// Puts a credential in the place of the present one, after a login, or takes it away, for a logout.
+    /// Replaces the present credential, after a login, or removes it, for a logout.
     ///
-    /// Requests that wait for a refresh go on with it, and whatever comes of that refresh is forgotten. A logout fails
-    /// them, and lets the rejection stand of what was sent before: nothing is sent again as somebody else. The next
-    /// request has the authenticator get a credential. A refresh that is due then begins when the one has ended that
-    /// was under way.
+    /// Requests that wait for a refresh continue with the new one, and the result of that refresh is discarded. A
+    /// logout fails them, and requests that were sent before keep their rejection: nothing is sent again as another
+    /// user. For the next request, the authenticator gets a credential. That refresh begins after a running one has
+    /// ended.
     public func setCredential(_ credential: A.Credential?) {
         keeper.set(credential)
     }
 
-    /// Applies the credential, and waits for one where that is needed.
+    /// Applies the credential, and waits for one if necessary.
     ///
-    /// - Throws: ``RequestError`` of code `authenticationFailed` or `excessiveRefresh`; what the authenticator throws
-    ///   while it applies the credential.
+    /// - Throws: ``RequestError`` of code `authenticationFailed` or `excessiveRefresh`; any error that the
+    ///   authenticator throws while it applies the credential.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
         guard !keeper.isRefreshed(by: context), request.inherits(from: context.baseURL), applies(request) else {
             return
@@ -98,6 +99,6 @@ public final class AuthenticationInterceptor<A: Authenticator>: ChallengeAnsweri
 }
 
 extension AuthenticationInterceptor: CustomReflectable {
-    /// A mirror of the authenticator's type: what it knows may be a secret.
+    /// A mirror of the authenticator's type: its content may be a secret.
     public var customMirror: Mirror { Mirror(self, children: ["authenticator": "\(A.self)"]) }
 }

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Knows how credentials are shown to a server, and where new ones come from.
+/// Applies credentials to requests, and gets new ones.
 ///
-/// Choose it for credentials that expire: tokens of OAuth, sessions behind a login. For those that don't, an
-/// ``AuthenticationProvider`` is enough.
+/// Use it for credentials that expire: tokens of OAuth, sessions behind a login. For others, an
+/// ``AuthenticationProvider`` is sufficient.
 ///
 /// ```swift
 /// struct TokenAuthenticator: Authenticator {
@@ -20,60 +20,60 @@
 /// environment.interceptors.append(AuthenticationInterceptor(TokenAuthenticator(), credential: saved))
 /// ```
 ///
-/// A client holds its environment, and that the authenticator. So it doesn't hold the client that it is for: what it
-/// needs of it for a refresh, it is handed as a ``RefreshClient``.
+/// A client retains its environment, and that the authenticator. Therefore the authenticator doesn't retain its client:
+/// for a refresh, it receives a ``RefreshClient``.
 ///
-/// Its methods are called from several threads at once, apart from ``refresh(_:using:)``, of which an
+/// Its methods are called from several threads at once, except ``refresh(_:using:)``, of which an
 /// ``AuthenticationInterceptor`` makes one call at a time.
 public protocol Authenticator<Credential>: Sendable {
-    /// What a request is authenticated with: a token, a pair of them, a session.
+    /// The value that authenticates a request: a token, a pair of them, a session.
     associatedtype Credential: Sendable
 
-    /// Shows the credential to the server: in a header field, in the query, or by a signature.
+    /// Applies the credential to a request: in a header field, in the query, or by a signature.
     ///
-    /// Header fields that it changes are secrets from then on: no description shows them, and no other origin receives
-    /// them.
+    /// Header fields that it changes become secrets: no description shows them, and no other origin receives them.
     ///
-    /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
+    /// - Throws: An error that keeps the request from being sent. It becomes the failure of the operation.
     func apply(_ credential: Credential, to request: inout HTTPRequest) throws
 
-    /// Gets a new credential, over the client that the request which waits for it runs on.
+    /// Gets a new credential, over the client of the request that waits for it.
     ///
-    /// No cancelled request cancels it: what ends it are the timeout of the interceptor, that of its requests, and the
-    /// deadline of the environment. By default, ``refresh(_:)`` is called, for an authenticator that brings its own way
-    /// to send requests.
+    /// The cancellation of a request doesn't cancel it; it is ended by the timeout of the interceptor, that of its own
+    /// requests, and the deadline of the environment. By default, ``refresh(_:)`` is called, for an authenticator that
+    /// sends requests in its own way.
     ///
     /// - Parameters:
-    ///   - credential: The one that has expired or was rejected; nil where there is none yet, which asks for a login.
-    ///   - client: Sends requests, past the interceptor and the bound of the queue.
+    ///   - credential: The one that has expired or was rejected; `nil` asks for a login, because there is no credential
+    ///     yet.
+    ///   - client: Sends requests, past the interceptor and the limit of the queue.
     /// - Returns: The new one.
-    /// - Throws: Why there is none. It is the underlying error of all requests that wait, which fail with the code
+    /// - Throws: The reason why it failed. It is the underlying error of all waiting requests, which fail with the code
     ///   `authenticationFailed`.
     func refresh(_ credential: Credential?, using client: RefreshClient) async throws -> Credential
 
-    /// Gets a new credential; implement this one or ``refresh(_:using:)``, which goes before it.
+    /// Gets a new credential; implement this one or ``refresh(_:using:)``, which takes precedence.
     ///
-    /// Requests that are made in it, and in tasks that it starts, may go over the very client that waits for it: they
-    /// pass the interceptor untouched. What is made elsewhere, on a dispatch queue say, doesn't.
+    /// Requests that are made in it, and in tasks that it starts, may use the client that waits for it: the interceptor
+    /// doesn't change them. This doesn't apply to requests that are made elsewhere, for example on a dispatch queue.
     ///
-    /// No cancelled request cancels it; the timeout of the interceptor does.
+    /// The cancellation of a request doesn't cancel it; the timeout of the interceptor does.
     ///
-    /// - Parameter credential: The one that has expired or was rejected; nil where there is none yet, which asks for a
-    ///   login.
+    /// - Parameter credential: The one that has expired or was rejected; `nil` asks for a login, because there is no
+    ///   credential yet.
     /// - Returns: The new one.
-    /// - Throws: Why there is none. It is the underlying error of all requests that wait, which fail with the code
+    /// - Throws: The reason why it failed. It is the underlying error of all waiting requests, which fail with the code
     ///   `authenticationFailed`.
     func refresh(_ credential: Credential?) async throws -> Credential
 
-    /// Whether a credential has expired, or is about to, and isn't worth being sent.
+    /// Whether a credential has expired, or is about to, so that it shouldn't be sent.
     ///
-    /// False by default: it is refreshed when it is rejected. A fresh credential isn't asked about by the requests that
-    /// waited for it.
+    /// False by default: it is refreshed when it is rejected. It isn't called for a fresh credential by the requests
+    /// that waited for it.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether a failure says that the credential was rejected; by default, whether the status is 401.
+    /// Whether a failure means that the credential was rejected; by default, whether the status is 401.
     ///
-    /// Not asked about statuses that the request accepts.
+    /// It isn't called for statuses that the request accepts.
     func isRejection(_ error: RequestError) -> Bool
 }
 

@@ -11,26 +11,27 @@ import Foundation
 /// })
 /// ```
 ///
-/// If a server offers both schemes, `Digest` is chosen, which never sends the password. Of it, MD5, SHA-256, SHA-512 and
-/// SHA-512-256 are known, each also as `-sess`, with `auth` and `auth-int`, `userhash` and `nextnonce`. A content that
+/// If a server offers both schemes, `Digest` is chosen, which never sends the password. It supports MD5, SHA-256,
+/// SHA-512 and SHA-512-256, each also as `-sess`, with `auth` and `auth-int`, `userhash` and `nextnonce`. Content that
 /// isn't in memory or in a file can't be covered by `auth-int`.
 ///
-/// The closure is asked once for a part of a server; later requests to that part bring the credentials along, which
-/// spares a round trip. If they are rejected, it is asked again, once for a request, and the 401 after that is the
-/// failure. Only the origin of the base URL is answered, or without a base URL the one that the request was for; never one
-/// that a redirect led to. A request that bears an `Authorization` of its own isn't answered for. A stream that can be
-/// sent once can't be sent again with the answer: its 401 is the failure.
+/// The closure is called once for a part of a server; later requests to that part include the credentials at once,
+/// which saves a round trip. If they are rejected, it is called again, once for a request, and the next 401 is the
+/// failure. Challenges are answered only for the origin of the base URL, or without a base URL for the origin of the
+/// request; never for one that a redirect led to. A request with an `Authorization` of its own isn't answered. A stream
+/// that can be sent once can't be sent again with the answer: its 401 is the failure.
 ///
-/// An origin that has once asked for `Digest` over plain http gets no `Basic` any more, nor does a proxy: an attacker on the
-/// way, who strikes the first scheme out, would be sent the password. Over https an origin may change the scheme.
+/// An origin that has once asked for `Digest` over plain http gets no `Basic` any more, nor does a proxy: otherwise an
+/// attacker on the network could remove the first scheme, and would receive the password. Over https an origin may
+/// change the scheme.
 ///
-/// Proxies ask in the same way, with a 407. They are answered by a closure of their own, over transports that can bring
-/// credentials to a proxy (``TransportCapabilities/proxyAuthorization``), as ``CurlTransport`` can: for requests over
-/// plain http, which the proxy sees, and for tunnels to https origins. The answer is used over the same transport only.
-/// Over a `URLSession` the 407 is the failure: the credentials for its proxy belong into its configuration.
+/// Proxies send challenges in the same way, with a 407. They are answered by a closure of their own, over transports
+/// that can send credentials to a proxy (``TransportCapabilities/proxyAuthorization``), such as ``CurlTransport``: for
+/// requests over plain http, which the proxy sees, and for tunnels to https origins. The answer is used over the same
+/// transport only. Over a `URLSession` the 407 is the failure: the credentials for its proxy belong into its
+/// configuration.
 ///
-/// To send a password before it is asked for, take ``AuthenticationProvider``. Safe on any
-/// thread.
+/// To send a password without a challenge, use ``AuthenticationProvider``. Safe from any thread.
 public final class CredentialInterceptor: HopAuthenticating {
     /// Returns the user's name and password for a challenge, or nil to leave it unanswered.
     public typealias Provider = @Sendable (AuthenticationChallenge, URL) async -> URLCredential?
@@ -42,10 +43,10 @@ public final class CredentialInterceptor: HopAuthenticating {
     /// Makes an interceptor.
     ///
     /// - Parameters:
-    ///   - proxy: Gives the name and the password for a proxy, with the address that was asked for; nil, the default,
-    ///     leaves its challenges unanswered.
-    ///   - credential: Gives the user's name and password for a challenge of an address, or nil to leave the challenge
-    ///     unanswered.
+    ///   - proxy: Returns the name and the password for a proxy; it is passed the address of the request. `nil`, the
+    ///     default, leaves its challenges unanswered.
+    ///   - credential: Returns the user's name and password for a challenge of an address, or `nil` to leave the
+    ///     challenge unanswered.
     public init(proxy: Provider? = nil, _ credential: @escaping Provider) {
         self.credential = credential
         proxyCredential = proxy
@@ -69,7 +70,7 @@ public final class CredentialInterceptor: HopAuthenticating {
                 else { return answer }
                 outgoing = again
             } catch let error as RequestError {
-                // The request itself hasn't been sent: the proxy wants to know who asks for the tunnel.
+                // The request itself hasn't been sent: the proxy asks for credentials for the tunnel.
                 guard error.code == .proxyRefused, let head = error.response,
                     head.status == .proxyAuthenticationRequired,
                     let tunnel = hop.proxy.map(CredentialSpace.Asker.tunnel),
@@ -81,7 +82,7 @@ public final class CredentialInterceptor: HopAuthenticating {
         }
     }
 
-    /// A request on its way to one address, and how it has been answered for: as the origin, and as the proxy asks.
+    /// A request to one address, with the answers that it carries: for the origin, and for the proxy.
     private struct Hop {
         let request: HTTPRequest
         let position: Int
@@ -95,12 +96,12 @@ public final class CredentialInterceptor: HopAuthenticating {
 
     // MARK: Before a challenge
 
-    /// Whether the credentials of the application are for a request.
+    /// Whether the credentials of the application apply to a request.
     private func concerns(_ request: HTTPRequest, in context: InterceptorContext) -> Bool {
         !request.headers.contains(.authorization) && request.inherits(from: context.baseURL) && !request.hasLeftOrigin
     }
 
-    /// Adds what earlier challenges were answered with.
+    /// Adds the answers to earlier challenges.
     private func prepared(_ request: HTTPRequest, in context: InterceptorContext) -> HTTPRequest {
         var prepared = request
         var askers: [CredentialSpace.Asker] = concerns(request, in: context) ? [.origin(Origin(request.url))] : []
@@ -134,7 +135,7 @@ public final class CredentialInterceptor: HopAuthenticating {
 
     // MARK: After a challenge
 
-    /// Who asks with a response; `nil` if it is no question, or none for us.
+    /// The sender of a challenge; `nil` if the response isn't a challenge, or not one to be answered here.
     private func asker(of head: HTTPResponseHead, to hop: Hop) -> CredentialSpace.Asker? {
         switch head.status {
         case .proxyAuthenticationRequired: hop.request.isSeenByProxies ? hop.proxy.map { .proxy($0) } : nil
@@ -157,7 +158,7 @@ public final class CredentialInterceptor: HopAuthenticating {
                 || !spaces.withLock({ $0.knowsDigest(of: asker) })
         else { return nil }
         let sent = outgoing.headers[asker.credential].map(Authorization.init)
-        // The password was right, and only the nonce too old: nobody is asked again.
+        // The password was right, and only the nonce too old: the closure isn't called again.
         if challenge.isStale, let former = sent?.parameters[named: "nonce"],
             hop.renewed.insert(asker).inserted,
             spaces.withLock({ $0.restart(asker, former, by: challenge) })
@@ -182,17 +183,17 @@ public final class CredentialInterceptor: HopAuthenticating {
 }
 
 extension HTTPRequest {
-    /// Whether a proxy gets the fields of the request.
+    /// Whether a proxy receives the fields of the request.
     ///
-    /// Through a tunnel the origin would get what is meant for the proxy.
+    /// Through a tunnel the origin would receive the proxy's fields.
     fileprivate var isSeenByProxies: Bool { url.scheme?.lowercasedASCII == "http" }
 
-    /// Whether a third party can read and change what is exchanged: a proxy is hardly ever talked to over TLS.
+    /// Whether a third party can read and change the messages: connections to proxies hardly ever use TLS.
     fileprivate func isReadOnTheWay(to asker: CredentialSpace.Asker) -> Bool { asker.isProxy || isSeenByProxies }
 }
 
 extension HTTPResponseHead {
-    /// The challenge to be answered: the first of `Digest` whose algorithm is known, else one of `Basic`.
+    /// The challenge to answer: the first of `Digest` with a supported algorithm, else one of `Basic`.
     fileprivate func challenge(by asker: CredentialSpace.Asker) -> AuthenticationChallenge? {
         let challenges = headers[values: asker.isProxy ? .proxyAuthenticate : .wwwAuthenticate]
             .flatMap { AuthenticationChallenge.list(parsing: $0) }
@@ -202,10 +203,10 @@ extension HTTPResponseHead {
 }
 
 extension URLCredential {
-    /// The answer to a challenge; nil for a credential that isn't a name and a password.
+    /// The answer to a challenge; `nil` for a credential without a name or a password.
     ///
-    /// In UTF-8, whether the server says that it expects that or says nothing. Where it does, both are normalised, so
-    /// that one text typed on two keyboards is one password (RFC 7617, 2.1).
+    /// It is in UTF-8, whether or not the server asks for that. If it does, both are normalised, so that a password
+    /// doesn't depend on the keyboard it was typed on (RFC 7617, 2.1).
     fileprivate func answer(to challenge: AuthenticationChallenge) -> CredentialSpace.Answer? {
         guard let user, let password else { return nil }
         guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {

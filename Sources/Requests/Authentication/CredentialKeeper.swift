@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Keeps a credential for any number of requests, and has it refreshed once for all who need that.
+/// Keeps a credential for any number of requests, and refreshes it once for all that need it.
 ///
 /// A thin class around ``CredentialMachine``: it locks, transitions, unlocks, then acts.
 final class CredentialKeeper<Credential: Sendable>: Sendable {
@@ -9,13 +9,13 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     typealias Machine = CredentialMachine<Credential, Waiter>
     typealias Refresh = @Sendable (Credential?, RefreshClient) async throws -> Credential
 
-    /// Who waits for a credential, and how a refresh is begun on his behalf.
+    /// A request that waits for a credential, and the way to begin a refresh on its behalf.
     struct Waiter: Sendable {
         let continuation: CheckedContinuation<Outcome, Never>
         let refresh: @Sendable (Credential?, _ generation: Int) -> Void
     }
 
-    /// What the keeper remembers about an operation.
+    /// The keeper's notes about an operation.
     private struct Note: Sendable {
         var rejections = 0
         var fetched: Int?
@@ -49,7 +49,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     var credential: Credential? { state.withLock { $0.machine.credential } }
 
     func set(_ credential: Credential?) {
-        // What it replaces isn't to be released under the lock.
+        // The former values must not be released under the lock.
         let former = state.withLock { ($0.machine.credential, $0.machine.failure) }
         let release = state.withLock { $0.machine.set(credential) }
         withExtendedLifetime(former) { if let release { resume(release) } }
@@ -60,11 +60,11 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         context.refreshing.contains(id)
     }
 
-    // MARK: On the way out
+    // MARK: Before sending
 
     /// A credential to send a request with: the present one, unless it is stale, or being refreshed anyway.
     ///
-    /// - Throws: Why there is none.
+    /// - Throws: The reason why there is no credential.
     func grant(
         in context: InterceptorContext,
         isStale: (Credential) -> Bool,
@@ -78,7 +78,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         }
         switch await self.grant(after: generation, in: context, refresh: refresh) {
         case .success(let grant):
-            // Not asked again whether it is stale: one that is born so would be fetched for ever.
+            // Not checked again: if new credentials are always stale, they would be fetched for ever.
             guard grant.isFresh else { return grant }
             var note = note(in: context)
             note.fetched = grant.generation
@@ -89,18 +89,18 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Marks a request with the generation that it is sent with; the present one, where that is nil.
+    /// Marks a request with the generation of its credential; `nil` stands for the present one.
     func mark(_ request: inout HTTPRequest, _ generation: Int? = nil) {
         request.credentialGenerations[id] = generation ?? state.withLock { $0.machine.generation }
     }
 
     // MARK: After a rejection
 
-    /// What to do about a rejection: try again with another credential, or let it stand.
+    /// Decides about a rejection: retry with another credential, or keep it as the failure.
     ///
-    /// It stands for a request without a mark, which was sent without the credential; and where it doesn't come from
-    /// the credential's age: where that had been fetched while this operation waited, or where the operation has had
-    /// its second chance. A chance is a refresh, or twice a replay because others had refreshed in the meantime.
+    /// A request without a mark keeps it, because it was sent without the credential. So does one whose credential
+    /// isn't too old: it had been fetched while this operation waited, or the operation has had its second chance. A
+    /// chance is a refresh, or two retries because others had refreshed in the meantime.
     func decide(
         after error: RequestError,
         in context: InterceptorContext,
@@ -118,7 +118,8 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         case .failure(.loggedOut), .failure(.cancelled):
             return .pass
         case .failure(let refusal):
-            // What came of the request is the reason why a refresh was wanted, and is told where nothing else is.
+            // The original failure of the request is the reason for the refresh, and is reported if there is no other
+            // error.
             guard case .excessive = refusal, let excess = refusal.error as? RequestError else {
                 return .fail(with: refusal.error)
             }
@@ -160,14 +161,14 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
                     self.refresh(credential, generation, in: context, refresh)
                 }
                 let answer: Machine.Answer = state.withLock { state in
-                    // A cancellation before this point found nobody to let go; the flag, which is set before, tells.
+                    // A cancellation before this point found no waiter to release; but it has set the flag.
                     if Task.isCancelled { return .refuse(.cancelled) }
                     return state.machine.wish(waiter, id: id, after: generation, now: now)
                 }
                 switch answer {
                 case .grant(let grant): continuation.resume(returning: .success(grant))
                 case .refuse(let refusal): continuation.resume(returning: .failure(refusal))
-                // Told before this returns, and so before the end is, which comes behind the suspension.
+                // Reported before this returns, and so before the end, which comes after the suspension.
                 case .wait: context.report(.started(.refresh))
                 case .refresh(let credential, let generation):
                     context.report(.started(.refresh))
@@ -184,7 +185,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         return outcome
     }
 
-    /// Refreshes in a task of its own, which no cancelled operation takes along.
+    /// Refreshes in a task of its own, which isn't cancelled with an operation.
     private func refresh(
         _ credential: Credential?,
         _ generation: Int,
@@ -192,7 +193,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         _ refresh: @escaping Refresh
     ) {
         let scope = CallScope(refreshBy: self, within: context.source.scope)
-        // Also where it is called from a task that isn't a part of this one.
+        // Also if it is called from a task that isn't a child of this one.
         let client = RefreshClient { request in try await scope.run { try await context.send(request) } }
         let work = Locked<(task: Task<Void, Never>?, timer: DelayedAction?)>((nil, nil))
         let end: @Sendable (Result<Credential, any Error>) -> Void = { [self] result in
@@ -222,7 +223,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         }
     }
 
-    /// Tells the outcome of a refresh to all who wait for it; only the first of one refresh has an effect.
+    /// Reports the outcome of a refresh to all its waiters; only the first outcome of a refresh has an effect.
     private func end(_ generation: Int, with result: Result<Credential, any Error>) {
         let now = now()
         let former = state.withLock { ($0.machine.credential, $0.machine.failure) }
@@ -239,21 +240,21 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
     }
 }
 
-/// Which refreshes wait for which, so that none waits for itself by way of others.
+/// The graph of refreshes that wait for each other, which keeps a refresh from waiting for itself through others.
 ///
-/// Two credentials on one client can come to that: the refresh of each sends a request that wants the other. The wait
-/// that would close the circle is refused; an error in the one is better than silence in both.
+/// Two credentials of one client can cause that: the refresh of each sends a request that needs the other. The wait
+/// that would close the cycle is refused, because an error in one is better than a deadlock of both.
 struct RefreshWaits: Sendable {
     private struct Wait: Hashable, Sendable {
         let waiting: ObjectIdentifier
         let awaited: ObjectIdentifier
     }
 
-    /// Those of the process: the circle may lead over several clients.
+    /// The graph of the process: a cycle may lead through several clients.
     static let shared = Locked(RefreshWaits())
     private var counts: [Wait: Int] = [:]
 
-    /// Notes that some refreshes wait for another; false, and nothing is noted, where that one waits for them.
+    /// Records that some refreshes wait for another; returns `false`, without recording it, if that one waits for them.
     ///
     /// - Complexity: O(n) in the number of waits.
     mutating func begin(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) -> Bool {
@@ -269,7 +270,7 @@ struct RefreshWaits: Sendable {
         return true
     }
 
-    /// Takes back what was noted, once.
+    /// Removes one recorded wait.
     mutating func end(_ waiting: Set<ObjectIdentifier>, for awaited: ObjectIdentifier) {
         for refresh in waiting {
             let wait = Wait(waiting: refresh, awaited: awaited)

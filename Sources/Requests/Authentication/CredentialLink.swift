@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// Answers a challenge to a request that a redirect has asked for, and sends that request again, not the one before it.
+/// Answers a challenge to a request that a redirect has made, and sends that request again, not the original one.
 ///
-/// Interceptors for a name and a password answer every challenge here. Those with a credential that is refreshed answer
-/// one to the operation's own request by a retry, which makes that anew. After a redirect a retry would send the
-/// operation's own request once more: a payment, whose answer was a redirect to its receipt, twice.
+/// Interceptors for a name and a password answer every challenge here. Those with a refreshed credential answer a
+/// challenge to the operation's own request by a retry, which makes the request again. After a redirect, a retry would
+/// repeat the operation's own request: a payment, whose answer was a redirect to its receipt, would be made twice.
 struct CredentialLink: Interceptor {
     private let authenticating: [(interceptor: any HopAuthenticating, position: Int)]
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
-    /// Makes a link of those interceptors that answer challenges; nil without any.
+    /// Makes a link of the interceptors that answer challenges; `nil` without interceptors.
     init?(_ interceptors: [any Interceptor], at positions: [Int]) {
         guard !interceptors.isEmpty else { return nil }
         authenticating = zip(interceptors, positions).compactMap { interceptor, position in
@@ -32,7 +32,7 @@ struct CredentialLink: Interceptor {
         try await send(request, through: authenticating[...], context, next)
     }
 
-    /// Sends a request through those that authenticate it, one within the other.
+    /// Sends a request through the authenticating interceptors, one inside the other.
     private func send(
         _ request: HTTPRequest,
         through authenticating: ArraySlice<(interceptor: any HopAuthenticating, position: Int)>,
@@ -75,7 +75,7 @@ struct CredentialLink: Interceptor {
             case .retry:
                 let again = try await context.source.adapt(request, again: interceptor, at: position)
                 var answer = try await next.because(.answer)(again)
-                // The next redirect is made from what was sent last, with its credential.
+                // The next redirect is made from the last sent request, with its credential.
                 answer.asked = Box(again)
                 return answer
             }
@@ -85,9 +85,9 @@ struct CredentialLink: Interceptor {
 }
 
 extension RequestError {
-    /// Whether the failed attempt has followed a redirect from a request that isn't to be sent again for that.
+    /// Whether the failed attempt has followed a redirect from a request that must not be sent again for a challenge.
     ///
-    /// Then a challenge was answered where it was met, and a retry for its sake would make a payment twice.
+    /// The challenge was then answered at the redirect, and a retry could repeat a payment.
     func followsRedirect(from request: HTTPRequest?) -> Bool {
         guard let request, !request.method.isIdempotent, !request.headers.contains(.idempotencyKey),
             let start = attempts.lastIndex(where: { $0.cause == .initial || $0.cause == .retry })
@@ -99,23 +99,23 @@ extension RequestError {
 /// A credential to send a request with.
 struct CredentialGrant<Credential: Sendable>: Sendable {
     let credential: Credential
-    /// Its number, for the request to carry.
+    /// Its number, which the request carries.
     let generation: Int
-    /// Whether it came while the request waited for it: if it is rejected, then not for its age.
+    /// Whether it was fetched while the request waited: if it is rejected, it isn't because of its age.
     let isFresh: Bool
 }
 
-/// Why a request gets no credential.
+/// The reason why a request gets no credential.
 enum CredentialRefusal: Error, Sendable {
     /// The refresh failed, with this error.
     case failed(any Error)
     /// There were too many refreshes.
     case excessive(RefreshWindow)
-    /// The credential was taken away, by a logout, while the request had or awaited it.
+    /// The credential was removed, by a logout, while the request had or awaited it.
     case loggedOut
-    /// The refresh would wait for itself, by way of another.
+    /// The refresh would wait for itself, through another.
     case circular
-    /// Nobody wants it any more.
+    /// The request was cancelled.
     case cancelled
 
     /// The error to fail with.

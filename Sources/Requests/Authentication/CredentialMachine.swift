@@ -1,34 +1,34 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Who gets which credential when: one refresh for all who wait, and none for who only comes late.
+/// The logic of a credential that many requests share: one refresh for all waiting requests, and none for a late one.
 ///
-/// Credentials are numbered by *generation*, and every request carries the one that it was sent with. Whoever wants a
-/// credential says which generation won't do. If that is the present one, a refresh begins, or the one that is under
-/// way is waited for. If it is an older one, the answer is there already: a rejection that comes late is about a
-/// credential that has been replaced.
+/// Credentials are numbered by *generation*, and every request carries the one that it was sent with. A caller states
+/// which generation was rejected. If that is the present one, a refresh begins, or a running one is awaited. If it is
+/// an older one, there is an answer already: a late rejection concerns a credential that has been replaced.
 ///
-/// A failed refresh ends a generation as well, though the credential stays the same. So a rejection of what was sent
-/// before the failure gets that failure, instead of causing the same one again; what is sent afterwards may try anew.
+/// A failed refresh ends a generation as well, though the credential stays the same. A rejection of a request from
+/// before the failure therefore gets that failure, instead of causing the same one again; later requests may refresh
+/// again.
 ///
-/// One refresh is under way at a time. A credential that is set meanwhile supersedes it: nobody waits for it any more,
-/// but a refresh of the new one doesn't begin before it has ended.
+/// One refresh is running at a time. A credential that is set meanwhile supersedes it: its result is ignored, but a
+/// refresh of the new credential doesn't begin before it has ended.
 struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     typealias Grant = CredentialGrant<Credential>
 
-    /// What a wish comes to.
+    /// The answer to a wish for a credential.
     enum Answer: Sendable {
-        /// Here it is.
+        /// A credential.
         case grant(Grant)
-        /// There is none.
+        /// No credential, for this reason.
         case refuse(CredentialRefusal)
-        /// The waiter is kept until a refresh has ended that is under way.
+        /// The waiter is kept until the running refresh has ended.
         case wait
-        /// The waiter is kept; refresh this credential, or get a first one, and tell the outcome with the generation.
+        /// The waiter is kept; refresh this credential, or get a first one, and report the outcome with the generation.
         case refresh(Credential?, generation: Int)
     }
 
-    /// Who needn't wait any longer, and what for.
+    /// The waiters to resume, with their outcome.
     struct Release: Sendable {
         let waiters: [Waiter]
         let result: Result<Grant, CredentialRefusal>
@@ -39,24 +39,24 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         }
     }
 
-    /// What the end of a refresh comes to.
+    /// The action at the end of a refresh.
     enum Ending: Sendable {
-        /// Nobody waits.
+        /// Nothing: there are no waiters.
         case none
-        /// These needn't wait any longer.
+        /// Resume these.
         case release(Release)
-        /// The next refresh is due, of this credential, for a waiter who is kept.
+        /// Begin the next refresh, of this credential, for a waiter who is kept.
         case refresh(Credential?, generation: Int, for: Waiter)
     }
 
     private enum Phase: Sendable {
         case idle
         case refreshing([Int: Waiter])
-        /// The refresh of an older generation is under way; these wait for the next one, which is to begin after it.
+        /// The refresh of an older generation is running; these wait for the next one, which begins after it.
         case superseded(Int, [Int: Waiter])
     }
 
-    /// The present credential; nil where there is none.
+    /// The present credential; `nil` before a login, and after a logout.
     private(set) var credential: Credential?
     /// The number of the present credential.
     private(set) var generation = 0
@@ -64,11 +64,11 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private var phase = Phase.idle
     /// The first generation of the present credential.
     private(set) var origin = 0
-    /// The generation of the last logout: whatever is older belongs to somebody who has gone.
+    /// The generation of the last logout: an older one belongs to a former user.
     private var logout = 0
-    /// Why the last refresh of the present credential failed.
+    /// The failure of the last refresh of the present credential.
     private(set) var failure: (any Error)?
-    /// When the refreshes began that count.
+    /// The beginnings of the refreshes that count for the window.
     private var beginnings: [Duration] = []
 
     init(_ credential: Credential?, window: RefreshWindow?) {
@@ -76,7 +76,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         self.window = window
     }
 
-    /// Whether there is to be another credential than the present one.
+    /// Whether the present credential is being replaced.
     var isRefreshing: Bool {
         switch phase {
         case .idle: false
@@ -85,14 +85,14 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         }
     }
 
-    /// Somebody wants a credential, and one of this generation won't do.
+    /// Handles a wish for a credential of another generation.
     ///
     /// - Parameters:
-    ///   - waiter: Who is kept where the answer has to be waited for.
-    ///   - id: The number to take the wish back by.
+    ///   - waiter: The caller, who is kept if it has to wait.
+    ///   - id: The number with which the wish is withdrawn.
     ///   - generation: The generation that was rejected, or that is known to be.
     ///   - now: The time, from any beginning.
-    /// - Returns: What becomes of the wish.
+    /// - Returns: The answer.
     mutating func wish(_ waiter: Waiter, id: Int, after generation: Int, now: Duration) -> Answer {
         if generation < logout { return .refuse(.loggedOut) }
         switch phase {
@@ -112,7 +112,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         }
     }
 
-    /// What somebody gets who comes late; nil where it takes a refresh.
+    /// The answer for a late request, or `nil` if a refresh is needed.
     private func present(insteadOf generation: Int) -> Answer? {
         if generation < origin, let credential {
             return .grant(Grant(credential: credential, generation: self.generation, isFresh: false))
@@ -121,7 +121,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// Begins a refresh, or says why there is to be none.
+    /// Begins a refresh, or returns why it is refused.
     private mutating func begin(_ waiters: [Int: Waiter], now: Duration) -> CredentialRefusal? {
         if let window {
             beginnings.removeAll { now - $0 >= window.duration }
@@ -132,7 +132,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         return nil
     }
 
-    /// The refresh of a generation has ended; what came of it doesn't matter where a credential was set meanwhile.
+    /// Handles the end of a refresh of a generation; its result is ignored if a credential was set meanwhile.
     mutating func end(_ generation: Int, with result: Result<Credential, any Error>, now: Duration) -> Ending {
         switch phase {
         case .refreshing(let waiters) where generation == self.generation:
@@ -156,9 +156,9 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         }
     }
 
-    /// A credential comes from outside, or is taken away; who waits gets it, or is refused.
+    /// Sets or removes the credential from outside; waiters get it, or are refused.
     ///
-    /// It begins the window anew: what was refreshed before was another one.
+    /// It resets the window: earlier refreshes were of another credential.
     mutating func set(_ credential: Credential?) -> Release? {
         let waiters = supersede()
         generation += 1
@@ -168,7 +168,8 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         return waiters.map { grantPresent(to: $0) }
     }
 
-    /// Nobody waits any longer for what is under way; nil where nobody did.
+    /// Supersedes the running refresh, and returns its waiters; `nil` if there is no refresh, or a superseded one
+    /// without waiters.
     private mutating func supersede() -> [Int: Waiter]? {
         switch phase {
         case .idle:
@@ -193,7 +194,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
         return Release(waiters, .success(Grant(credential: credential, generation: generation, isFresh: true)))
     }
 
-    /// Takes a wish back, and gives who is still kept for it; the refresh goes on, for whoever comes next.
+    /// Withdraws a wish, and returns its waiter if it is still kept; the refresh continues for later requests.
     mutating func withdraw(_ id: Int) -> Waiter? {
         switch phase {
         case .idle:

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// What a challenge was answered with, for the requests to the same part of a server that follow.
+/// The answer to a challenge, for later requests to the same part of a server.
 struct CredentialSpace: Sendable {
-    /// How requests are answered for.
+    /// The way in which requests are answered.
     enum Answer: Sendable {
         case basic(Authorization)
         case digest(DigestSession)
@@ -15,10 +15,10 @@ struct CredentialSpace: Sendable {
         }
     }
 
-    /// Who asks for credentials.
+    /// The sender of a challenge.
     enum Asker: Sendable, Hashable {
         case origin(Origin)
-        /// A proxy that gets the requests themselves.
+        /// A proxy that receives the requests themselves.
         case proxy(ProxyRoute)
         /// A proxy that is asked for tunnels.
         case tunnel(ProxyRoute)
@@ -27,20 +27,20 @@ struct CredentialSpace: Sendable {
             if case .origin = self { false } else { true }
         }
 
-        /// The field of a request that answers.
+        /// The request field of the answer.
         var credential: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
     }
 
     let asker: Asker
     let realm: String
-    /// The beginnings of the paths that the credentials are for.
+    /// The prefixes of the paths that the credentials apply to.
     let paths: [String]
     var answer: Answer
 
-    /// The space of a challenge to a request.
+    /// Makes the space of a challenge to a request.
     ///
-    /// That of `Basic` is the path of the request up to its last slash, and all below (RFC 7617, 2.2); that of `Digest`
-    /// is what its `domain` says on the same origin, else the whole origin (RFC 7616, 3.3).
+    /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
+    /// `Digest` it is the value of `domain` on the same origin, or else the whole origin (RFC 7616, 3.3).
     init(_ asker: Asker, of challenge: AuthenticationChallenge, to url: URL, answer: Answer) {
         self.asker = asker
         self.answer = answer
@@ -59,7 +59,7 @@ struct CredentialSpace: Sendable {
         }
     }
 
-    /// How much of the path of a request the space covers, in bytes; `nil` if the request is outside.
+    /// The length of the request's path that the space covers, in bytes; `nil` if the request is outside.
     func match(_ url: URL) -> Int? {
         guard asker.isProxy || asker == .origin(Origin(url)) else { return nil }
         let path = url.path(percentEncoded: true)
@@ -67,17 +67,17 @@ struct CredentialSpace: Sendable {
     }
 }
 
-/// The spaces that an interceptor has answered for, the latest ones last, as many as fit.
+/// The answered spaces of an interceptor, the latest ones last, up to a limit.
 struct CredentialSpaces: Sendable {
-    /// The number of spaces that are kept.
+    /// The maximum number of spaces.
     static let limit = 100
     private var spaces: [CredentialSpace] = []
     /// The askers that have been answered with a digest, the latest ones last.
     private var digestAskers: [CredentialSpace.Asker] = []
 
-    /// Keeps a space in the place of the one with the same realm.
+    /// Stores a space, which replaces the one with the same realm.
     ///
-    /// Where a digest will do, no password stays that would be sent as it is.
+    /// If a digest is accepted, no password is kept that would be sent unencrypted.
     mutating func insert(_ space: CredentialSpace) {
         spaces.removeAll { former in
             former.asker == space.asker
@@ -99,7 +99,7 @@ struct CredentialSpaces: Sendable {
         spaces.removeAll { $0.asker == asker && $0.realm == realm }
     }
 
-    /// Returns the credentials for a request, and counts it; `nil` if nothing is known.
+    /// Returns the credentials for a request, and counts it; `nil` if there is no matching space.
     mutating func authorization(for sent: SentTarget, _ asker: CredentialSpace.Asker) -> Authorization? {
         let matching = spaces.indices.filter { spaces[$0].asker == asker }
             .compactMap { index in spaces[index].match(sent.url).map { (index, $0) } }
@@ -117,18 +117,18 @@ struct CredentialSpaces: Sendable {
     /// Renews the nonce of a realm, without a challenge.
     ///
     /// - Parameters:
-    ///   - asker: Who asks for it.
-    ///   - former: The nonce that is over.
+    ///   - asker: The sender of the nonce.
+    ///   - former: The former nonce.
     ///   - nonce: The new one.
     mutating func renew(_ asker: CredentialSpace.Asker, _ former: String, with nonce: String) {
         change(asker, former) { $0.renew(nonce) }
     }
 
-    /// Begins to answer another challenge of a realm, with what the one before it was answered with.
+    /// Answers a new challenge of a realm with the same credentials as the former one.
     ///
     /// - Parameters:
-    ///   - asker: Who asks.
-    ///   - former: The nonce that is over.
+    ///   - asker: The sender of the challenge.
+    ///   - former: The former nonce.
     ///   - challenge: The new challenge.
     /// - Returns: Whether the nonce was known, and the challenge can be answered.
     mutating func restart(
@@ -159,15 +159,15 @@ struct CredentialSpaces: Sendable {
     }
 }
 
-/// What of a request a `Digest` covers.
+/// The parts of a request that a `Digest` covers.
 struct SentTarget: Sendable {
     let method: HTTPMethod
     let url: URL
-    /// What the request line names.
+    /// The target in the request line.
     let target: String
     private let body: HTTPBody
 
-    /// What of a request concerns who asks: the request line of what that gets, and its content.
+    /// Makes the target for the sender of a challenge: the request line that it receives, and the content.
     init(_ request: HTTPRequest, for asker: CredentialSpace.Asker) {
         url = request.url
         if case .tunnel = asker {
@@ -183,7 +183,7 @@ struct SentTarget: Sendable {
         target = (path.isEmpty ? "/" : path) + (request.url.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 
-    /// The content, as far as the protection covers it; `nil` if it can't be read before it is sent.
+    /// The content that the protection covers; `nil` if it can't be read before it is sent.
     func content(for protection: DigestSession.Protection?) -> Data? {
         guard protection == .authInt else { return Data() }
         guard let content = try? body.resolved().content else { return nil }

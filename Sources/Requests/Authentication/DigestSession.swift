@@ -5,7 +5,7 @@ import Foundation
 
 /// The answers to one challenge of the scheme `Digest` (RFC 7616): a user's name and password, and a count.
 struct DigestSession: Sendable {
-    /// How secrets and requests become digests.
+    /// The algorithm for digests of secrets and requests.
     enum Algorithm: String, Sendable, CaseIterable {
         case md5 = "MD5"
         case sha256 = "SHA-256"
@@ -24,7 +24,7 @@ struct DigestSession: Sendable {
         func digest(_ text: String) -> String { digest(Array(text.utf8)) }
     }
 
-    /// What the digest covers.
+    /// The parts of a request that the digest covers.
     enum Protection: String, Sendable {
         case auth
         /// The content of the request too.
@@ -33,7 +33,7 @@ struct DigestSession: Sendable {
 
     /// The challenge.
     let challenge: AuthenticationChallenge
-    /// What each answer covers; `nil` for servers of RFC 2069.
+    /// The protection of each answer; `nil` for servers of RFC 2069.
     let protection: Protection?
     private let algorithm: Algorithm
     /// Whether the session has a key of its own.
@@ -42,17 +42,17 @@ struct DigestSession: Sendable {
     private let password: String
     private let clientNonce: String
     private var nonce: String
-    /// The nonce of the challenge, of which the key of the session is made, whatever nonces follow.
+    /// The nonce of the challenge, from which the session's key is made, whatever nonces follow.
     private let firstNonce: String
     private var count: UInt32 = 0
 
-    /// Begins to answer a challenge; `nil` if it is of another scheme, or asks for something unknown.
+    /// Begins to answer a challenge; `nil` if it has another scheme, or unknown requirements.
     ///
     /// - Parameters:
     ///   - challenge: The challenge.
     ///   - user: The user's name.
     ///   - password: The password.
-    ///   - clientNonce: What makes the answers differ from those to another client.
+    ///   - clientNonce: A text that makes the answers differ from those to another client.
     init?(_ challenge: AuthenticationChallenge, user: String, password: String, clientNonce: String) {
         guard challenge.isAnswerableDigest, let nonce = challenge["nonce"], challenge.realm != nil,
             let (algorithm, hasKey) = Self.algorithm(of: challenge)
@@ -79,18 +79,18 @@ struct DigestSession: Sendable {
         return nil
     }
 
-    /// The protections of a list that are known; without the content first, since that costs nothing.
+    /// The known protections of a list; the one without the content first, since it costs nothing.
     fileprivate static func protections(in list: String) -> [Protection] {
         let names = FieldScanner.elements(of: list).map(\.lowercasedASCII)
         return [.auth, .authInt].filter { names.contains($0.rawValue) }
     }
 
-    /// The nonce that the next answer is for.
+    /// The nonce of the next answer.
     var presentNonce: String { nonce }
 
-    /// Takes the nonce that a server wants for the next answer (RFC 7616, 3.5).
+    /// Takes the nonce that a server requires for the next answer (RFC 7616, 3.5).
     ///
-    /// That is no challenge, and the session goes on: its key stays the same (RFC 7616, 3.4.2 and 3.6).
+    /// That is no challenge, and the session continues: its key stays the same (RFC 7616, 3.4.2 and 3.6).
     mutating func renew(_ nonce: String) {
         guard nonce != self.nonce else { return }
         (self.nonce, count) = (nonce, 0)
@@ -106,7 +106,7 @@ struct DigestSession: Sendable {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - target: What the request asks for: path and query, or host and port of a tunnel.
+    ///   - target: The target of the request: path and query, or host and port of a tunnel.
     ///   - content: The content of the request, if the answer covers it.
     /// - Returns: The value of `Authorization` or `Proxy-Authorization`.
     mutating func answer(to method: HTTPMethod, _ target: String, content: Data?) -> Authorization {
@@ -136,7 +136,8 @@ struct DigestSession: Sendable {
         return Authorization("Digest " + parts.joined(separator: ", "))
     }
 
-    /// The user's name as the server wants it: as a digest, in the form for other letters than ASCII, or as it is.
+    /// The user's name in the form that the server requires: as a digest, in the encoding for non-ASCII letters, or
+    /// plain.
     private func name(in realm: String) -> [String] {
         if challenge["userhash"]?.equalsIgnoringASCIICase("true") == true {
             return ["username=\"\(algorithm.digest("\(user):\(realm)"))\"", "userhash=true"]

@@ -1,20 +1,20 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Does something about a failure, once for all requests that have it at the same time, and then sends them again.
+/// Handles a failure with a task, once for all requests that fail at the same time, and then sends them again.
 ///
 /// ```swift
 /// environment.interceptors.append(.recover(on: [.unauthorized]) { _ in try await session.logIn() })
 /// ```
 ///
-/// For a silent login whose result is a cookie, for a licence to be renewed, for a gateway to be woken. Requests that
-/// fail while the task runs wait for it, and those that were sent before it ended and fail after it are only sent
-/// again. Each request is worth one run of the task; the failure after it stands. If the task throws, all that wait
+/// It is meant for a silent login whose result is a cookie, for renewing a licence, for waking a gateway. Requests that
+/// fail while the task runs wait for it. Those that were sent before it ended and fail after it are only sent again.
+/// Each request causes at most one run of the task; a failure after it stays. If the task throws, all waiting requests
 /// fail with its error behind a ``RequestError`` of code `authenticationFailed`.
 ///
-/// Requests that are made in the task may go over the very client that waits for it: they pass the interceptor
-/// untouched. A task with a second parameter is handed a ``RefreshClient`` for that, and needs to know no other.
-/// Failures at another origin, where a redirect led, aren't asked about.
+/// Requests that are made in the task may use the client that waits for it: the interceptor doesn't change them. A task
+/// with a second parameter gets a ``RefreshClient`` for that, and needs no other. Failures at another origin, to which
+/// a redirect led, are ignored.
 public final class RecoveryInterceptor: ChallengeAnswering {
     private let keeper: CredentialKeeper<Void>
     private let recovers: @Sendable (RequestError) -> Bool
@@ -23,12 +23,12 @@ public final class RecoveryInterceptor: ChallengeAnswering {
     /// Makes an interceptor.
     ///
     /// - Parameters:
-    ///   - recovers: Whether something can be done about a failure.
-    ///   - window: How often that may be; one more is an error of code `excessiveRefresh`. Nil is no limit.
-    ///   - timeout: How long one run of the task may take; longer is an error of code `refreshTimedOut` for all that
-    ///     wait. Nil is as long as it needs.
+    ///   - recovers: Whether the task can handle a failure.
+    ///   - window: The limit of runs in a time; one more is an error of code `excessiveRefresh`. `nil` sets no limit.
+    ///   - timeout: The maximum time of one run; a longer one is an error of code `refreshTimedOut` for all waiting
+    ///     requests. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - recover: Does it. It gets the first of the failures.
+    ///   - recover: The task. It gets the first of the failures.
     public convenience init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
         window: RefreshWindow? = .default,
@@ -41,16 +41,16 @@ public final class RecoveryInterceptor: ChallengeAnswering {
         }
     }
 
-    /// Makes an interceptor that is handed what it sends its requests with.
+    /// Makes an interceptor whose task gets a client for its requests.
     ///
     /// - Parameters:
-    ///   - recovers: Whether something can be done about a failure.
-    ///   - window: How often that may be; one more is an error of code `excessiveRefresh`. Nil is no limit.
-    ///   - timeout: How long one run of the task may take; longer is an error of code `refreshTimedOut` for all that
-    ///     wait. Nil is as long as it needs.
+    ///   - recovers: Whether the task can handle a failure.
+    ///   - window: The limit of runs in a time; one more is an error of code `excessiveRefresh`. `nil` sets no limit.
+    ///   - timeout: The maximum time of one run; a longer one is an error of code `refreshTimedOut` for all waiting
+    ///     requests. `nil` sets no limit.
     ///   - clock: The clock of the window and the timeout.
-    ///   - recover: Does it. It gets the first of the failures, and a client that sends past this interceptor and the
-    ///     bound of the queue.
+    ///   - recover: The task. It gets the first of the failures, and a client that bypasses this interceptor and the
+    ///     limit of the queue.
     public init(
         where recovers: @escaping @Sendable (RequestError) -> Bool,
         window: RefreshWindow? = .default,
@@ -63,12 +63,12 @@ public final class RecoveryInterceptor: ChallengeAnswering {
         keeper = CredentialKeeper((), window: window, timeout: timeout, clock: clock)
     }
 
-    /// Notes whether the request is sent before a recovery or after it; changes nothing in it.
+    /// Records whether the request is sent before or after a recovery, without changing it.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
         if !keeper.isRefreshed(by: context) { keeper.mark(&request) }
     }
 
-    /// Sends the request again when something was done about its failure.
+    /// Sends the request again after its failure was handled.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         error.followsRedirect(from: context.request) ? .pass : await answer(error, context: context)
     }
@@ -81,11 +81,11 @@ public final class RecoveryInterceptor: ChallengeAnswering {
 }
 
 extension Interceptor where Self == RecoveryInterceptor {
-    /// Does something about unacceptable statuses, once for all requests that have one at the same time.
+    /// Handles unacceptable statuses, once for all requests that fail at the same time.
     ///
     /// - Parameters:
     ///   - statuses: The statuses; 401 and 403 by default.
-    ///   - recover: Does something about it. It gets the first of the failures; what it throws fails all that wait.
+    ///   - recover: The task. It gets the first of the failures; an error that it throws fails all waiting requests.
     /// - Returns: The interceptor.
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
@@ -94,7 +94,7 @@ extension Interceptor where Self == RecoveryInterceptor {
         Self.recover(on: statuses) { error, _ in try await recover(error) }
     }
 
-    /// Does something about unacceptable statuses, with a client to send requests with; otherwise the same.
+    /// Handles unacceptable statuses like the other method, with a client for the task's requests.
     public static func recover(
         on statuses: Set<HTTPStatus> = [.unauthorized, .forbidden],
         _ recover: @escaping @Sendable (RequestError, RefreshClient) async throws -> Void

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Sends the requests that the refresh of a credential consists of.
+/// Sends the requests for refreshing a credential.
 ///
-/// It sends over the transport, and with the environment, of the request that the refresh is for, so an authenticator
-/// needs no client of its own, nor a reference to the one that it belongs to. The requests pass the interceptor that
-/// waits for the refresh untouched, and take no place in a queue: the requests that wait may have them all.
+/// It uses the transport and the environment of the request that needs the refresh, so an authenticator needs neither a
+/// client of its own nor a reference to its client. The waiting interceptor doesn't change these requests. They take no
+/// place in a queue: the waiting requests may have all of them.
 ///
 /// ```swift
 /// func refresh(_ token: Token?, using client: RefreshClient) async throws -> Token {
@@ -16,11 +16,11 @@ import Foundation
 /// }
 /// ```
 ///
-/// It is made for one refresh, and good for that: don't keep it.
+/// It is valid for one refresh only: don't store it.
 public struct RefreshClient: Sendable {
     private let body: @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>
 
-    /// Makes one of a closure, for tests of an authenticator.
+    /// Makes a client of a closure, for tests of an authenticator.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>) {
         body = send
     }
@@ -29,40 +29,40 @@ public struct RefreshClient: Sendable {
     ///
     /// Interceptors, validators and retries of the environment apply. Cancelling the task cancels the request.
     ///
-    /// - Parameter request: What to send; a relative address is appended to the base URL.
+    /// - Parameter request: The request; a relative address is appended to the base URL.
     /// - Returns: The response; one whose status isn't among 200 to 299 is an error.
-    /// - Throws: ``RequestError`` for whatever keeps a good response from coming.
+    /// - Throws: ``RequestError`` if there is no good response.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
         try await body(request)
     }
 
-    /// Sends a request, and makes a value of the JSON that comes.
+    /// Sends a request, and makes a value of the JSON in its response.
     ///
     /// - Parameters:
-    ///   - type: What the content decodes to, by the decoder of the environment.
-    ///   - request: What to send; a relative address is appended to the base URL.
+    ///   - type: The type of the value, for the decoder of the environment.
+    ///   - request: The request; a relative address is appended to the base URL.
     /// - Returns: The value.
-    /// - Throws: ``RequestError`` for whatever keeps a good response from coming; what the decoder throws.
+    /// - Throws: ``RequestError`` if there is no good response; any error that the decoder throws.
     public func fetch<Value: Decodable>(_ type: Value.Type, from request: HTTPRequest) async throws -> Value {
         try await send(request).decodeJSON(type)
     }
 }
 
-/// How often credentials may be refreshed before it is taken for a fault.
+/// The limit of refreshes in a time, beyond which they are an error.
 ///
-/// A server that rejects what it has just handed out would otherwise be asked for more without end, by one request
-/// after the other.
+/// Otherwise a server that rejects each new credential would be asked for another by one request after the other,
+/// without end.
 public struct RefreshWindow: Sendable, Hashable {
-    /// How many refreshes may begin within the duration.
+    /// The maximum number of refreshes that begin within the duration.
     public let limit: Int
-    /// How long a refresh counts.
+    /// The time for which a refresh counts.
     public let duration: Duration
 
     /// Makes a window.
     ///
     /// - Parameters:
-    ///   - limit: How many refreshes may begin within the duration, failed ones included; at least one.
-    ///   - duration: How long a refresh counts.
+    ///   - limit: The maximum number of refreshes that begin within the duration, failed ones included; at least one.
+    ///   - duration: The time for which a refresh counts.
     public init(limit: Int, duration: Duration) {
         self.limit = max(1, limit)
         self.duration = duration

@@ -13,17 +13,17 @@ import Musl
 
 /// The files of a cache: one for each record, in one directory, which several processes may share.
 ///
-/// There are no locks. A file is written under a name of its own and then renamed, so that readers see all of it or
-/// nothing, and the last writer wins. Nothing waits for the disk: what a crash of the system tears apart is recognised
-/// by its checksum. The time of a file's last use is its modification time.
+/// There are no locks. A file is written under a unique name and then renamed, so that readers see all of it or
+/// nothing, and the last writer wins. Nothing waits for the disk: a file that is damaged by a system crash is
+/// recognised by its checksum. The time of a file's last use is its modification time.
 ///
-/// A file is opened only where it is one: no symbolic link is followed, and a pipe doesn't block.
+/// Only regular files are opened: no symbolic link is followed, and a pipe doesn't block.
 struct CacheFiles: Sendable {
     private let directory: String
 
-    /// Takes a directory, which is made where it isn't there, for its owner alone.
+    /// Takes a directory, which is created for its owner alone if it doesn't exist.
     ///
-    /// - Throws: What the file manager throws.
+    /// - Throws: Any error that the file manager throws.
     init(directory: URL) throws {
         self.directory = directory.path
         try makeDirectory()
@@ -37,14 +37,14 @@ struct CacheFiles: Sendable {
         )
     }
 
-    /// What a file of so many bytes takes on the disk: whole blocks.
+    /// The size on disk of a file with this number of bytes: whole blocks.
     ///
-    /// That also bounds the number of files, and with it what looking through them takes.
+    /// This also bounds the number of files, and the time to list them.
     static func size(_ bytes: Int) -> Int { max(1, (bytes + 4095) / 4096) * 4096 }
 
     // MARK: One file
 
-    /// The record of a key, which is thereby used; a file that is damaged or foreign is removed.
+    /// Loads the record of a key, and marks it as used; a damaged or foreign file is removed.
     func load(_ key: CacheKey, at now: Date) -> CacheRecord? {
         let path = path(of: key)
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
@@ -61,7 +61,7 @@ struct CacheFiles: Sendable {
         return record
     }
 
-    /// Writes the bytes of a record; false, with nothing left of it and of the one before, where that fails.
+    /// Writes the bytes of a record; if that fails, returns `false`, and neither it nor the former record is left.
     @discardableResult
     func save(_ bytes: Data, as key: CacheKey, at now: Date) -> Bool {
         let temporary = "\(directory)/\(key.name).\(UUID().uuidString)\(Self.unfinished)"
@@ -74,7 +74,7 @@ struct CacheFiles: Sendable {
         return true
     }
 
-    /// Notes that a record was used.
+    /// Records that a record was used.
     func touch(_ key: CacheKey, at now: Date) {
         var times = [timespec(now), timespec(now)]
         utimensat(AT_FDCWD, path(of: key), &times, AT_SYMLINK_NOFOLLOW)
@@ -103,7 +103,7 @@ struct CacheFiles: Sendable {
         let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
         var descriptor = open(path, flags, 0o600)
         if descriptor < 0, errno == ENOENT, (try? makeDirectory()) != nil {
-            // Systems that are short of room clear the directories of caches.
+            // Systems that are low on space delete cache directories.
             descriptor = open(path, flags, 0o600)
         }
         guard descriptor >= 0 else { return false }
@@ -117,7 +117,7 @@ struct CacheFiles: Sendable {
         return count == bytes.count
     }
 
-    // The function of the system, which a method of the same name hides.
+    // The system's function, which is hidden by a method of the same name.
     private static func write(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
         #if canImport(Darwin)
         Darwin.write(descriptor, bytes, count)
@@ -128,7 +128,7 @@ struct CacheFiles: Sendable {
         #endif
     }
 
-    // A call may do less than it was asked for, and a signal may interrupt it.
+    // A call may do less than requested, and a signal may interrupt it.
     private static func repeated(upTo count: Int, _ call: (Int) -> Int) -> Int {
         var done = 0
         while done < count {
@@ -147,16 +147,16 @@ struct CacheFiles: Sendable {
 
     // MARK: All files
 
-    /// A file of the cache's.
+    /// A file of the cache.
     private struct Entry {
         let path: String
         let size: Int
         let modified: TimeInterval
     }
 
-    /// What all files take together, in bytes.
+    /// The size of all files together, in bytes.
     ///
-    /// - Complexity: O(n) in their number, as are all that follow.
+    /// - Complexity: O(n) in their number, as for all following methods.
     func size() -> Int {
         entries().reduce(0) { $0 + $1.size }
     }
@@ -174,15 +174,15 @@ struct CacheFiles: Sendable {
         }
     }
 
-    /// Removes everything that is the cache's.
+    /// Removes all files of the cache.
     func removeAll() {
         for name in names() { unlink("\(directory)/\(name)") }
     }
 
-    /// Removes the least recently used files down to a target, where there are more bytes than the limit; says how many
-    /// there are then.
+    /// Removes the least recently used files down to a target, if there are more bytes than the limit; returns the
+    /// remaining size.
     ///
-    /// What writers left behind an hour ago, since they crashed, is removed too.
+    /// Temporary files of writers that crashed an hour ago or earlier are removed too.
     func sweep(ifAbove limit: Int, downTo target: Int, at now: Date) -> Int {
         var entries = entries()
         let old = now.timeIntervalSince1970 - 3600
@@ -206,7 +206,7 @@ struct CacheFiles: Sendable {
         }
     }
 
-    /// The names that the cache gives: whatever else is in the directory is somebody else's.
+    /// The names of the cache's own files; other files in the directory are left alone.
     private func names() -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []
         return names.filter { name in
@@ -222,7 +222,7 @@ struct CacheFiles: Sendable {
 
 extension timespec {
     fileprivate init(_ date: Date) {
-        // What some file systems and some systems can hold.
+        // Limited to the range that all file systems and systems support.
         let seconds = min(max(0, date.timeIntervalSince1970), 4_000_000_000)
         self.init(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
     }
@@ -242,36 +242,35 @@ extension stat {
     }
 }
 
-/// How many bytes may be written before the directory has to be looked at again.
+/// The number of bytes that may be written before the size of the directory has to be determined again.
 ///
-/// Other processes write there too, so that what this one knows about the size grows old: after an eighth of the limit it
-/// looks again. The limit is therefore kept exactly by one process, and overstepped by each other one by an eighth at
-/// most.
+/// Other processes write there too, so the known size becomes outdated: it is determined again after an eighth of the
+/// limit. The limit is therefore kept exactly by one process, and each other one exceeds it by an eighth at most.
 struct DiskBudget: Sendable {
-    /// How many bytes there may be.
+    /// The maximum number of bytes.
     let limit: Int
-    // Nothing, until the directory was looked at.
+    // Zero until the size was determined.
     private var left = 0
 
-    /// Starts without knowing what is there.
+    /// Starts without a known size.
     init(limit: Int) {
         self.limit = max(0, limit)
     }
 
-    /// Whether a file of that size is kept at all: one of more than a quarter of the limit would push out too much.
+    /// Whether a file of that size is cached: one of more than a quarter of the limit would evict too much.
     func admits(_ bytes: Int) -> Bool { bytes <= limit / 4 }
 
-    /// Takes so many bytes for a file, or says that the directory has to be looked at first.
+    /// Takes the bytes of a file; returns `false` if the size of the directory has to be determined first.
     mutating func take(_ bytes: Int) -> Bool {
         guard bytes <= left else { return false }
         left -= bytes
         return true
     }
 
-    /// How small the directory has to become, where it is too large for another file of that size.
+    /// The size to which the directory has to shrink, if it is too large for another file of that size.
     func target(for bytes: Int) -> Int { limit - max(limit / 8, bytes) }
 
-    /// Notes what is there, and takes so many bytes for a file.
+    /// Records the size of the directory, and takes the bytes of a file.
     mutating func take(_ bytes: Int, besides size: Int) {
         left = max(0, min(limit - size, max(limit / 8, bytes)) - bytes)
     }

@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// Under what a response is kept: which resource was asked for, by whom, and in which variant.
+/// The key of a stored response: the resource, the user and the variant.
 ///
-/// Nothing in it can be read back, since it becomes the name of a file: addresses and credentials are in it as digests.
+/// It is a one-way digest, since it becomes the name of a file: addresses and credentials can't be read from it.
 struct CacheKey: Sendable, Hashable {
-    /// Stands for the address, whoever asked and however: what an invalidation looks for.
+    /// The digest of the address, independent of user and variant; used by invalidations.
     let resource: String
-    /// Stands for all of it, and begins with the ``resource``.
+    /// The digest of all parts, which begins with the ``resource``.
     let name: String
 
     /// Makes the key of a request: its method, its address, and its user.
     ///
     /// - Parameters:
     ///   - request: The request, as complete as it is sent.
-    ///   - user: What identifies the user; see ``ResponseCache/Identity``.
+    ///   - user: The identity of the user; see ``ResponseCache/Identity``.
     ///   - names: The other fields that the response depends on, as its `Vary` names them (RFC 9111, 4.1).
     /// - Complexity: O(n) in the size of the head.
     init(_ request: HTTPRequest, user: [String], varyingBy names: [HTTPField.Name] = []) {
@@ -24,7 +24,7 @@ struct CacheKey: Sendable, Hashable {
         var pieces = Pieces()
         pieces.add(request.method.rawValue)
         pieces.add(address)
-        // A field of that name may ask another server at the same address.
+        // A request with this field may reach another server at the same address.
         pieces.add(.host, of: request)
         for part in user { pieces.add(part) }
         pieces.add("")
@@ -33,7 +33,7 @@ struct CacheKey: Sendable, Hashable {
         name = "\(resource)-\(pieces.digest)"
     }
 
-    /// The key of the cookies that identify no user of their own.
+    /// The key of the record of cookies that don't identify a user.
     static let aliases = CacheKey(reserved: "cookies")
 
     private init(reserved purpose: String) {
@@ -47,7 +47,7 @@ struct CacheKey: Sendable, Hashable {
         self.name = name
     }
 
-    /// What stands for an address in the keys of all requests for it.
+    /// The digest of an address, which is part of the keys of all requests for it.
     static func resource(of url: URL) -> String {
         resource(address(of: url))
     }
@@ -56,7 +56,7 @@ struct CacheKey: Sendable, Hashable {
         SHA256.digest(of: address.utf8).prefix(16).hexadecimal
     }
 
-    /// The address as servers compare it: without its fragment, and without what may be left out (RFC 9110, 4.2.3).
+    /// The address as servers compare it: without its fragment, and without default parts (RFC 9110, 4.2.3).
     static func address(of url: URL) -> String {
         let origin = Origin(url)
         let path = url.path(percentEncoded: true)
@@ -66,14 +66,14 @@ struct CacheKey: Sendable, Hashable {
             + (url.query(percentEncoded: true).map { "?\($0)" } ?? "")
     }
 
-    /// Whether both are the key of the same.
+    /// Whether both are the same key.
     static func == (lhs: CacheKey, rhs: CacheKey) -> Bool { lhs.name == rhs.name }
 
     /// Hashes what is compared.
     func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
-/// Each piece with its length, so that no two lists of pieces look the same.
+/// Each piece with its length, so that different lists of pieces are encoded differently.
 private struct Pieces {
     private var bytes: [UInt8] = []
 
@@ -82,7 +82,7 @@ private struct Pieces {
         bytes += text.utf8
     }
 
-    // A field that isn't there differs from an empty one.
+    // A missing field differs from an empty one.
     mutating func add(_ name: HTTPField.Name, of request: HTTPRequest) {
         let values = request.headers[values: name]
         add(name.rawValue.lowercasedASCII)
@@ -90,10 +90,10 @@ private struct Pieces {
         for value in values { add(value.trimmedOfBlanks) }
     }
 
-    /// Adds a field that a response depends on, in a form that is the same for fields that mean the same.
+    /// Adds a field that a response depends on, in a form that is the same for equivalent fields.
     ///
-    /// Lines are joined and blanks around commas are left out (RFC 9111, 4.1). Languages have no case (RFC 5646, 2.1.1),
-    /// and no blanks that count.
+    /// Lines are joined and blanks around commas are removed (RFC 9111, 4.1). Languages are compared without case (RFC
+    /// 5646, 2.1.1) and without blanks.
     mutating func add(variantBy name: HTTPField.Name, of request: HTTPRequest) {
         let values = request.headers[values: name]
         add(name.rawValue.lowercasedASCII)

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Answers from a cache what that may answer, and stores what comes of the rest.
+/// Answers requests from a cache if possible, and stores other responses.
 struct CacheLink: Interceptor {
     let cache: ResponseCache
     let policy: ResponseCache.Policy
@@ -15,7 +15,7 @@ struct CacheLink: Interceptor {
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        // What changes something removes what is stored of it in any case.
+        // A request that changes a resource removes its stored responses in any case.
         if policy == .none, request.method.isSafe { return try await next(request) }
         switch cache.answer(to: request, isRetry: next.cause == .retry, policy) {
         case .fresh(let response):
@@ -43,7 +43,8 @@ struct CacheLink: Interceptor {
         }
     }
 
-    /// Sends a request, and returns what the caller gets to see: after a 304 that only the cache asked for, what it has.
+    /// Sends a request, and returns the response for the caller: after a 304 that only the cache asked for, the stored
+    /// one.
     private func send(
         _ outgoing: HTTPRequest,
         for request: HTTPRequest,
@@ -51,7 +52,8 @@ struct CacheLink: Interceptor {
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         let answer = try await sendChange(outgoing, of: request, next: next)
-        // By the clock of the cache, from when the transfer began: what was waited for a limit before makes nothing old.
+        // By the clock of the cache, since the start of the transfer: time spent waiting for a limit doesn't age the
+        // response.
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
         let response = answer.map { _ in content }
@@ -83,9 +85,9 @@ struct CacheLink: Interceptor {
 }
 
 extension CacheLink {
-    /// Sends a request, and removes what is over if it has changed something.
+    /// Sends a request, and removes outdated responses if it has changed something.
     ///
-    /// It has as soon as the head of the response says so, also if the content then fails to arrive.
+    /// It has as soon as the head of the response says so, even if the content then fails to arrive.
     private func sendChange(
         _ outgoing: HTTPRequest,
         of request: HTTPRequest,
@@ -99,8 +101,8 @@ extension CacheLink {
     }
 }
 
-/// Removes from a cache what is over since a request changed something, where the content of the response goes elsewhere
-/// than to memory.
+/// Removes outdated responses from a cache after a request that changes something, if its content isn't received in
+/// memory.
 struct InvalidationLink: Interceptor {
     let cache: ResponseCache
 
@@ -129,14 +131,14 @@ extension ResponseCache {
 }
 
 extension ResponseCache {
-    /// How one request uses the cache of its client.
+    /// The use of the client's cache by one request.
     ///
     /// ```swift
     /// let balance = try await client.fetch(Get<Balance>("balance").caching(.none))
     /// let menu = try await client.fetch(Get<Menu>("menu").caching(.for(.seconds(600))))
     /// ```
     ///
-    /// Which stored responses answer a request, and whether it is sent, is said by its `cachePolicy`.
+    /// The request's `cachePolicy` decides which stored responses answer it, and whether it is sent.
     public struct Policy: Sendable, Hashable {
         private enum Kind: Hashable {
             case standard
@@ -146,21 +148,21 @@ extension ResponseCache {
 
         private let kind: Kind
 
-        /// Stored responses are used, and the response is stored, as HTTP says.
+        /// Stored responses are used, and the response is stored, as HTTP defines it.
         public static let standard = ResponseCache.Policy(kind: .standard)
         /// No stored response is used, and the response isn't stored.
         public static let none = ResponseCache.Policy(kind: .none)
-        /// A stored response answers the request for a time, whatever the server says about that; its response is stored.
+        /// Stored responses answer the request for this time, whatever the server says; its response is stored.
         ///
-        /// One that the server forbids to store, by `no-store`, isn't. The time counts for requests that say it, from when the
-        /// response came: others are answered as the server says.
+        /// A response that the server forbids to store, by `no-store`, isn't stored. The time counts from the arrival of
+        /// the response, and only for requests with this policy: for others, the server's word counts.
         public static func `for`(_ lifetime: Duration) -> ResponseCache.Policy {
             ResponseCache.Policy(kind: .lifetime(lifetime))
         }
 
-        /// The response as the request sees it, where it is asked how old it may get.
+        /// The response as the request sees it, if the request sets its own lifetime.
         ///
-        /// What is stored stays what the server said: another request goes by that.
+        /// The stored response keeps the server's word, which applies to other requests.
         func applied(to response: CachedResponse) -> CachedResponse {
             guard case .lifetime(let lifetime) = kind, response.status.category == .success,
                 !response.control.contains("no-store")
@@ -177,16 +179,16 @@ extension ResponseCache {
     }
 }
 
-/// What a cache says to a request.
+/// The answer of a cache to a request.
 enum CacheAnswer: Sendable {
-    /// Nothing: send this request, which is the caller's but for what its policy adds.
+    /// Nothing is stored: send this request, which is the caller's with additions of its policy.
     case miss(HTTPRequest)
-    /// This is the response, and nothing has to be sent.
+    /// This is the response, and no request is needed.
     case fresh(HTTPResponse<Data>)
-    /// This is the response; send this request meanwhile, which asks whether it is still the same.
+    /// This is the response; meanwhile, send this request to validate it.
     case stale(HTTPResponse<Data>, revalidate: HTTPRequest, stored: CachedResponse)
-    /// Send this request, which asks whether the stored response is still the same, if there is a way to ask that.
+    /// Send this request, which validates the stored response if that is possible.
     case revalidate(HTTPRequest, stored: CachedResponse)
-    /// There is no response that may be used, and the caller wants nothing to be sent.
+    /// There is no usable response, and the caller doesn't allow sending.
     case unavailable
 }

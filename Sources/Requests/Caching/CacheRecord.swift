@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// What is kept under one key.
+/// The value stored under one key.
 enum CacheRecord: Sendable, Hashable {
     /// A response.
     case response(CachedResponse)
-    /// A signpost: the response depends on these fields, and is kept under a key that they are part of.
+    /// A reference: the response depends on these fields, and is stored under a key that includes them.
     case varies([HTTPField.Name])
-    /// The cookies that identify no user of their own, under a key of their own.
+    /// The cookies that don't identify a user, under a key of their own.
     case aliases(CookieAliases)
 
     /// The response, if it is one.
@@ -17,7 +17,7 @@ enum CacheRecord: Sendable, Hashable {
         if case .response(let response) = self { response } else { nil }
     }
 
-    /// About how much memory it takes, in bytes.
+    /// The approximate memory use, in bytes.
     var cost: Int {
         switch self {
         case .response(let response):
@@ -32,9 +32,9 @@ enum CacheRecord: Sendable, Hashable {
     }
 }
 
-/// The record as a file: a mark with the version of the form, a checksum, and the pieces, each behind its length.
+/// The record as a file: a mark with the version of the format, a checksum, and the pieces, each behind its length.
 ///
-/// Numbers are big-endian. The checksum covers the key too, so that a file under the name of another is recognised.
+/// Numbers are big-endian. The checksum covers the key too, so that a file with the wrong name is recognised.
 extension CacheRecord {
     private static let mark: [UInt8] = Array("ReqCach".utf8) + [1]
 
@@ -75,7 +75,7 @@ extension CacheRecord {
         return file.data
     }
 
-    /// Reads the bytes of a record; nil where they aren't exactly those that were written for the key.
+    /// Reads the bytes of a record; `nil` if they aren't exactly those that were written for the key.
     ///
     /// - Complexity: O(n) in their number.
     init?(bytes: Data, for key: CacheKey) {
@@ -127,7 +127,7 @@ extension CacheRecord {
             CachedResponse(
                 status: HTTPStatus(Int(code)),
                 headers: headers,
-                // Copied, so that its indices begin at 0, as callers expect of a content.
+                // Copied, so that its indices begin at 0, as callers expect.
                 body: Data(reader.rest),
                 requestedAt: requestedAt,
                 receivedAt: receivedAt

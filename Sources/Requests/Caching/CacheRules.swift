@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// What a private cache may do for one request (RFC 9111): pure decisions, without a store and without a clock.
+/// The decisions of a private cache for one request (RFC 9111): pure logic, without a store and without a clock.
 struct CacheRules: Sendable {
     private let request: HTTPRequest
     private let hasUser: Bool
     private let policy: ResponseCache.Policy
     private let control: CacheControl
 
-    /// Reads what the request says about caches.
+    /// Reads the request's directives for caches.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - hasUser: Whether something identifies its user; by default each header field with a secret does.
-    ///   - policy: How it uses the cache.
+    ///   - policy: Its use of the cache.
     init(_ request: HTTPRequest, hasUser: Bool? = nil, _ policy: ResponseCache.Policy = .standard) {
         self.request = request
         self.policy = policy
@@ -25,24 +25,24 @@ struct CacheRules: Sendable {
 
     // MARK: Using
 
-    /// Whether stored responses are for such requests, and theirs may be stored: those that get a whole resource.
+    /// Whether stored responses may answer the request, and its response may be stored: a request for a whole resource.
     ///
-    /// A caller who sends conditions, or wants a range, has a copy of its own and is to see what the server says. What is
-    /// stored is decoded.
+    /// A caller that sends conditions, or asks for a range, has a copy of its own and should get the server's answer.
+    /// Stored content is decoded.
     var concernsCache: Bool {
         request.method == .get && request.body.isEmpty && request.decodesContent && !control.contains("no-store")
             && !request.headers.contains { Self.ofCallersCopy.contains($0.name) }
     }
 
-    /// Whether a stored response is of any use.
+    /// Whether a stored response could be used.
     var wantsStored: Bool {
         (concernsCache || range != nil) && request.cachePolicy != .reloadIgnoringLocalCacheData
             && request.cachePolicy != .reloadIgnoringLocalAndRemoteCacheData
     }
 
-    /// Decides about a request for which this, or nothing, is stored.
+    /// Decides about a request with this stored response, or with none.
     ///
-    /// A retry is sent, where that is allowed: what is stored may be what was rejected.
+    /// A retry is sent if that is allowed, because the stored response may be the one that was rejected.
     func answer(with stored: CachedResponse?, at now: Date, isRetry: Bool = false) -> CacheAnswer {
         guard let stored, wantsStored else { return load() }
         let judged = policy.applied(to: stored)
@@ -66,7 +66,7 @@ struct CacheRules: Sendable {
 
     /// Whether a stale response may be used while it is validated (RFC 5861, 3).
     ///
-    /// A request that says itself how old a response may be is asked about at once.
+    /// If the request itself limits the age of a response, the server is asked at once.
     private func mayValidateLater(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
         guard request.cachePolicy == .useProtocolCachePolicy, stored.mayBeStale, !asksForValidation,
             !control.contains("max-age"), !control.contains("min-fresh"),
@@ -75,7 +75,7 @@ struct CacheRules: Sendable {
         return freshness.age - freshness.lifetime <= limit / .seconds(1)
     }
 
-    /// The range that the request asks for, if that is all that keeps it from being answered by a whole response.
+    /// The range that the request asks for, if only that keeps a whole response from answering it.
     private var range: PartialRange? {
         guard request.method == .get, request.body.isEmpty, !control.contains("no-store"),
             !request.headers.contains(where: { $0.name != .range && Self.ofCallersCopy.contains($0.name) })
@@ -83,17 +83,17 @@ struct CacheRules: Sendable {
         return request.headers[.range].flatMap(PartialRange.init)
     }
 
-    /// Whether an answer shows that the server fails, in the way that a stale response may hide (RFC 5861, 4).
+    /// Whether a status is a server failure that a stale response may hide (RFC 5861, 4).
     static func isFailure(_ status: HTTPStatus) -> Bool { failures.contains(status) }
 
-    /// Whether an error means that no answer came; others, such as an untrusted certificate, are never hidden.
+    /// Whether an error means that there was no answer; others, such as an untrusted certificate, are never hidden.
     static func isFailure(_ code: RequestError.Code) -> Bool { RetryPolicy.transientErrors.contains(code) }
 
     private static let failures: Set<HTTPStatus> = [
         .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
     ]
 
-    /// Whether a stored response may stand in where the server fails, or isn't reached (RFC 5861, 4).
+    /// Returns a stored response to use if the server fails, or can't be reached (RFC 5861, 4).
     func answer(insteadOfError stored: CachedResponse, at now: Date) -> HTTPResponse<Data>? {
         let judged = policy.applied(to: stored)
         let freshness = freshness(of: judged, at: now)
@@ -103,7 +103,7 @@ struct CacheRules: Sendable {
         return stored.response(from: request.url, age: freshness.age)
     }
 
-    /// Whether the request wants more than what is stored.
+    /// Whether the request may be sent to the server.
     private var maySend: Bool {
         request.cachePolicy != .returnCacheDataDontLoad && !control.contains("only-if-cached")
     }
@@ -116,7 +116,7 @@ struct CacheRules: Sendable {
         if let directive = request.cachePolicy.directive, !control.contains(directive.name) {
             next.headers[.cacheControl] = CacheControl(control.directives + [directive]).rawValue
         }
-        // A transport with a cache of its own would answer for the server, and hide the 304 that we ask for.
+        // A transport with a cache of its own would answer for the server, and hide the expected 304.
         next.cachePolicy = .reloadIgnoringLocalCacheData
         guard let stored else { return .miss(next) }
         next.headers.merge(stored.validators)
@@ -125,7 +125,7 @@ struct CacheRules: Sendable {
 
     /// RFC 9111, 4.2 and 5.2.1, for a stored response whose age counts.
     private func takes(_ stored: CachedResponse, _ freshness: Freshness) -> Bool {
-        // RFC 8246: a reload asks for nothing that the server has called immutable.
+        // RFC 8246: a reload doesn't validate a response that the server has called immutable.
         let isReload = request.cachePolicy == .reloadRevalidatingCacheData && !stored.control.contains("immutable")
         guard !isReload, !asksForValidation,
             !stored.control.contains("no-cache")
@@ -140,13 +140,13 @@ struct CacheRules: Sendable {
 
     private var asksForValidation: Bool {
         if control.contains("no-cache") { return true }
-        // RFC 9111, 5.4: what HTTP/1.0 said, where nothing else is said.
+        // RFC 9111, 5.4: the directive of HTTP/1.0 counts if there is no other.
         return !request.headers.contains(.cacheControl)
             && CacheControl(parsing: request.headers[.pragma] ?? "").contains("no-cache")
     }
 
-    /// A lifetime is guessed only where a resource looks like a file: what a query asks for is made when it is asked
-    /// for, and what is shown to one user only changes with what that user does.
+    /// A lifetime is guessed only if a resource looks like a file: a query's answer is made on request, and a page for
+    /// a single user changes with that user's actions.
     private func freshness(of stored: CachedResponse, at now: Date) -> Freshness {
         let looksLikeFile = request.url.query(percentEncoded: true) == nil && !hasUser
         return Freshness(of: stored, guessing: looksLikeFile && Self.always.contains(stored.status), at: now)
@@ -160,7 +160,7 @@ struct CacheRules: Sendable {
 
     /// Whether a response may be stored (RFC 9111, 3).
     ///
-    /// `private` is no obstacle here, and neither is `Authorization`: the cache is its user's own.
+    /// `private` doesn't forbid it here, and neither does `Authorization`: the cache is its user's own.
     func allowsStoring(_ response: CachedResponse) -> Bool {
         let response = policy.applied(to: response)
         guard concernsCache, response.varyingNames != nil else { return false }
@@ -171,38 +171,38 @@ struct CacheRules: Sendable {
                 || Self.maySay(response.status)
                     && (control.contains("max-age") || response.headers.contains(.expires))
         else { return false }
-        // RFC 9111, 5.2.2.3: no-store is then for caches that don't know the status.
+        // RFC 9111, 5.2.2.3: then no-store applies only to caches that don't know the status.
         return control.contains("must-understand") ? isUnderstood : !control.contains("no-store")
     }
 
-    /// Whether the server says for how long a response may be reused, and that time isn't over.
+    /// Whether the server sets a lifetime for a response, and it isn't over.
     func isReusable(_ response: CachedResponse, at now: Date) -> Bool {
         let freshness = Freshness(of: response, guessing: false, at: now)
         return allowsStoring(response) && freshness.age < freshness.lifetime
     }
 
-    /// Whether a response that isn't stored shows that what is stored is over.
+    /// Whether a response that isn't stored shows that the stored one is outdated.
     ///
-    /// Failures don't: the resource may be what it was as soon as the server is well again. Neither do parts.
+    /// Failures don't: the resource may be unchanged when the server has recovered. Neither do parts.
     func replacesStored(_ status: HTTPStatus) -> Bool {
         concernsCache && status.category == .success && status != .partialContent
     }
 
-    /// What is cacheable without anybody saying so (RFC 9110, 15.1), but for 206, which isn't whole, and 501: when a
-    /// server is repaired it shows at once.
+    /// The statuses that are cacheable by default (RFC 9110, 15.1), except 206, which isn't complete, and 501, so that
+    /// the repair of a server takes effect at once.
     private static let always: Set<HTTPStatus> = [
         .ok, .nonAuthoritativeInformation, .noContent, .multipleChoices, .movedPermanently, .permanentRedirect,
         .notFound, .methodNotAllowed, .gone, .uriTooLong,
     ]
 
-    /// Whether a response with that status may be stored if its server says for how long: each final one may, failures
-    /// too, so that a server that is overloaded isn't asked again meanwhile.
+    /// Whether a response with that status may be stored if its server sets a lifetime: every final one may, failures
+    /// too, so that an overloaded server isn't asked again meanwhile.
     private static func maySay(_ status: HTTPStatus) -> Bool {
         status.code >= 200 && !aboutOneRequest.contains(status)
     }
 
-    /// The statuses that aren't stored whatever is said: parts and validations, answers about credentials and connections
-    /// that the next request may bring, and those of RFC 6585.
+    /// The statuses that are never stored: parts and validations, answers about credentials and connections that the
+    /// next request may change, and those of RFC 6585.
     private static let aboutOneRequest: Set<HTTPStatus> = [
         .partialContent, .notModified, .unauthorized, .proxyAuthenticationRequired, .requestTimeout,
         .preconditionFailed,
@@ -215,9 +215,9 @@ struct CacheRules: Sendable {
 
     // MARK: Invalidating
 
-    /// The addresses whose responses are over, since a request that changes something succeeded (RFC 9111, 4.4).
+    /// The addresses whose responses are outdated by a successful request that changes something (RFC 9111, 4.4).
     ///
-    /// Addresses that the response names count only on the same origin: nobody else speaks for a server.
+    /// Addresses that the response names count only on the same origin: a server can't decide about others.
     func invalidated(by head: HTTPResponseHead) -> [URL] {
         guard !request.method.isSafe, head.status.category == .success || head.status.category == .redirection else {
             return []
@@ -230,7 +230,7 @@ struct CacheRules: Sendable {
 }
 
 extension CachedResponse {
-    /// Whether it may be used without asking the server when it is stale.
+    /// Whether a stale response may be used without asking the server.
     fileprivate var mayBeStale: Bool {
         let control = control
         return !control.contains("must-revalidate") && !control.contains("no-cache")
@@ -238,15 +238,15 @@ extension CachedResponse {
 }
 
 extension CacheControl.Directive {
-    /// The argument in seconds; what is no number is taken for 0.
+    /// The argument in seconds; an invalid number counts as 0.
     fileprivate var secondsOrZero: TimeInterval { duration.map { $0 / .seconds(1) } ?? 0 }
 }
 
 extension URLRequest.CachePolicy {
-    /// Whether a stored response will do, however old it is.
+    /// Whether a stored response of any age may be used.
     fileprivate var takesAnyAge: Bool { self == .returnCacheDataElseLoad || self == .returnCacheDataDontLoad }
 
-    /// What tells the caches on the way to the server.
+    /// The directive for the caches on the way to the server.
     fileprivate var directive: CacheControl.Directive? {
         switch self {
         case .reloadIgnoringLocalAndRemoteCacheData: .noCache
@@ -256,24 +256,24 @@ extension URLRequest.CachePolicy {
     }
 }
 
-/// How old a kept response is, and how old it may get (RFC 9111, 4.2), in seconds.
+/// The age of a stored response, and its lifetime (RFC 9111, 4.2), in seconds.
 struct Freshness: Sendable, Hashable {
-    /// How old it is.
+    /// The age.
     let age: TimeInterval
-    /// How old it may get before the server has to be asked; 0 where nobody said.
+    /// The maximum age before the server has to be asked; 0 if there is no lifetime.
     let lifetime: TimeInterval
 
-    /// Reckons both.
+    /// Computes both.
     ///
-    /// A clock that was set back tells nothing about how long a response has been here: it counts as stale then, so
-    /// that a clock that was wrong by a year for a minute doesn't freeze responses for a year.
+    /// If the clock was set back, the age of a response is unknown, and it counts as stale. Otherwise a clock that was
+    /// wrong by a year for a minute would keep responses for a year.
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - guesses: Whether a lifetime may be guessed where the server gives none (RFC 9111, 4.2.2).
-    ///   - now: The time.
+    ///   - guesses: Whether a lifetime may be guessed if the server sets none (RFC 9111, 4.2.2).
+    ///   - now: The present time.
     init(of response: CachedResponse, guessing guesses: Bool, at now: Date) {
-        // Whoever receives a response without a date gives it that of its arrival (RFC 9110, 6.6.1).
+        // A response without a date gets that of its arrival (RFC 9110, 6.6.1).
         let date = response.headers.date(.date, now) ?? response.receivedAt
         let apparent = max(0, response.receivedAt.timeIntervalSince(date))
         let delay = max(0, response.receivedAt.timeIntervalSince(response.requestedAt))
@@ -282,7 +282,7 @@ struct Freshness: Sendable, Hashable {
         lifetime = resident < 0 ? 0 : Self.lifetime(of: response, from: date, guessing: guesses, now)
     }
 
-    // RFC 9111, 4.2.1, for a private cache: `s-maxage` isn't for it. What can't be read makes the response stale.
+    // RFC 9111, 4.2.1, for a private cache, which ignores `s-maxage`. An invalid lifetime makes the response stale.
     private static func lifetime(
         of response: CachedResponse,
         from date: Date,
@@ -293,7 +293,7 @@ struct Freshness: Sendable, Hashable {
             return maxAge.duration.map { $0 / .seconds(1) } ?? 0
         }
         if response.headers.contains(.expires) {
-            // The other fields may say UTC, as some servers do; a lifetime isn't taken from what RFC 9110, 5.6.7 forbids.
+            // Some servers write UTC in other fields; for a lifetime, RFC 9110, 5.6.7 is applied, which forbids it.
             guard response.headers[.expires]?.hasSuffix("UTC") == false else { return 0 }
             return response.headers.date(.expires, now).map { max(0, $0.timeIntervalSince(date)) } ?? 0
         }
@@ -309,8 +309,7 @@ extension HTTPHeaders {
         self[name].flatMap { HTTPDate(parsing: $0, now: now) }?.date
     }
 
-    /// What `Age` says; one that isn't a number of seconds is passed over, and of several the first counts (RFC 9111,
-    /// 5.1).
+    /// The value of `Age`; an invalid one is ignored, and of several the first counts (RFC 9111, 5.1).
     fileprivate var age: TimeInterval {
         guard let text = self[.age].map(FieldScanner.elements(of:))?.first, text.utf8.allSatisfy(ASCII.isDigit) else {
             return 0

@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// A response that is kept, with the times that its age is reckoned from.
+/// A stored response, with the times from which its age is computed.
 struct CachedResponse: Sendable, Hashable {
     /// The status.
     let status: HTTPStatus
-    /// The header fields that may be kept.
+    /// The header fields that may be stored.
     let headers: HTTPHeaders
     /// The content.
     let body: Data
-    /// When it was asked for, or for its last validation.
+    /// The time of the request, or of its last validation.
     let requestedAt: Date
-    /// When it came in, or its last validation did.
+    /// The time of its arrival, or of its last validation's.
     let receivedAt: Date
 
-    /// Makes a response to keep; fields that mustn't be kept are left out.
+    /// Makes a response to store; fields that must not be stored are removed.
     init(status: HTTPStatus, headers: HTTPHeaders, body: Data, requestedAt: Date, receivedAt: Date) {
         self.status = status
         self.headers = headers.keepable
@@ -25,7 +25,7 @@ struct CachedResponse: Sendable, Hashable {
         self.receivedAt = receivedAt
     }
 
-    /// The response with other header fields.
+    /// Returns the response with other header fields.
     func with(_ headers: HTTPHeaders) -> CachedResponse {
         CachedResponse(
             status: status,
@@ -36,21 +36,22 @@ struct CachedResponse: Sendable, Hashable {
         )
     }
 
-    /// How it may be kept, and used.
+    /// The directives for storing and using it.
     var control: CacheControl { CacheControl(parsing: headers[.cacheControl] ?? "") }
 
-    /// The fields of the request that it depends on, each once, in alphabetical order; nil where it depends on more
-    /// than a request says, which no other request is sure to match.
+    /// The fields of the request that it depends on, each once, in alphabetical order.
+    ///
+    /// It is `nil` if the response depends on more than a request's fields, so that no other request is sure to match.
     var varyingNames: [HTTPField.Name]? {
         let names = FieldScanner.elements(of: headers[.vary] ?? "")
         guard !names.contains("*") else { return nil }
         return Set(names.map { HTTPField.Name($0.lowercasedASCII) }).sorted()
     }
 
-    /// The fields that ask whether it is still the same (RFC 9111, 4.3.1); empty where that can't be asked.
+    /// The fields of a validation (RFC 9111, 4.3.1); empty if it can't be validated.
     ///
-    /// Both come from a server and go to one. They are sent as they were received, since servers compare them so, but
-    /// only where they are what they are to be.
+    /// Both come from the server and are sent back to it unchanged, since servers compare them so, but only if they are
+    /// valid.
     var validators: HTTPHeaders {
         var fields: HTTPHeaders = []
         if let tag = headers[.eTag], tag.isFieldValue, EntityTag(parsing: tag) != nil {
@@ -62,9 +63,9 @@ struct CachedResponse: Sendable, Hashable {
         return fields
     }
 
-    /// Whether the head of a 304 is about this response: one that names another tag is not (RFC 9111, 4.3.4).
+    /// Whether the head of a 304 refers to this response: one with another tag doesn't (RFC 9111, 4.3.4).
     ///
-    /// The comparison is weak, as that of `If-None-Match` is: servers that compress weaken their tags on the way.
+    /// The comparison is weak, as that of `If-None-Match` is: servers that compress weaken their tags.
     func isMeant(by head: HTTPResponseHead) -> Bool {
         guard let theirs = head[.eTag].flatMap(EntityTag.init(parsing:)),
             let ours = headers[.eTag].flatMap(EntityTag.init(parsing:))
@@ -72,9 +73,9 @@ struct CachedResponse: Sendable, Hashable {
         return ours.isWeaklyEqual(to: theirs)
     }
 
-    /// The header fields after a validation: those of the 304 take the place of ours (RFC 9111, 3.2).
+    /// The header fields after a validation: those of the 304 replace the stored ones (RFC 9111, 3.2).
     ///
-    /// What says how the content is coded or framed stays, since the content does. Our times are over.
+    /// Fields about the coding or framing of the content stay, since the content does. The stored times are dropped.
     func headers(validatedBy fields: HTTPHeaders) -> HTTPHeaders {
         var updates = fields
         updates.removeAll { Self.ofContent.contains($0.name) || fields.isAboutConnection($0.name) }
@@ -84,11 +85,11 @@ struct CachedResponse: Sendable, Hashable {
         return merged
     }
 
-    /// The response as a caller gets it who didn't ask the server.
+    /// The response for a caller, answered from the cache.
     ///
     /// - Parameters:
-    ///   - url: The address that was asked.
-    ///   - age: How old it is, which its `Age` says (RFC 9111, 5.1).
+    ///   - url: The requested address.
+    ///   - age: Its age, for its `Age` field (RFC 9111, 5.1).
     /// - Returns: The response.
     func response(from url: URL, age: TimeInterval) -> HTTPResponse<Data> {
         var headers = headers
@@ -96,10 +97,10 @@ struct CachedResponse: Sendable, Hashable {
         return HTTPResponse(head: HTTPResponseHead(status: status, headers: headers, url: url), body: body)
     }
 
-    /// A part of the content, as a response to a request for a range (RFC 9110, 14.2 and 15.3.7); `nil` if the response
-    /// isn't the whole resource or has no such part.
+    /// A part of the content, as a response to a request for a range (RFC 9110, 14.2 and 15.3.7).
     ///
-    /// The range of a content that was compressed on the way is one of what was sent, which isn't here any more.
+    /// It is `nil` if the response isn't the whole resource or has no such part. The positions of a range refer to the
+    /// sent bytes, so compressed content, of which only the decoded form is stored, has no parts.
     func part(_ range: PartialRange) -> CachedResponse? {
         guard status == .ok, !headers.contains(.contentEncoding), let bounds = range.bounds(in: body.count) else {
             return nil
@@ -137,7 +138,7 @@ struct PartialRange: Sendable, Hashable {
         guard first != nil || last != nil else { return nil }
     }
 
-    /// Returns the positions in a content of that size; `nil` if it has none of them.
+    /// Returns the positions in content of that size; `nil` if it has none of them.
     func bounds(in count: Int) -> Range<Int>? {
         let start = first ?? max(0, count - (last ?? 0))
         let end = first == nil ? count : min(last ?? count - 1, count - 1) + 1
@@ -146,10 +147,11 @@ struct PartialRange: Sendable, Hashable {
 }
 
 extension HTTPHeaders {
-    /// The fields that may be kept: not those of the connection (RFC 9111, 3.1), and no secrets.
+    /// The fields that may be stored: not those of the connection (RFC 9111, 3.1), and no secrets.
     ///
-    /// A `Set-Cookie` or a token was for one answer; whoever gets it again would go back to an old one. What only sounds
-    /// like a secret is kept: with a `Continuation-Token`, say, the answer would lose its next page.
+    /// A `Set-Cookie` or a token was meant for one answer; a later caller would return to an old one. A field that only
+    /// sounds like a secret is stored: without a `Continuation-Token`, for example, the answer would lose its next
+    /// page.
     fileprivate var keepable: HTTPHeaders {
         guard contains(where: { $0.name.isKnownSecret || isAboutConnection($0.name) }) else { return self }
         return HTTPHeaders(filter { !$0.name.isKnownSecret && !isAboutConnection($0.name) })

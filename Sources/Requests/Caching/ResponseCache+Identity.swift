@@ -41,10 +41,10 @@ extension ResponseCache {
             ResponseCache.Identity(rule: .cookies(names))
         }
 
-        /// What a closure says, and nothing else.
+        /// The result of a closure only.
         ///
-        /// - Parameter identify: Returns what identifies the user of a request, which is complete with its credentials and
-        ///   cookies; an empty text if nothing does. It is called on any thread, also by several at once.
+        /// - Parameter identify: Returns the identity of a request's user; the request is complete with its credentials and
+        ///   cookies. The text is empty if it has no user. It is called on any thread, also by several at once.
         /// - Returns: The rule.
         public static func custom(
             _ identify: @escaping @Sendable (_ request: HTTPRequest) -> String
@@ -52,7 +52,7 @@ extension ResponseCache {
             ResponseCache.Identity(rule: .custom(identify))
         }
 
-        /// Returns what identifies the user of a request; empty if nothing does.
+        /// Returns the identity of a request's user; empty if it has no user.
         ///
         /// - Complexity: O(n) in the size of the head.
         func parts(of request: HTTPRequest, _ aliases: CookieAliases) -> [String] {
@@ -86,7 +86,7 @@ extension ResponseCache {
 /// Every other cookie identifies its user: forgetting an entry costs a transfer, and never shows a response to another
 /// user. Values and hosts are kept as digests.
 struct CookieAliases: Sendable, Hashable {
-    /// The number of cookies that are kept.
+    /// The maximum number of stored cookies.
     static let limit = 256
     /// The identity of each cookie, by its digest, the oldest entries first; empty if it identifies no user.
     private(set) var entries: [(digest: String, identity: String)] = []
@@ -96,7 +96,7 @@ struct CookieAliases: Sendable, Hashable {
         for entry in entries.suffix(Self.limit) { set(entry.identity, for: entry.digest) }
     }
 
-    /// Returns what a cookie counts as; `nil` if it identifies no user.
+    /// Returns the identity of a cookie; `nil` if it identifies no user.
     func identity(of pair: String, sentTo url: URL) -> String? {
         guard !positions.isEmpty else { return pair }
         for domain in Self.domains(of: Origin(url).host) {
@@ -119,8 +119,8 @@ struct CookieAliases: Sendable, Hashable {
             request.method.isSafe && (head.status.category == .success || head.status == .notModified)
             && !CacheControl(parsing: head[.cacheControl] ?? "").contains("no-store")
         let host = Origin(request.url).host
-        // A login may give the cookie that it was sent a user, without another value (a session that is kept). Not one
-        // that no login is kept in: every form that is sent would empty the cache.
+        // A login may assign a user to a sent cookie without changing its value (a session that is kept). Cookies that
+        // can't hold a login are excluded: otherwise every form would empty the cache.
         if !request.method.isSafe {
             for pair in sent {
                 for domain in Self.domains(of: host) { remove(Self.digest(of: pair, for: domain, mayBeLogin: true)) }
@@ -128,7 +128,7 @@ struct CookieAliases: Sendable, Hashable {
         }
         for cookie in head[values: .setCookie].compactMap({ SetCookie(parsing: $0) }) {
             let pair = cookie.cookie.rawValue
-            // A cookie that is set again is what it was.
+            // A cookie that is set again keeps its identity.
             guard !sent.contains(pair) else { continue }
             let domain = cookie.domain.flatMap { $0.contains(".") && host.hasSuffix(".\($0)") ? $0 : nil } ?? host
             let replaced = sent.first { $0.cookieName == cookie.name }.flatMap { identity(of: $0, sentTo: request.url) }
@@ -162,7 +162,7 @@ struct CookieAliases: Sendable, Hashable {
         return domains
     }
 
-    // Those that a login may come to be kept in are told from the others by their digests.
+    // Digests distinguish the cookies that may hold a login later from the others.
     private static func digest(of pair: String, for domain: String, mayBeLogin: Bool) -> String {
         SHA256.digest(of: "\(domain) \(mayBeLogin ? "login " : "")\(pair)".utf8).prefix(16).hexadecimal
     }
@@ -180,7 +180,7 @@ extension HTTPRequest {
 }
 
 extension String {
-    /// The part of a secret that identifies its user: all of it, but for `Digest`, whose answers differ each time.
+    /// The part of a secret that identifies its user: all of it, except for `Digest`, whose answers differ each time.
     fileprivate var identity: String {
         let authorization = Authorization(self)
         guard authorization.scheme.equalsIgnoringASCIICase("Digest") else { return trimmedOfBlanks }
@@ -188,12 +188,12 @@ extension String {
         return ["username", "username*", "realm"].map { parameters[named: $0] ?? "" }.joined(separator: "\n")
     }
 
-    /// The name of a cookie that is sent.
+    /// The name of a sent cookie.
     fileprivate var cookieName: String { String(prefix { $0 != "=" }).trimmedOfBlanks }
 }
 
 extension SetCookie {
-    /// Whether the cookie may be that of a login: scripts don't see it, or it is named like one.
+    /// Whether the cookie may be that of a login: it is hidden from scripts, or has a name like one.
     fileprivate var mayBeLogin: Bool {
         let name = name.lowercasedASCII
         if Self.forgeryTokens.contains(name.filter(\.isLetter)) { return false }
@@ -205,7 +205,7 @@ extension SetCookie {
 
     /// Tokens against forgery, by the letters of their names.
     private static let forgeryTokens: Set = ["csrf", "xsrf", "csrftoken", "xsrftoken", "hostcsrf", "hostcsrftoken"]
-    /// The beginnings of what load balancers, networks and statistics set.
+    /// The prefixes of cookies of load balancers, networks and statistics.
     private static let harmless = [
         "awsalb", "__cf_bm", "cf_clearance", "arraffinity", "_ga", "_gid", "_gcl", "_fbp", "incap_", "bigipserver",
     ]

@@ -3,42 +3,43 @@
 
 import Foundation
 
-/// Keeps responses, and answers requests with them as RFC 9111 lets a private cache do: in memory, and on disk if asked.
+/// Stores responses, and answers requests with them, as RFC 9111 defines for a private cache: in memory, and optionally
+/// on disk.
 ///
 /// ```swift
 /// let cache = try ResponseCache(directory: .cachesDirectory.appending(path: "responses"))
 /// ```
 ///
-/// What the server says counts: a response is used as long as `Cache-Control: max-age` or `Expires` says, and is then
-/// asked about with its `ETag` or `Last-Modified`, which costs no transfer of content where nothing changed. Where the
-/// server says nothing, a lifetime is guessed only for an address without a query, asked for without credentials, that
-/// has a `Last-Modified`: a tenth of the time since then, and no more than a day.
+/// The server decides: a response is used for the time of `Cache-Control: max-age` or `Expires`, and is then validated
+/// with its `ETag` or `Last-Modified`, which transfers no content if nothing has changed. If the server sets no
+/// lifetime, one is guessed only for an address without a query, requested without credentials, that has a
+/// `Last-Modified`: a tenth of the time since then, and at most a day.
 ///
-/// What the request says counts too: its `cachePolicy`, and the directives of its `Cache-Control`. A request that isn't
-/// a `GET`, has a body, a `Range` or conditions of its own goes to the server, and its caller sees what the server says,
-/// a 304 included.
+/// The request decides too: its `cachePolicy`, and the directives of its `Cache-Control`. A request that isn't a `GET`,
+/// has a body, a `Range` or conditions of its own goes to the server, and its caller gets the server's answer, also a
+/// 304.
 ///
-/// **One user never sees what another was answered.** A response is found by the address, by the fields that `Vary` names,
-/// and by what identifies the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`, what
-/// sounds like one, those that you mark), and the cookies that may be those of a login. ``ResponseCache/Identity`` says which those
-/// are, and lets you name them. What else tells users apart isn't seen: a client certificate, headers and cookies that a
-/// `URLSession` adds by itself. Take a cache for each of them, or for the latter an ``HTTPClient`` that is made from the
-/// session's configuration. When a user logs out, call ``removeAll()``.
+/// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
+/// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`,
+/// names that sound like one, those that you mark), and the cookies that may be those of a login. ``ResponseCache/Identity``
+/// explains which those are, and lets you name them. Other distinctions between users aren't seen: a client
+/// certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
+/// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
 ///
-/// A stale response is used in two cases that the server names (RFC 5861): with `stale-while-revalidate`, while a
-/// validation runs in the background, one at a time; with `stale-if-error`, if the server fails or isn't reached.
+/// A stale response is used in two cases that the server allows (RFC 5861): with `stale-while-revalidate`, while a
+/// validation runs in the background, one at a time; with `stale-if-error`, if the server fails or can't be reached.
 ///
-/// On disk, each response is a file that only its owner can read. Credentials and addresses aren't in it, and its name
-/// is a digest; the content is as it came. Fields of a response that are known for secrets, such as `Set-Cookie`, are
-/// never kept. Damaged files are as good as none. Several caches, in several processes too, may share a directory; what
-/// one of them removes, the others may have in memory still.
+/// On disk, each response is a file that only its owner can read. It doesn't contain credentials and addresses, and its
+/// name is a digest; the content is unencrypted. Fields of a response that are known to be secrets, such as
+/// `Set-Cookie`, are never stored. Damaged files are ignored. Several caches, in several processes too, may share a
+/// directory; a response that one of them removes may still be in the memory of the others.
 ///
 /// It may be used from any thread.
 public final class ResponseCache: Sendable {
-    /// What of a response is kept: the response itself, another one, or nil for nothing.
+    /// Returns the response to store: the given one, another one, or `nil` to store none.
     ///
-    /// It is asked for each response that may be kept by what it says after you changed it: with a `Cache-Control` that
-    /// you add, you decide about a server that says nothing.
+    /// It is called for each response that may be stored, and the returned response is judged again: with a
+    /// `Cache-Control` that you add, you can set the lifetime if the server doesn't.
     public typealias Filter = @Sendable (_ response: HTTPResponse<Data>, _ request: HTTPRequest) -> HTTPResponse<Data>?
 
     let state: Locked<CacheState>
@@ -50,11 +51,11 @@ public final class ResponseCache: Sendable {
     /// Makes a cache in memory.
     ///
     /// - Parameters:
-    ///   - memoryLimit: How many bytes are kept, about; 16 MiB by default. The least recently used responses make room
-    ///     for new ones, and one that is larger than a quarter isn't kept.
-    ///   - identity: What identifies a user; by default all secrets in header fields, and the cookies of a login.
-    ///   - now: What tells the time.
-    ///   - filter: What of a response is kept; all of it by default.
+    ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. The least recently used responses
+    ///     are evicted for new ones, and one that is larger than a quarter isn't stored.
+    ///   - identity: The identity of a user; by default all secrets in header fields, and the cookies of a login.
+    ///   - now: Returns the present time.
+    ///   - filter: Returns the response to store; by default the whole response.
     public init(
         memoryLimit: Int = 16 << 20,
         identity: ResponseCache.Identity = .automatic,
@@ -68,19 +69,19 @@ public final class ResponseCache: Sendable {
         self.now = now
     }
 
-    /// Makes a cache on disk, and in memory before it.
+    /// Makes a cache on disk, with a cache in memory before it.
     ///
     /// - Parameters:
-    ///   - directory: Where the files are; it is made, for its owner alone, where it isn't there. Other files in it are
-    ///     left alone.
-    ///   - diskLimit: How many bytes the files may take, in whole blocks of 4 KiB; 128 MiB by default. A second process
-    ///     may overstep it by an eighth.
-    ///   - memoryLimit: How many bytes are kept in memory, about; 16 MiB by default, and 0 for none.
-    ///   - identity: What identifies a user; by default all secrets in header fields, and the cookies of a login.
-    ///   - now: What tells the time.
-    ///   - filter: What of a response is kept; all of it by default.
-    /// - Throws: ``DirectoryError`` where the directory isn't there and can't be made. That a file can't be read or
-    ///   written later is no error: the cache then has nothing.
+    ///   - directory: The directory of the files; it is created, for its owner alone, if it doesn't exist. Other files
+    ///     in it are left alone.
+    ///   - diskLimit: The maximum size of the files, in whole blocks of 4 KiB; 128 MiB by default. A second process may
+    ///     exceed it by an eighth.
+    ///   - memoryLimit: The approximate number of bytes in memory; 16 MiB by default, and 0 for none.
+    ///   - identity: The identity of a user; by default all secrets in header fields, and the cookies of a login.
+    ///   - now: Returns the present time.
+    ///   - filter: Returns the response to store; by default the whole response.
+    /// - Throws: ``DirectoryError`` if the directory doesn't exist and can't be created. A file that can't be read or
+    ///   written later is no error: its response is then not cached.
     public init(
         directory: URL,
         diskLimit: Int = 128 << 20,
@@ -103,31 +104,31 @@ public final class ResponseCache: Sendable {
         self.now = now
     }
 
-    /// Why a cache can't be kept in a directory.
+    /// The reason why a cache can't be stored in a directory.
     public struct DirectoryError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
         /// The directory.
         public let directory: URL
-        /// What is wrong with it.
+        /// The problem with it.
         public let reason: String
 
         /// The error, in a sentence.
         public var description: String { "the directory “\(directory.redactedDescription)” \(reason)" }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 
-    /// How many bytes are kept in memory, about.
+    /// The approximate byte count in memory.
     public var memorySize: Int { state.withLock { $0.memorySize } }
 
-    /// How many bytes the files take, in whole blocks; 0 for a cache that is in memory only.
+    /// The size of the files, in whole blocks; 0 for a cache that is in memory only.
     ///
-    /// - Complexity: O(n) in the number of files, which are looked at.
+    /// - Complexity: O(n) in the number of files, which are listed.
     public var diskSize: Int { files?.size() ?? 0 }
 
     /// Returns the stored responses to requests for an address, those that are stale included, the newest first.
     ///
-    /// They are of whatever users have asked: to look up what one request would get, send it with the cache policy
+    /// They include the responses of all users: to look up the answer to one request, send it with the cache policy
     /// `returnCacheDataDontLoad`.
     ///
     /// - Parameter url: The address.
@@ -145,18 +146,18 @@ public final class ResponseCache: Sendable {
         }
     }
 
-    /// Removes everything, such as when a user logs out.
+    /// Removes all responses, for example when a user logs out.
     ///
-    /// Responses to requests that are under way aren't kept either.
+    /// Responses to running requests aren't stored either.
     ///
     /// - Complexity: O(n) in the number of files.
     public func removeAll() {
         remove({ $0.removeAll(at: $1) }, files: { $0.removeAll() })
     }
 
-    /// Removes every response to requests for an address, whoever made them.
+    /// Removes every response to requests for an address, for all users.
     ///
-    /// Responses to requests that are under way aren't kept either.
+    /// Responses to running requests aren't stored either.
     ///
     /// - Complexity: O(n) in the number of files.
     public func remove(for url: URL) {
@@ -169,8 +170,8 @@ public final class ResponseCache: Sendable {
         remove({ $0.remove(resources, at: $1) }, files: { $0.remove(resources) })
     }
 
-    // Once before, so that what is about to be kept isn't; and once after, since somebody may have read a file that was
-    // still there.
+    // Once before, so that responses that are just being stored aren't kept; and once after, since another thread may
+    // have read a file that was still there.
     private func remove(_ change: @Sendable (inout CacheState, Date) -> Void, files remove: (CacheFiles) -> Void) {
         let time = now()
         state.withLock { change(&$0, time) }
@@ -182,17 +183,17 @@ public final class ResponseCache: Sendable {
 
 // MARK: - Answering
 
-/// What the pipeline asks of a cache.
+/// The interface of the cache for the links of the chain.
 ///
-/// All of it may read or write a file, and calls nobody back but the filter.
+/// All methods may read or write a file, and call no caller's code except the filter.
 extension ResponseCache {
     /// Looks for a response to a request.
     ///
     /// - Parameters:
     ///   - request: The request as it would be sent, with all its headers, cookies and credentials.
-    ///   - isRetry: Whether the answer before was rejected, which may be the one that is stored.
-    ///   - policy: How the request uses the cache.
-    /// - Returns: What to do about the request.
+    ///   - isRetry: Whether the former answer was rejected, which may be the stored one.
+    ///   - policy: The request's use of the cache.
+    /// - Returns: The answer of the cache.
     func answer(
         to request: HTTPRequest,
         isRetry: Bool = false,
@@ -203,9 +204,9 @@ extension ResponseCache {
         return rules.answer(with: rules.wantsStored ? find(request, of: user) : nil, at: now(), isRetry: isRetry)
     }
 
-    /// What may be given to a caller where a validation failed: no answer came, or one that says that the server failed.
+    /// The response for a caller if a validation failed: there was no answer, or one that reports a server failure.
     ///
-    /// Nil unless the response or the request allows that with `stale-if-error` (RFC 5861, 4).
+    /// It is `nil` unless the response or the request allows that with `stale-if-error` (RFC 5861, 4).
     func answer(
         insteadOfError stored: CachedResponse,
         for request: HTTPRequest,
@@ -214,17 +215,17 @@ extension ResponseCache {
         CacheRules(request, policy).answer(insteadOfError: stored, at: now())
     }
 
-    /// The response after a validation that a 304 answered, kept again with what the 304 says.
+    /// The response after a validation with a 304, stored again with the fields of the 304.
     ///
-    /// A 304 about another response than ours leaves ours as it was, to be asked about again.
+    /// A 304 about another response leaves the stored one unchanged, to be validated again.
     ///
     /// - Parameters:
-    ///   - stored: The response that was asked about.
+    ///   - stored: The response that was validated.
     ///   - head: The head of the 304.
-    ///   - request: The request that ``answer(to:)`` was asked about, not the one that it gave.
-    ///   - requestedAt: When that was sent.
-    ///   - isStoredElsewhere: Whether another request that shares the 304 has it stored.
-    ///   - policy: How the request uses the cache.
+    ///   - request: The request that was passed to ``answer(to:)``, not the one that it returned.
+    ///   - requestedAt: The time at which that was sent.
+    ///   - isStoredElsewhere: Whether another request that shares the 304 has already stored it.
+    ///   - policy: The request's use of the cache.
     /// - Returns: The whole response, for the caller.
     func refresh(
         _ stored: CachedResponse,
@@ -250,13 +251,13 @@ extension ResponseCache {
         return response
     }
 
-    /// Keeps a response where that is allowed, and else does nothing, or removes what it shows to be over.
+    /// Stores a response if that is allowed; otherwise does nothing, or removes responses that it shows to be outdated.
     ///
     /// - Parameters:
     ///   - response: The whole response.
-    ///   - request: The request that ``answer(to:)`` was asked about, not the one that it gave.
-    ///   - requestedAt: When that was sent.
-    ///   - policy: How the request uses the cache.
+    ///   - request: The request that was passed to ``answer(to:)``, not the one that it returned.
+    ///   - requestedAt: The time at which that was sent.
+    ///   - policy: The request's use of the cache.
     func store(
         _ response: HTTPResponse<Data>,
         for request: HTTPRequest,
@@ -264,7 +265,7 @@ extension ResponseCache {
         _ policy: ResponseCache.Policy = .standard
     ) {
         let rules = CacheRules(request, policy)
-        // An answer from elsewhere, which a transport was redirected to, is no answer that this address gives.
+        // A response from another address, to which a transport was redirected, isn't the answer of this address.
         guard rules.concernsCache,
             response.url.map({ CacheKey.address(of: $0) == CacheKey.address(of: request.url) }) ?? true
         else { return }
@@ -281,16 +282,16 @@ extension ResponseCache {
         if rules.replacesStored(response.status) { forget(request) }
     }
 
-    /// Removes what is over since a request that changes something succeeded (RFC 9111, 4.4).
+    /// Removes responses that are outdated by a successful request that changes something (RFC 9111, 4.4).
     ///
-    /// Does nothing for requests that change nothing, and those that failed.
+    /// It does nothing for requests that change nothing, and for failed ones.
     func invalidate(after request: HTTPRequest, answeredWith head: HTTPResponseHead) {
         remove(CacheRules(request).invalidated(by: head))
     }
 
     // MARK: Users
 
-    /// The name of what is stored for a request; other users of its address have another one.
+    /// The name of the stored response for a request; other users of its address have another one.
     func name(of request: HTTPRequest) -> String { CacheKey(request, user: user(of: request)).name }
 
     /// Records which cookies a response sets, as far as it matters who sets them.
@@ -340,7 +341,7 @@ extension ResponseCache {
     private func record(_ key: CacheKey) -> CacheRecord? {
         let finding = state.withLock { $0.find(key) }
         if let known = finding.record {
-            // So that what is used all the time isn't the oldest on the disk.
+            // Keeps a frequently used response from becoming the oldest on disk.
             files?.touch(key, at: now())
             return known
         }
@@ -354,13 +355,13 @@ extension ResponseCache {
         let key = CacheKey(request, user: user)
         var records = [(key, CacheRecord.response(response))]
         if let names = response.varyingNames, !names.isEmpty {
-            // The signpost last: whoever sees it finds where it leads.
+            // The reference last: a reader that sees it also finds its target.
             records = [(CacheKey(request, user: user, varyingBy: names), .response(response)), (key, .varies(names))]
         }
         for (key, record) in records { save(record, for: key) }
         let time = now()
         let isKept = state.withLock { [records] in $0.keep(records, askedAt: response.requestedAt, now: time) }
-        // Only now, since the removal may have come while the files were written, and not have seen them.
+        // Only now, since the removal may have come while the files were written, without seeing them.
         if !isKept { for (key, _) in records { files?.remove(key) } }
     }
 
@@ -382,7 +383,7 @@ extension ResponseCache {
 
     private func forget(_ request: HTTPRequest) {
         let key = CacheKey(request, user: user(of: request))
-        // Twice, since somebody may have read the file while it was still there.
+        // Twice, since another thread may have read the file while it was still there.
         state.withLock { $0.forget(key) }
         files?.remove(key)
         state.withLock { $0.forget(key) }

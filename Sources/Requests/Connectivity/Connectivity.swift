@@ -3,21 +3,21 @@
 
 import Foundation
 
-/// Whether there is a network, and over which kind of interface, now and at each change.
+/// The state of the network: whether there is one, and over which kind of interface, now and at each change.
 ///
 /// ```swift
 /// environment.conditions.append(.connected(within: .seconds(60)))
 /// for await status in Connectivity.system.updates() { banner.isHidden = status.isConnected }
 /// ```
 ///
-/// ``system`` is told by the system. One that you make knows what you tell it, as in tests:
+/// ``system`` reports the system's state. One that you make reports the state that you set, as in tests:
 ///
 /// ```swift
 /// let connectivity = Connectivity(isConnected: false)
 /// connectivity.isConnected = true
 /// ```
 ///
-/// That there is a network doesn't say that a host can be reached over it: only a request can find that out, as that of
+/// A network doesn't guarantee that a host can be reached over it: only a request can find that out, such as that of
 /// ``RequestQueue/canReach(_:within:session:)``. All members may be used from any thread.
 public final class Connectivity: Sendable {
     /// A kind of network interface.
@@ -28,13 +28,13 @@ public final class Connectivity: Sendable {
         case wired
         /// A mobile network.
         case cellular
-        /// A virtual one, such as a tunnel, or one that isn't known.
+        /// A virtual one, such as a tunnel, or an unknown one.
         case other
     }
 
-    /// What there is of a network.
+    /// The state of the network.
     public enum Status: Sendable, Hashable {
-        /// Nothing.
+        /// There is no network.
         case disconnected
         /// A network, over an interface of this kind.
         case connected(Interface)
@@ -60,12 +60,12 @@ public final class Connectivity: Sendable {
 
     private let state: Locked<State>
 
-    /// Makes one that knows what it is told.
+    /// Makes an object whose state you set.
     public convenience init(isConnected: Bool = true) {
         self.init(isConnected ? .connected(.other) : .disconnected)
     }
 
-    /// Makes one that knows what it is told.
+    /// Makes an object whose state you set.
     public init(_ status: Status) {
         state = Locked(State(status: status))
     }
@@ -75,7 +75,7 @@ public final class Connectivity: Sendable {
         tell()
     }
 
-    /// What there is; setting it lets everything go on that waits for a network, where it is one.
+    /// The state; setting a connected one resumes all operations that wait for a network.
     public var status: Status {
         get { state.withLock { $0.status } }
         set {
@@ -84,16 +84,16 @@ public final class Connectivity: Sendable {
         }
     }
 
-    /// Whether there is a network; setting it to true lets all go on that wait.
+    /// Whether there is a network; setting it to true resumes all operations that wait for one.
     public var isConnected: Bool {
         get { status.isConnected }
         set { if newValue != isConnected { status = newValue ? .connected(.other) : .disconnected } }
     }
 
-    /// What there is, and then each change, as a sequence.
+    /// The state, and then each change, as a sequence.
     ///
-    /// A reader that is slow gets the newest. Each call makes a sequence of its own, which ends with the object; that of
-    /// ``system`` never does.
+    /// A slow consumer gets the newest state. Each call makes a sequence of its own, which ends with the object; that
+    /// of ``system`` never ends.
     public func updates() -> AsyncStream<Status> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let id = state.withLock { state in
@@ -114,12 +114,12 @@ public final class Connectivity: Sendable {
         }
     }
 
-    /// Waits until there is a network, or at most for a while; where there is one, not at all.
+    /// Waits until there is a network, with an optional limit; returns at once if there is one.
     ///
     /// - Parameters:
-    ///   - limit: For how long; nil, the default, is as long as it takes.
+    ///   - limit: The maximum wait; `nil`, the default, sets no limit.
     ///   - clock: The clock of the limit.
-    /// - Returns: Whether there is a network; false too where the task is cancelled.
+    /// - Returns: Whether there is a network; `false` also if the task is cancelled.
     public func wait(atMost limit: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) async -> Bool {
         let id = state.withLock { state in
             state.nextID += 1
@@ -130,7 +130,7 @@ public final class Connectivity: Sendable {
             await withCheckedContinuation { waiter in
                 let answer: Bool? = state.withLock { state in
                     if state.status.isConnected { return true }
-                    // A cancellation before this point found nobody to let go; the flag, which is set before, tells.
+                    // A cancellation before this point found no waiter to release; but it has set the flag.
                     if Task.isCancelled { return false }
                     state.waiters[id] = waiter
                     return nil
@@ -158,15 +158,16 @@ public final class Connectivity: Sendable {
 import Network
 
 extension Connectivity {
-    /// What the system says.
+    /// The state that the system reports.
     ///
-    /// It is asked from the first use on, until the process ends. Until it has answered, there is taken to be a network.
+    /// It is observed from the first use on, until the process ends. Before the first report, there is assumed to be a
+    /// network.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
         let monitor = NWPathMonitor()
         monitor.pathUpdateHandler = { connectivity.status = Status($0) }
         monitor.start(queue: DispatchQueue(label: "Requests.Connectivity"))
-        // A monitor that is deallocated says nothing more. This one is meant to be there for ever.
+        // A deallocated monitor reports nothing. This one is meant to exist for ever.
         _ = Unmanaged.passRetained(monitor)
         return connectivity
     }()
@@ -174,7 +175,7 @@ extension Connectivity {
 
 extension Connectivity.Status {
     fileprivate init(_ path: NWPath) {
-        // A path that is made when it is needed, as over a VPN, counts like one that is there.
+        // A path that is made when it is needed, as over a VPN, counts as a network.
         if path.status == .unsatisfied {
             self = .disconnected
         } else if path.usesInterfaceType(.wifi) {
@@ -188,11 +189,12 @@ extension Connectivity.Status {
 }
 #elseif os(Linux)
 extension Connectivity {
-    /// What the system says: whether an interface is up that isn't the loopback and has an address that others can reach.
+    /// The state that the system reports: whether an interface is up that isn't the loopback and has an address that
+    /// others can reach.
     ///
-    /// The kernel tells of every change, from the first use on until the process ends. Where it lets the process know
-    /// nothing, as in some sandboxes, there is taken to be a network. A machine that has only its loopback has no network,
-    /// also for requests to itself.
+    /// The kernel reports every change, from the first use on until the process ends. If the process isn't allowed to
+    /// observe it, as in some sandboxes, there is assumed to be a network. A machine that has only its loopback has no
+    /// network, also for requests to itself.
     public static let system: Connectivity = {
         let connectivity = Connectivity()
         _ = NetworkInterfaces.observe {
@@ -203,7 +205,7 @@ extension Connectivity {
 }
 #else
 extension Connectivity {
-    /// What the system says; here nothing, so there is taken to be a network.
+    /// The state that the system reports; on this platform it is unknown, so there is assumed to be a network.
     public static let system = Connectivity()
 }
 #endif

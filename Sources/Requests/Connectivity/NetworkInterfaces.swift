@@ -11,12 +11,12 @@ import Glibc
 import Musl
 #endif
 
-/// The network interfaces of a Linux system, as the kernel tells of them.
+/// The network interfaces of a Linux system, as reported by the kernel.
 enum NetworkInterfaces {
-    /// Reads what there is: an interface that is up, isn't the loopback, and has an address that others can reach.
+    /// Reads the state: an interface counts if it is up, isn't the loopback, and has an address that others can reach.
     ///
-    /// Of several, the one counts that the default route leads over. Nil if the system doesn't say, as without a free
-    /// descriptor.
+    /// Of several, the one of the default route counts. `nil` if the system doesn't report it, for example because no
+    /// descriptor is free.
     static func status() -> Connectivity.Status? {
         guard let usable = usableNames() else { return nil }
         guard !usable.isEmpty else { return .disconnected }
@@ -26,12 +26,12 @@ enum NetworkInterfaces {
 
     // MARK: Changes
 
-    /// Calls `change` once before it returns, and whenever links, addresses or routes have changed, for as long as the process
-    /// lives (rtnetlink(7)); one call at a time.
+    /// Calls `change` once before it returns, and whenever links, addresses or routes have changed, until the process
+    /// ends (rtnetlink(7)); one call at a time.
     ///
-    /// What has changed isn't read from the messages: they may have been lost, and what there is now is easily asked.
+    /// The change isn't read from the messages: some may have been lost, and the present state is easy to read.
     ///
-    /// - Returns: Whether the kernel lets us know.
+    /// - Returns: Whether the kernel allows the observation.
     static func observe(_ change: @escaping @Sendable () -> Void) -> Bool {
         let descriptor = socket(addressFamily, kind, 0)
         guard descriptor >= 0 else { return false }
@@ -41,13 +41,14 @@ enum NetworkInterfaces {
         }
         let queue = DispatchQueue(label: "Requests.Connectivity")
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
-        // The handler keeps its source: it is meant to be there for ever.
+        // The handler retains its source: it is meant to exist for ever.
         source.setEventHandler {
             drain(Int32(source.handle))
             change()
         }
         source.resume()
-        // Behind the subscription, so that no change is missed, and on its queue, so that none is older than what follows.
+        // After the subscription, so that no change is missed, and on its queue, so that it isn't newer than a later
+        // call.
         queue.sync(execute: change)
         return true
     }
@@ -91,7 +92,7 @@ enum NetworkInterfaces {
         return names
     }
 
-    /// Whether an address is one that isn't only known on its own link (RFC 3927, RFC 4291, 2.5.6).
+    /// Whether an address is known beyond its own link (RFC 3927, RFC 4291, 2.5.6).
     private static func isReachable(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
         func byte(_ offset: Int) -> UInt8 { UnsafeRawPointer(address).load(fromByteOffset: offset, as: UInt8.self) }
         switch Int32(address.pointee.sa_family) {
@@ -101,7 +102,7 @@ enum NetworkInterfaces {
         }
     }
 
-    /// The names of the interfaces that default routes lead over, the best first.
+    /// The names of the interfaces of default routes, the best first.
     private static func defaultRoutes() -> [String] {
         let table = (try? String(contentsOfFile: "/proc/net/route", encoding: .utf8)) ?? ""
         let table6 = (try? String(contentsOfFile: "/proc/net/ipv6_route", encoding: .utf8)) ?? ""
@@ -128,7 +129,7 @@ enum NetworkInterfaces {
         return routes.sorted { $0.metric < $1.metric }.map(\.name)
     }
 
-    /// What an interface is, by what the kernel says of its device.
+    /// The kind of an interface, from the kernel's data about its device.
     private static func kind(of name: String) -> Connectivity.Interface {
         let folder = "/sys/class/net/\(name)"
         let event = (try? String(contentsOfFile: "\(folder)/uevent", encoding: .utf8)) ?? ""
@@ -136,7 +137,7 @@ enum NetworkInterfaces {
         return kind(ofEvent: event, type: type.trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// What an interface is, by its `uevent` and its type of hardware (1 is Ethernet).
+    /// The kind of an interface, from its `uevent` and its type of hardware (1 is Ethernet).
     static func kind(ofEvent event: String, type: String) -> Connectivity.Interface {
         let device = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }?.dropFirst(8)
         switch device {

@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// An address as the rules of cookies see it (RFC 6265, 5.1.2 to 5.1.4).
+/// An address in the terms of cookies (RFC 6265, 5.1.2 to 5.1.4).
 struct CookieAddress: Sendable, Hashable {
-    /// The host, in the one form in which hosts are compared.
+    /// The host, in its canonical form for comparison.
     let host: String
-    /// Whether nobody on the way reads along.
+    /// Whether the connection is encrypted.
     ///
-    /// A host on this machine is no exception: its ports are anybody's.
+    /// A host on this machine is no exception: any program can listen on its ports.
     let isSecure: Bool
     /// The path, escaped, with its slash.
     let path: String
 
-    /// Looks at an address; nil where it has no host that could have cookies.
+    /// Reads an address; `nil` if it has no host that could have cookies.
     ///
-    /// A host that is no plain ASCII name or address isn't guessed at: what one component reads in it, another may not.
+    /// A host that isn't a plain ASCII name or address is refused: different components could read it differently.
     init?(_ url: URL) {
         guard let host = url.host(percentEncoded: false) else { return nil }
         let canonical = HostPattern.canonical(host)
@@ -28,31 +28,31 @@ struct CookieAddress: Sendable, Hashable {
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/"
     }
 
-    /// Whether a text, in lower case, names a host: without that, it is nobody's domain either.
+    /// Whether a text, in lower case, is a valid host; otherwise it can't be a domain either.
     static func isHost(_ text: String) -> Bool {
         guard 1...253 ~= text.utf8.count else { return false }
         var previous = UInt8(ascii: ".")
         for byte in text.utf8 {
-            // An empty label is none.
+            // Empty labels are invalid.
             guard byte.isOfHost, byte != UInt8(ascii: ".") || previous != byte else { return false }
             previous = byte
         }
         return previous != UInt8(ascii: ".")
     }
 
-    /// Whether the host is a number, and so below nobody: of version 6, or with a number where the top domain would be.
+    /// Whether the host is a number, and has no parent domains: an IPv6 address, or a number as the top domain.
     var isNumeric: Bool {
         host.utf8.contains(UInt8(ascii: ":"))
             || host.utf8.reversed().prefix { $0 != UInt8(ascii: ".") }.allSatisfy(ASCII.isDigit)
     }
 
-    /// The path of a cookie that has none of its own: that of the request, up to its last slash (RFC 6265, 5.1.4).
+    /// The path of a cookie without one: that of the request, up to its last slash (RFC 6265, 5.1.4).
     var defaultPath: String {
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")), slash > path.startIndex else { return "/" }
         return String(path[..<slash])
     }
 
-    /// The domains whose cookies may be for the host: its own name, and those above it but the topmost.
+    /// The domains whose cookies the host may get: its own name, and those above it except the top domain.
     ///
     /// - Complexity: O(n²) in the labels, of which a host of 253 bytes has few.
     var domains: [String] {
@@ -67,7 +67,7 @@ struct CookieAddress: Sendable, Hashable {
         return domains
     }
 
-    /// Whether the host is one below a domain (RFC 6265, 5.1.3).
+    /// Whether the host is a subdomain of a domain (RFC 6265, 5.1.3).
     func isBelow(_ domain: String) -> Bool {
         !isNumeric && host.isSubdomain(of: domain)
     }
@@ -82,7 +82,7 @@ extension String {
         return utf8.dropLast(domain.utf8.count).last == UInt8(ascii: ".")
     }
 
-    /// Whether a request's path is a cookie's or one below it (RFC 6265, 5.1.4).
+    /// Whether a request's path is a cookie's path or below it (RFC 6265, 5.1.4).
     func isPath(below other: String) -> Bool {
         guard utf8.starts(with: other.utf8) else { return false }
         let slash = UInt8(ascii: "/")

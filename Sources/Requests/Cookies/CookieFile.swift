@@ -30,9 +30,9 @@ struct CookieFile: Sendable {
 
     let url: URL
 
-    /// What the file holds; nothing where there is none yet, as long as one can be made.
+    /// Reads the cookies of the file; empty if the file doesn't exist but can be created.
     ///
-    /// - Throws: ``CookieJar/FileError`` for a file that can't be read or isn't one of ours.
+    /// - Throws: ``CookieJar/FileError`` for a file that can't be read or isn't a cookie file.
     func read() throws(CookieJar.FileError) -> [CookieStore.Kept] {
         guard url.isFileURL else { throw CookieJar.FileError(.unreadable, url, "it isn't the URL of a file") }
         let data: Data
@@ -56,20 +56,18 @@ struct CookieFile: Sendable {
         }
         var kept: [CookieStore.Kept] = []
         for record in content.cookies {
-            guard let cookie = record.kept else {
-                throw CookieJar.FileError(.damaged, url, "it holds what is no cookie")
-            }
+            guard let cookie = record.kept else { throw CookieJar.FileError(.damaged, url, "it has an invalid cookie") }
             kept.append(cookie)
         }
         return kept
     }
 
-    /// Puts the cookies in the place of what the file held.
+    /// Replaces the file by one with these cookies.
     ///
-    /// Whoever reads at the same time, in this process or another, sees the old file or the new one, and after a crash
-    /// one of them is there.
+    /// A reader at the same time, in this process or another, sees the old file or the new one, and after a crash one
+    /// of them exists.
     ///
-    /// - Throws: ``CookieJar/FileError`` where it can't be written; then the old one is still there.
+    /// - Throws: ``CookieJar/FileError`` if it can't be written; then the old one still exists.
     func replace(with cookies: [CookieStore.Kept]) throws(CookieJar.FileError) {
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
@@ -83,7 +81,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Makes a file that nobody else can read from its first moment on, and sees it onto the disk.
+    /// Makes a file that only its owner can read from its first moment on, and flushes it to the disk.
     private static func create(_ file: URL, with data: Data) throws {
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         try check(descriptor)
@@ -118,7 +116,7 @@ extension CookieFile.Record {
         )
     }
 
-    /// The cookie; nil where it is none that the rules of cookies could have let in.
+    /// The cookie; `nil` if the rules of cookies would have refused it.
     fileprivate var kept: CookieStore.Kept? {
         guard Cookie(name, value).isWhole, name.utf8.count + value.utf8.count <= CookieStore.largestCookie,
             CookieAddress.isHost(domain), isHostOnly || domain.utf8.contains(UInt8(ascii: ".")),
@@ -141,23 +139,23 @@ extension CookieFile.Record {
 }
 
 extension CookieJar {
-    /// Why the file of a ``CookieJar`` can't be read or written.
+    /// The reason why the file of a ``CookieJar`` can't be read or written.
     public struct FileError: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
-        /// What went wrong.
+        /// The kind of error.
         public enum Code: String, Sendable, Hashable {
             /// The file, or the folder that it is to be in, can't be read.
             case unreadable
-            /// What stands in the file is none of ours, or not whole.
+            /// The file isn't a cookie file, or is incomplete.
             case damaged
             /// The file can't be written.
             case unwritable
         }
 
-        /// What went wrong.
+        /// The kind of error.
         public let code: Code
         /// The file.
         public let file: URL
-        /// What the system says, or what is wrong with the content; nothing of the content itself.
+        /// The system's message, or the problem with the content; never the content itself.
         public let reason: String
 
         /// Makes the error.
@@ -172,7 +170,7 @@ extension CookieJar {
             "the file of cookies “\(file.lastPathComponent)” is \(code.rawValue): \(reason)"
         }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 }

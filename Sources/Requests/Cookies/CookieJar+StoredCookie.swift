@@ -4,35 +4,35 @@
 import Foundation
 
 extension CookieJar {
-    /// A cookie as a ``CookieJar`` keeps it: what a server set, and whom it goes to, until when.
+    /// A cookie as a ``CookieJar`` stores it: the attributes that a server set, its scope and its expiry.
     public struct StoredCookie: Sendable, Hashable {
         /// The name.
         public let name: String
         /// The value, as it was sent.
         public let value: String
-        /// The host that the cookie goes to, or the domain, in lower case; an address in its usual form.
+        /// The host that receives the cookie, or the domain, in lower case; an address in its usual form.
         public let domain: String
-        /// Whether the cookie goes to that host alone, and not to those below it.
+        /// Whether only that host receives the cookie, and not its subdomains.
         public let isHostOnly: Bool
         /// The path below which the cookie counts.
         public let path: String
-        /// When the cookie was first set; a new value doesn't make it a new cookie.
+        /// The time at which the cookie was first set; a new value doesn't change it.
         public let created: Date
-        /// When the cookie ends; nil for a cookie of the session, which ends with the jar.
+        /// The time at which the cookie expires; `nil` for a session cookie, which ends with the jar.
         public let expires: Date?
-        /// Whether only TLS carries the cookie.
+        /// Whether the cookie is sent over TLS only.
         public let isSecure: Bool
-        /// Whether scripts aren't to see the cookie; it is kept for what shows cookies to them, and means nothing here.
+        /// Whether the cookie is hidden from scripts; stored for programs that have scripts, and not used here.
         public let isHTTPOnly: Bool
-        /// Whether requests from other sites were to take it along.
+        /// Whether requests from other sites include it.
         ///
-        /// There are no sites here, and so it means nothing.
+        /// It isn't used here, since requests have no sites.
         public let sameSite: SetCookie.SameSite?
 
         /// The cookie as it is sent back.
         public var cookie: Cookie { Cookie(name, value) }
 
-        /// What makes two cookies the same: a new one takes the place of the old.
+        /// The identity of a cookie: a new one replaces an old one with the same identity.
         struct ID: Sendable, Hashable {
             let name: String
             let path: String
@@ -41,21 +41,21 @@ extension CookieJar {
 
         var id: ID { ID(name: name, path: path, isHostOnly: isHostOnly) }
 
-        /// Whether the cookie has ended.
+        /// Whether the cookie has expired.
         func hasEnded(at now: Date) -> Bool {
             expires.map { $0 <= now } ?? false
         }
 
-        /// Whether a request to an address takes the cookie along (RFC 6265, 5.4).
+        /// Whether a request to an address includes the cookie (RFC 6265, 5.4).
         func goes(to address: CookieAddress) -> Bool {
             (domain == address.host || !isHostOnly && address.isBelow(domain))
                 && address.path.isPath(below: path)
                 && (!isSecure || address.isSecure)
         }
 
-        /// Whether a server could take the cookie, set over an open connection, for one that only TLS carries.
+        /// Whether this cookie, set over an unencrypted connection, could be taken for one that is sent over TLS only.
         ///
-        /// Whoever listens in on `http` could otherwise log a person in as somebody else (RFC 6265bis, 5.7).
+        /// An attacker on `http` could otherwise log a user in under another account (RFC 6265bis, 5.7).
         func shadows(_ other: CookieJar.StoredCookie) -> Bool {
             other.isSecure && name == other.name
                 && (domain == other.domain || domain.isSubdomain(of: other.domain)
@@ -63,7 +63,7 @@ extension CookieJar {
                 && path.isPath(below: other.path)
         }
 
-        /// The cookie with the time of the one whose place it takes.
+        /// The cookie with the creation time of the one that it replaces.
         func replacing(_ old: CookieJar.StoredCookie) -> CookieJar.StoredCookie {
             CookieJar.StoredCookie(
                 name: name,
@@ -82,10 +82,10 @@ extension CookieJar {
 }
 
 extension CookieJar.StoredCookie: CustomStringConvertible, CustomReflectable {
-    /// The name, and where it goes; the value may be a secret, and is left out.
+    /// The name and the scope; the value may be a secret, and is left out.
     public var description: String { "\(cookie) for \(isHostOnly ? "" : "*.")\(domain)\(path.shortened())" }
 
-    /// What a debugger shows: everything but the value.
+    /// A mirror without the value, for debuggers.
     public var customMirror: Mirror {
         Mirror(
             self,
@@ -99,9 +99,9 @@ extension CookieJar.StoredCookie: CustomStringConvertible, CustomReflectable {
 }
 
 extension [CookieJar.StoredCookie] {
-    /// The cookies that one request sends of those that it could: as many, in their order, as servers take.
+    /// The cookies that one request sends: in their order, up to the size that servers accept.
     ///
-    /// A neighbour in the domain could otherwise set so many that the server refuses every request.
+    /// A neighbour in the domain could otherwise set enough cookies to make the server refuse every request.
     func fitting() -> ArraySlice<CookieJar.StoredCookie> {
         var rest = CookieStore.largestField
         return prefix { cookie in
@@ -114,10 +114,10 @@ extension [CookieJar.StoredCookie] {
 // MARK: - Rules
 
 extension CookieJar.StoredCookie {
-    /// Takes what a host says of a cookie, as far as it may say it (RFC 6265, 5.3, and its successor's prefixes).
+    /// Makes a stored cookie of a host's cookie, if the host may set it (RFC 6265, 5.3, and its successor's prefixes).
     ///
-    /// - Throws: ``SetCookie/Rejection`` for a cookie that isn't kept. One that has ended is none of these: it ends an older
-    ///   one.
+    /// - Throws: ``SetCookie/Rejection`` for a cookie that isn't stored. An expired cookie isn't an error: it removes an
+    ///   older one.
     init(_ cookie: SetCookie, from address: CookieAddress, at now: Date) throws(SetCookie.Rejection) {
         let name = cookie.name
         guard cookie.cookie.isWhole else {
@@ -146,7 +146,7 @@ extension CookieJar.StoredCookie {
         )
     }
 
-    /// Whom a cookie may go to.
+    /// The domain that may receive a cookie.
     private static func domain(
         of cookie: SetCookie,
         from address: CookieAddress
@@ -170,7 +170,7 @@ extension CookieJar.StoredCookie {
 }
 
 extension SetCookie {
-    /// The path, where there is one that counts.
+    /// The path, if it is valid.
     fileprivate var usablePath: String? {
         guard let path, path.utf8.first == UInt8(ascii: "/"), path.utf8.count <= 1024, path.isFieldValue,
             !path.utf8.contains(UInt8(ascii: ";"))
@@ -178,7 +178,7 @@ extension SetCookie {
         return path
     }
 
-    /// What the name promises and the attributes don't keep: a server that sees the name relies on it.
+    /// The violation of a name prefix by the attributes: a server that sees the name relies on them.
     fileprivate var breaksPromise: String? {
         let name = name.lowercasedASCII.utf8
         if name.starts(with: "__secure-".utf8) {

@@ -3,31 +3,31 @@
 
 import Foundation
 
-/// Cookies in memory, or in a file, of one client and nobody else.
+/// The cookies of one client, in memory or in a file.
 ///
 /// ```swift
 /// let jar = CookieJar()
 /// let kept = try CookieJar(file: folder.appending(path: "cookies.json"))
 /// ```
 ///
-/// A host sets cookies for itself, and for the domains above it up to the first public suffix: no cookie is kept for all of
-/// `com`, `co.uk` or `github.io`. Which domains those are, the system's list says (`/usr/share/publicsuffix`), where a
-/// Linux distribution has one; elsewhere, on Apple platforms too, a short list of the most common ones. Servers that must
-/// not depend on that protect themselves with names that begin with `__Host-`, which are honoured.
+/// A host sets cookies for itself, and for the domains above it up to the first public suffix: no cookie is stored for
+/// all of `com`, `co.uk` or `github.io`. The suffixes come from the system's list (`/usr/share/publicsuffix`) if a
+/// Linux distribution has one; otherwise, also on Apple platforms, from a short list of the most common ones. Servers
+/// that must not depend on that use names that begin with `__Host-`, which are supported.
 ///
-/// What is kept is bounded, whatever servers send: 4,096 bytes a cookie, 50 cookies a domain and 3,000 in all, where
-/// those go first that aren't `Secure`, and of those the ones that weren't needed for longest; 400 days, unless a cookie is set anew. A request takes along 16 KiB of
-/// them. Over `http`, which includes `http://localhost`, a server neither gets nor sets nor replaces a cookie that is
-/// `Secure`.
+/// The storage is bounded: 4,096 bytes a cookie, 50 cookies a domain and 3,000 in all. Cookies that aren't `Secure` are
+/// evicted first, and of those the least recently used ones. A cookie expires after 400 days, unless it is set again. A
+/// request includes at most 16 KiB of cookies. Over `http`, which includes `http://localhost`, a server can't receive,
+/// set or replace a `Secure` cookie.
 ///
-/// Every method is safe on any thread. Reading never waits for the disk.
+/// Every method is safe from any thread. Reading never waits for the disk.
 ///
-/// - Complexity: Cookies for an address are found in O(d + m log m), d being the cookies of its own domains, and m those
-///   that match; an address has few of either.
+/// - Complexity: Cookies for an address are found in O(d + m log m), with d cookies of its own domains, and m matching
+///   ones; both numbers are small.
 public final class CookieJar: CookieStorage {
     private struct State: Sendable {
         var store = CookieStore()
-        /// The revision that the file has.
+        /// The revision that was written to the file.
         var savedRevision = 0
         var isSaveDue = false
     }
@@ -35,12 +35,12 @@ public final class CookieJar: CookieStorage {
     private let state: Locked<State>
     private let now: @Sendable () -> Date
     private let file: CookieFile?
-    // Serial: what is newer is written later.
+    // Serial: newer revisions are written later.
     private let disk = DispatchQueue(label: "Requests.CookieJar", qos: .utility)
 
     /// Makes a jar in memory.
     ///
-    /// - Parameter now: The present, by which cookies end.
+    /// - Parameter now: Returns the present time, for the expiry of cookies.
     public init(now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         file = nil
@@ -49,16 +49,16 @@ public final class CookieJar: CookieStorage {
 
     /// Makes a jar with the cookies of a file, which it keeps up to date.
     ///
-    /// The file is written in the background after each change, readable for its owner only; the values stand in it as
-    /// they are. Cookies of the session, which a server sets without an end, aren't in it. A write replaces the file as
-    /// a whole, so it is never half there. Several jars, or processes, may therefore share a file, but don't hear of one
-    /// another: what is written last is what counts.
+    /// The file is written in the background after each change, readable for its owner only; the values are
+    /// unencrypted. Session cookies, which a server sets without an expiry, aren't written. A write replaces the whole
+    /// file, so it is never incomplete. Several jars, or processes, may therefore share a file, but don't see each
+    /// other's changes: the last write counts.
     ///
     /// - Parameters:
-    ///   - file: The file, in a folder that exists; there need not be one yet.
-    ///   - now: The present, by which cookies end.
-    /// - Throws: ``CookieJar/FileError`` where there is a file that can't be read or is damaged. It is left as it is; to
-    ///   begin anew, remove it. That there is none isn't an error.
+    ///   - file: The file, in an existing folder; it needn't exist yet.
+    ///   - now: Returns the present time, for the expiry of cookies.
+    /// - Throws: ``CookieJar/FileError`` if there is a file that can't be read or is damaged. The file is left unchanged;
+    ///   to start over, remove it. A missing file isn't an error.
     public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(CookieJar.FileError) {
         self.now = now
         self.file = CookieFile(url: file)
@@ -75,13 +75,13 @@ public final class CookieJar: CookieStorage {
 
     /// The cookies for a request to this address, those of longer paths first, then the older ones (RFC 6265, 5.4).
     public func cookies(for url: URL) -> [Cookie] {
-        // Most jars are empty, and most requests are of clients with such a one: an address costs more than a look.
+        // Most jars are empty: parsing an address costs more than this check.
         guard !state.withLock({ $0.store.isEmpty }), let address = CookieAddress(url) else { return [] }
         let now = now()
         return state.withLock { $0.store.cookies(for: address, at: now) }.map(\.cookie)
     }
 
-    /// Keeps the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
+    /// Stores the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
     public func store(_ cookies: [SetCookie], from url: URL) {
         guard let address = CookieAddress(url) else { return }
         let now = now()
@@ -91,10 +91,10 @@ public final class CookieJar: CookieStorage {
         }
     }
 
-    /// Keeps a cookie as if a response from this address had set it.
+    /// Stores a cookie as if a response from this address had set it.
     ///
-    /// - Throws: ``SetCookie/Rejection`` for a cookie that the address can't set; ``store(_:from:)`` passes over it. One that
-    ///   has ended isn't an error, and ends the one in whose place it would be.
+    /// - Throws: ``SetCookie/Rejection`` for a cookie that the address can't set; ``store(_:from:)`` skips it. An expired
+    ///   cookie isn't an error, and removes the one that it would replace.
     public func set(_ cookie: SetCookie, for url: URL) throws(SetCookie.Rejection) {
         guard let address = CookieAddress(url) else {
             throw SetCookie.Rejection(cookie.name, "is for an address without a host that could have cookies")
@@ -109,9 +109,9 @@ public final class CookieJar: CookieStorage {
         try outcome.get()
     }
 
-    /// Removes the cookies that a closure picks.
+    /// Removes the cookies that a closure selects.
     ///
-    /// One that is set anew in the meantime stays.
+    /// A cookie that is set again in the meantime stays.
     public func remove(where isUnwanted: (CookieJar.StoredCookie) throws -> Bool) rethrows {
         let unwanted = try cookies.filter(isUnwanted)
         change { $0.remove(unwanted) }
@@ -122,12 +122,12 @@ public final class CookieJar: CookieStorage {
         change { $0.removeAll() }
     }
 
-    /// Writes what has changed to the file now, and waits for it; of a jar in memory, nothing.
+    /// Writes changes to the file now, and waits for it; does nothing for a jar in memory.
     ///
-    /// A jar writes by itself soon after each change. Call this before the program ends, or to learn why the file can't
-    /// be written: in the background that is no error, and tried again with the next change.
+    /// A jar writes automatically soon after each change. Call this before the program ends, or to learn why the file
+    /// can't be written: in the background that is no error, and is retried with the next change.
     ///
-    /// - Throws: ``CookieJar/FileError`` where the file can't be written.
+    /// - Throws: ``CookieJar/FileError`` if the file can't be written.
     public func save() throws(CookieJar.FileError) {
         try disk.sync { write() }.get()
     }
@@ -145,7 +145,7 @@ public final class CookieJar: CookieStorage {
         return outcome
     }
 
-    /// Writes the newest cookies; on the queue of the disk.
+    /// Writes the newest cookies; called on the queue of the disk.
     private func write() -> Result<Void, CookieJar.FileError> {
         let (store, savedRevision) = state.withLock { state in
             state.isSaveDue = false
@@ -160,7 +160,7 @@ public final class CookieJar: CookieStorage {
     }
 }
 
-/// Adds the cookies for an address, and stores those of each response as soon as its head is there.
+/// Adds the cookies for an address, and stores those of each response as soon as its head arrives.
 struct CookieLink: Interceptor {
     let cookies: any CookieStorage
 
@@ -176,8 +176,8 @@ struct CookieLink: Interceptor {
 }
 
 extension HTTPRequest {
-    /// The request with the cookies for its address beside those that it has, which take precedence over any of the same
-    /// name; nil if there are none.
+    /// The request with the cookies for its address added to its own, which take precedence over others of the same
+    /// name; `nil` if no cookie is added.
     fileprivate func addingCookies(of storage: any CookieStorage) -> HTTPRequest? {
         guard let field = storage.field(for: url) else { return nil }
         var request = self

@@ -3,41 +3,42 @@
 
 import Foundation
 
-/// Where cookies are kept between requests.
+/// The storage of cookies between requests.
 ///
-/// **Choose.** A ``CookieJar`` in memory is right for nearly everyone: private to its client, and gone with it. One with
-/// a file keeps people logged in until the next start. A ``FoundationCookieStorage`` shares the cookies of a
-/// `URLSession` or of a web view.
+/// **Choose.** A ``CookieJar`` in memory is right for nearly every application: private to its client, and deallocated
+/// with it. One with a file keeps users logged in until the next start. A ``FoundationCookieStorage`` shares the
+/// cookies of a `URLSession` or of a web view.
 ///
-/// **Implement** it to keep cookies elsewhere, such as in a keychain. Both methods are called for every response and
-/// every request, redirects included, on any thread and by several at once; so they don't wait for anything.
-/// ``store(_:from:)`` is told what a server says, and has to doubt it: RFC 6265, 5.3 lists what has to be asked before a
-/// `Domain` or a `Secure` is believed.
+/// **Implement** it to store cookies elsewhere, such as in a keychain. Both methods are called for every response and
+/// every request, redirects included, on any thread and by several at once, so they must not block. ``store(_:from:)``
+/// receives the server's attributes, and has to check them: RFC 6265, 5.3 lists the conditions for accepting a `Domain`
+/// or a `Secure`.
 ///
-/// **Test** an implementation with the two hosts that must not hear of each other: what `a.example.com` sets without a
-/// `Domain` isn't sent to `b.example.com`, nor to `example.com`, and what `https` sets as `Secure` isn't sent over
+/// **Test** an implementation with two hosts that must be isolated: a cookie that `a.example.com` sets without a
+/// `Domain` isn't sent to `b.example.com`, nor to `example.com`, and one that `https` sets as `Secure` isn't sent over
 /// `http`.
 public protocol CookieStorage: AnyObject, Sendable {
     /// The cookies for a request to this address, in the order in which they are sent: those of longer paths first, then
     /// the older ones (RFC 6265, 5.4).
     func cookies(for url: URL) -> [Cookie]
 
-    /// Keeps the cookies of a response from this address, as far as its host may set them; refuses the rest in silence,
-    /// since a bad cookie is no reason for a response to fail.
+    /// Stores the cookies of a response from this address, as far as its host may set them.
+    ///
+    /// It ignores the rest, since an invalid cookie is no reason for a response to fail.
     func store(_ cookies: [SetCookie], from url: URL)
 }
 
 extension CookieStorage {
-    /// The field with the cookies for a request to this address; nil where there are none.
+    /// The field with the cookies for a request to this address; `nil` without cookies.
     ///
-    /// Servers set names that are no tokens, such as `cart[id]`, and expect them back, so only what would end a cookie
-    /// or the field early is left out.
+    /// Servers set names that aren't tokens, such as `cart[id]`, and expect them back. Only cookies that would end a
+    /// cookie or the field early are left out.
     package func field(for url: URL) -> HTTPField? {
         let cookies = cookies(for: url).filter(\.isWhole)
         return cookies.isEmpty ? nil : HTTPField(.cookie, cookies.map(\.rawValue).joined(separator: "; "))
     }
 
-    /// Keeps what a response sets.
+    /// Stores the cookies that a response sets.
     package func store(_ head: HTTPResponseHead, from url: URL) {
         let cookies = head[values: .setCookie].compactMap { SetCookie(parsing: $0) }
         if !cookies.isEmpty { store(cookies, from: url) }
@@ -45,7 +46,7 @@ extension CookieStorage {
 }
 
 extension Cookie {
-    /// Whether a server reads the cookie as it was meant: no separator and no control character where none may be.
+    /// Whether a server reads the cookie correctly: it has no separator and no control character where none is allowed.
     var isWhole: Bool {
         !name.isEmpty && name.isFieldValue && value.isFieldValue
             && !name.utf8.contains { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "=") }
@@ -55,11 +56,12 @@ extension Cookie {
 }
 
 extension SetCookie {
-    /// Why a cookie isn't kept: which one, and what is wrong with it.
+    /// The reason why a cookie isn't stored, with its name.
     public struct Rejection: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-        /// The beginning of the cookie's name, with control characters escaped; its value may be a secret, and isn't here.
+        /// The beginning of the cookie's name, with control characters escaped; its value may be a secret, and isn't
+        /// included.
         public let name: String
-        /// What is wrong with it.
+        /// The reason.
         public let reason: String
 
         /// Makes the error; the name is shortened here.
@@ -71,41 +73,41 @@ extension SetCookie {
         /// The error, in a sentence.
         public var description: String { "the cookie “\(name)” \(reason)" }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 }
 
-/// The cookies of an `HTTPCookieStorage`, such as those that a `URLSession` or a web view has too.
+/// The cookies of an `HTTPCookieStorage`, which may be shared with a `URLSession` or a web view.
 ///
 /// ```swift
 /// let cookies = FoundationCookieStorage(.shared)
 /// ```
 ///
-/// `HTTPCookieStorage.shared` is shared with everything in the process, and kept on disk; a ``CookieJar`` is neither,
-/// and the better choice unless that is the point. The rules are those of the jar: what a response may set, and what a
-/// request gets, is asked here as well, since on Linux the storage itself looks neither at paths nor at `Secure`. How
-/// many cookies there may be is the storage's own matter.
+/// `HTTPCookieStorage.shared` is shared with everything in the process, and stored on disk; unless you need that, a
+/// ``CookieJar`` is the better choice. The rules are those of the jar: the cookies that a response sets and a request
+/// gets are checked here as well, since on Linux the storage itself checks neither paths nor `Secure`. The number of
+/// cookies is limited by the storage itself.
 ///
-/// Its `cookieAcceptPolicy` is kept to as far as it can be: with `never` nothing is stored. There is no main document in
-/// which cookies could be foreign, so `onlyFromMainDocumentDomain` stores all.
+/// Its `cookieAcceptPolicy` is respected as far as possible: with `never` nothing is stored. There is no main document
+/// that could make cookies foreign, so `onlyFromMainDocumentDomain` stores all.
 public final class FoundationCookieStorage: CookieStorage {
     private let storage: HTTPCookieStorage
     private let keepsNone: Bool
     private let now: @Sendable () -> Date
 
-    /// Takes the cookies of a storage.
+    /// Uses the cookies of a storage.
     ///
     /// - Parameters:
     ///   - storage: The storage, which isn't copied.
-    ///   - now: The present, by which cookies end.
+    ///   - now: Returns the present time, for the expiry of cookies.
     public init(_ storage: HTTPCookieStorage, now: @escaping @Sendable () -> Date = { Date() }) {
         self.storage = storage
         self.now = now
         keepsNone = false
     }
 
-    /// Takes the cookies of a session; nil where it has none, and keeps none.
+    /// Uses the cookies of a session; `nil` if it has no storage, or stores none.
     package init?(of configuration: URLSessionConfiguration) {
         guard let storage = configuration.httpCookieStorage else { return nil }
         self.storage = storage
@@ -128,9 +130,9 @@ public final class FoundationCookieStorage: CookieStorage {
             .map(\.cookie)
     }
 
-    /// Keeps the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
+    /// Stores the cookies of a response from this address, as far as its host may set them (RFC 6265, 5.3).
     ///
-    /// - Complexity: O(n) in what the storage holds, over `http` for each of the cookies.
+    /// - Complexity: O(n) in the cookies of the storage, over `http` for each of the cookies.
     public func store(_ cookies: [SetCookie], from url: URL) {
         guard !keepsNone, storage.cookieAcceptPolicy != .never, let address = CookieAddress(url) else { return }
         let now = now()
@@ -185,9 +187,9 @@ extension HTTPCookie {
             .domain: cookie.isHostOnly ? cookie.domain : ".\(cookie.domain)",
         ]
         if cookie.isSecure { properties[.secure] = "TRUE" }
-        // Names that Foundation reads and prints itself, and has no constants for on every platform.
+        // Names that Foundation reads and prints itself, without constants on every platform.
         if cookie.isHTTPOnly { properties[HTTPCookiePropertyKey("HttpOnly")] = "TRUE" }
-        // Foundation has a name for these two only.
+        // Foundation has names for these two values only.
         if let sameSite = cookie.sameSite, [.lax, .strict].contains(sameSite) {
             properties[HTTPCookiePropertyKey("SameSite")] = sameSite.rawValue.lowercasedASCII
         }
@@ -195,7 +197,7 @@ extension HTTPCookie {
         self.init(properties: properties)
     }
 
-    /// When the cookie was made, which Foundation says in no other way.
+    /// The creation time of the cookie, which Foundation provides in no other way.
     fileprivate var created: Date {
         let seconds = properties?[HTTPCookiePropertyKey("Created")] as? Double
         return seconds.map(Date.init(timeIntervalSinceReferenceDate:)) ?? .distantPast
@@ -203,6 +205,6 @@ extension HTTPCookie {
 }
 
 extension FoundationCookieStorage: CustomReflectable {
-    /// A mirror of nothing: Foundation shows the values of cookies.
+    /// An empty mirror: Foundation's own would show the values of cookies.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }

@@ -3,39 +3,39 @@
 
 import Foundation
 
-/// The cookies of a jar, by their domains, and how many of them there may be.
+/// The cookies of a jar, by their domains, with limits on their number.
 ///
-/// Looking up costs what a host's own domains hold, and not what the jar does.
+/// The cost of a look-up depends on the cookies of a host's own domains, not on those of the jar.
 struct CookieStore: Sendable {
-    /// Bytes of the name and the value of one cookie (RFC 6265, 6.1).
+    /// The maximum bytes of the name and the value of one cookie (RFC 6265, 6.1).
     static let largestCookie = 4096
-    /// Cookies of one domain.
+    /// The maximum number of cookies of one domain.
     static let mostInDomain = 50
-    /// Cookies in all.
+    /// The maximum number of cookies.
     static let most = 3000
-    /// Bytes of the cookies that one request sends.
+    /// The maximum bytes of the cookies that one request sends.
     static let largestField = 16_384
-    /// The seconds after which every cookie ends, if it isn't set anew: those of 400 days (RFC 6265bis, 5.5).
+    /// The maximum lifetime of a cookie, unless it is set again: 400 days, in seconds (RFC 6265bis, 5.5).
     static let longestLife: TimeInterval = 400 * 86_400
 
     private struct Entry: Sendable {
         var cookie: CookieJar.StoredCookie
-        /// Which one was there first: two may have come in the same moment.
+        /// The order of creation: two may have the same time.
         let order: Int
-        /// Which one was needed last.
+        /// The order of the last use.
         var use: Int
     }
 
     private typealias Domain = [CookieJar.StoredCookie.ID: Entry]
 
     private var domains: [String: Domain] = [:]
-    /// How many secure cookies of a name each domain has: those that an open connection must not shadow.
+    /// The number of secure cookies of each name in each domain: an unencrypted connection must not shadow them.
     private var secureDomains: [String: [String: Int]] = [:]
     private var ticks = 0
-    /// How many cookies there are.
+    /// The number of cookies.
     private(set) var count = 0
     var isEmpty: Bool { count == 0 }
-    /// How often something changed that outlives the session.
+    /// The number of changes that outlive the session.
     private(set) var revision = 0
 
     /// The cookies, older ones first.
@@ -63,9 +63,9 @@ struct CookieStore: Sendable {
         return Array(cookies)
     }
 
-    /// Keeps a cookie, or ends that of the same name, domain and path, if the cookie has ended.
+    /// Stores a cookie; an expired one removes that of the same name, domain and path.
     ///
-    /// - Throws: ``SetCookie/Rejection`` for one over an open connection that a server could take for one over TLS.
+    /// - Throws: ``SetCookie/Rejection`` for one over an unencrypted connection that a server could take for one over TLS.
     mutating func insert(_ cookie: CookieJar.StoredCookie, isSecure: Bool, at now: Date) throws(SetCookie.Rejection) {
         guard isSecure || !shadowsSecureOne(cookie) else {
             throw SetCookie.Rejection(cookie.name, "would take the place of one for TLS only, and was set without")
@@ -80,7 +80,7 @@ struct CookieStore: Sendable {
         if count > Self.most { evict(at: now) }
     }
 
-    /// Removes these cookies, where they haven't been set anew.
+    /// Removes these cookies, unless they have been set again.
     mutating func remove(_ cookies: [CookieJar.StoredCookie]) {
         for cookie in cookies where domains[cookie.domain]?[cookie.id]?.cookie == cookie { remove(cookie) }
     }
@@ -141,7 +141,7 @@ struct CookieStore: Sendable {
 }
 
 extension CookieStore {
-    /// What is kept of a cookie that outlives the session.
+    /// The stored form of a cookie that outlives the session.
     struct Kept: Sendable, Equatable {
         let cookie: CookieJar.StoredCookie
         /// Which one was needed last.

@@ -5,9 +5,9 @@ import Foundation
 
 /// An operation that ends when its work does, rather than when `main` returns.
 ///
-/// The library's operations are all of this kind. It adds to `Operation` what that asks of asynchronous subclasses and
-/// is easily got wrong: one locked state machine, notifications outside the lock, an end that comes exactly once and
-/// never before the queue has started the operation, and links to dependencies that go when the operation is over.
+/// The library's operations are all of this kind. It implements the parts of an asynchronous `Operation` that are hard
+/// to get right: one locked state machine, notifications outside the lock, an end that comes exactly once and never
+/// before the queue has started the operation, and dependencies that are released when the operation is over.
 ///
 /// To write one, override ``execute()``, and call ``finish()`` when the work is done, from any thread:
 ///
@@ -19,21 +19,21 @@ import Foundation
 /// }
 /// ```
 ///
-/// A cancel ends such an operation at once, and frees its place in the queue, while work that it has begun may still
-/// run. Where that matters, override ``cancel()`` to stop the work, and call `super`.
+/// A cancellation ends such an operation at once, and frees its place in the queue, while its work may still run. If
+/// that matters, override ``cancel()`` to stop the work, and call `super`.
 ///
-/// `completionBlock` is never used by the library: it is yours.
-// Sendable: Operation demands that it be restated; what is added here is one lock.
+/// The library never uses `completionBlock`: it is yours.
+// Sendable: Operation requires restating it; the only addition here is one lock.
 open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Sendable {
     final let core = Locked(OperationState())
 
-    // Foundation keeps those that depend on an operation as pointers, and follows them when it finishes. One that is
-    // deallocated without having run has to take its own away.
+    // Foundation keeps pointers to the dependents of an operation, and follows them when it finishes. An operation that
+    // is deallocated without having run has to remove its own.
     deinit {
         if core.withLock({ $0.links.hasDependencies }) { dropLinks() }
     }
 
-    // MARK: The state, as Operation wants to see it
+    // MARK: The state, for Operation
 
     /// Always true.
     public final override var isAsynchronous: Bool { true }
@@ -46,7 +46,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Starts the operation; called by its queue.
     ///
-    /// A cancelled operation finishes here without having executed. A second start is ignored.
+    /// A cancelled operation finishes here without executing. A second start is ignored.
     public final override func start() {
         willChangeValue(forKey: Self.isExecutingKey)
         let action = transition(.start)
@@ -56,12 +56,12 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Cancels the operation.
     ///
-    /// Cancelling is a settlement as any other: the first one wins. An operation that has its result already keeps it.
-    /// One that waits in its queue has its result, and its completions enqueued, when this returns, but stays in the
-    /// queue until that starts it. Safe from any thread and at any time, also more than once.
+    /// The first settlement of an operation wins, and a cancellation is one. An operation that already has its result
+    /// keeps it. One that waits in its queue has its result, and its completions enqueued, when this returns, but stays
+    /// in the queue until that starts it. Safe from any thread and at any time, also repeatedly.
     open override func cancel() {
         // The settlement comes first: when `super` marks the operation ready, its queue may start it at once, and must
-        // find it settled. The delivery comes last, so that whoever sees the result sees `isCancelled` too.
+        // find it settled. The delivery comes last, so that an observer of the result also sees `isCancelled`.
         let action = transition(.settle)
         super.cancel()
         if action == .deliver { deliver(makeCancellationResult()) }
@@ -69,10 +69,11 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     // MARK: For debugging
 
-    /// What `dump` shows: the name, and how far the operation is.
+    /// A mirror of the name and the state, for `dump`.
     ///
-    /// There is nothing more, as Foundation's part of an operation has pointers to others that may be gone: on Linux, following
-    /// them ends the process. A subclass that overrides this must not show the ancestors' children either.
+    /// It has nothing else, since Foundation's part of an operation has pointers to others that may be deallocated: on
+    /// Linux, following them ends the process. A subclass that overrides this must not show the ancestors' children
+    /// either.
     open var customMirror: Mirror {
         Mirror(
             self,
@@ -87,7 +88,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     // MARK: For subclasses
 
-    /// Does the work, and sees to it that ``finish()`` is called at its end.
+    /// Does the work, and ensures that ``finish()`` is called at its end.
     ///
     /// The base class finishes at once.
     open func execute() {
@@ -101,7 +102,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         settle { makeCancellationResult() }
     }
 
-    /// Settles the operation, if nothing has settled it before, with a result that is made outside of the lock.
+    /// Settles the operation, unless it is already settled, with a result that is made outside of the lock.
     @discardableResult
     final func settle(_ makeResult: () -> OperationState.AnyResult?) -> Bool {
         guard transition(.settle) == .deliver else { return false }
@@ -109,12 +110,12 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         return true
     }
 
-    /// Moves the lifecycle on, and does what that asks for.
+    /// Passes an input to the lifecycle, and performs the resulting action.
     final func advance(_ input: OperationLifecycle.Input) {
         perform(transition(input))
     }
 
-    /// Moves the lifecycle on, and leaves what that asks for to the caller.
+    /// Passes an input to the lifecycle, and returns the resulting action.
     final func transition(_ input: OperationLifecycle.Input) -> OperationLifecycle.Action {
         core.withLock { $0.lifecycle.handle(input) }
     }
@@ -122,18 +123,19 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Makes the result of an operation that is cancelled, or ended without one; the base class has no results.
     func makeCancellationResult() -> OperationState.AnyResult? { nil }
 
-    /// What comes between the result and the completions; called once.
+    /// Called once between storing the result and enqueuing the completions.
     func willTell(_ settled: SettledOperation) {}
 
-    /// Releases what the work held, when the completions are enqueued; called once.
+    /// Releases the resources of the work, after the completions are enqueued; called once.
     func didTell(_ settled: SettledOperation) {}
 
-    /// Ends the turn of an operation that has its result before its start, as there is nothing left that it would do.
+    /// Leaves the lines of its categories, for an operation that has its result before its start, since it has nothing
+    /// left to do.
     func didSettleUnstarted() {
         core.withLock { $0.links.place }?.leave()
     }
 
-    /// Does what the lifecycle asks for.
+    /// Performs an action of the lifecycle.
     private func perform(_ action: OperationLifecycle.Action) {
         switch action {
         case .announce: advance(.announced)
@@ -143,7 +145,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         }
     }
 
-    /// Keeps the result, tells it, releases what the work held, and finishes if nothing else has to come first.
+    /// Stores the result, notifies observers, releases the resources of the work, and finishes unless something else
+    /// has to come first.
     private func deliver(_ result: OperationState.AnyResult?) {
         let (settled, observers) = core.withLock { $0.settle(with: result) }
         willTell(settled)
@@ -173,7 +176,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         if hasLinks { dropLinks() }
     }
 
-    // Strings rather than key paths, which swift-corelibs-foundation compares slowly, and only then turns into these.
+    // Strings rather than key paths, which swift-corelibs-foundation first compares slowly, and then converts to
+    // strings.
     private static let isExecutingKey = "isExecuting"
     private static let isFinishedKey = "isFinished"
 
@@ -181,26 +185,25 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Makes the operation wait for another.
     ///
-    /// A dependency that would make the operation wait for itself isn't added; the operation is settled instead, with
-    /// an error of code `dependencyCycle` that names the way, where it has a result. Found without recursion; for an
-    /// operation that nothing depends on yet, without walking again what earlier calls have verified. What can't be seen
-    /// are links that are added to plain operations after this call, and those that another thread is adding at this
-    /// moment.
+    /// A dependency that would make the operation wait for itself isn't added; instead, the operation is settled. If
+    /// its kind has a result, that is an error of code `dependencyCycle` that names the path. The search uses no
+    /// recursion; if no operation depends on this one yet, it skips what earlier calls have verified. It can't see
+    /// links that are added to plain operations after this call, and those that another thread is just adding.
     ///
-    /// - Complexity: O(1) for an operation that nothing depends on yet, else O(n) in what `operation` depends on.
+    /// - Complexity: O(1) for an operation without dependents, else O(n) in the dependencies of `operation`.
     open override func addDependency(_ operation: Operation) {
         if let error = cycle(through: operation) { return refuse(error) }
         addVerifiedDependency(operation)
-        // Its turn in a line comes when all that it depends on is finished.
+        // Its turn in a line comes when all its dependencies are finished.
         core.withLock { $0.links.place }?.delay(behind: operation)
     }
 
-    /// The error of an operation that would wait for itself if it depended on another; nil if it may depend on it.
+    /// The error for an operation that would wait for itself if it depended on another; `nil` if it may depend on it.
     final func cycle(
         through operation: Operation,
         sparing isVerified: (Operation) -> Bool = { _ in false }
     ) -> RequestError? {
-        // Others wait for one in a line without depending on it.
+        // Others may wait for an operation in a line without depending on it.
         let isDependedUpon = core.withLock { $0.links.isDependedUpon || $0.links.place != nil }
         let walk = DependencyWalk(
             from: [operation],
@@ -213,12 +216,12 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         return nil
     }
 
-    /// Whether anything depends on the operation, as far as is known.
+    /// Whether other operations depend on this one, as far as is known.
     final var isDependedUpon: Bool { core.withLock { $0.links.isDependedUpon } }
 
-    /// Makes the operation wait for another, of which it is known that it doesn't wait for this one.
+    /// Makes the operation wait for another that is known not to wait for this one.
     final func addVerifiedDependency(_ operation: Operation) {
-        guard !isFinished else { return }  // Nothing waits here any more, and nothing would drop the link.
+        guard !isFinished else { return }  // It doesn't wait any more, and the link would never be removed.
         core.withLock { $0.links.hasDependencies = true }
         super.addDependency(operation)
     }
@@ -228,17 +231,17 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         finish()
     }
 
-    /// The name of the type, as pictures and errors show it.
+    /// The name of the type, for graphs and errors.
     var shownType: String { String(describing: type(of: self)) }
 
-    /// The categories of which the operation has to be the only one that runs.
+    /// The categories of which only one operation may run at a time.
     var exclusivity: Set<ExclusiveCategory> { [] }
 
-    /// Releases the operations that this one waited for.
+    /// Releases the dependencies of this operation.
     ///
-    /// Otherwise every operation of a chain keeps the one before it alive, and releasing the last releases all,
-    /// each inside the other's deinitialiser, until the stack is full. It has to come after the end is announced:
-    /// before it, every removal would have the queue look for work, and removing an unfinished dependency strands the
+    /// Otherwise every operation of a chain would retain the one before it, and releasing the last would release all,
+    /// each inside the other's deinitialiser, until the stack overflows. It has to come after the end is announced:
+    /// before it, every removal would make the queue look for work, and removing an unfinished dependency strands the
     /// operation.
     private func dropLinks() {
         for dependency in dependencies.reversed() { removeDependency(dependency) }
@@ -246,10 +249,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 }
 
 extension Operation {
-    /// Has the queue that the operation was just added to look once more whether it is ready.
+    /// Makes the queue to which the operation was just added check again whether it is ready.
     ///
-    /// On Linux, a queue doesn't learn of the last dependency finishing while it takes an operation, and would leave that
-    /// until something else happens: for ever, if it is the last one.
+    /// On Linux, a queue doesn't notice that the last dependency finishes while it adds an operation. It would leave
+    /// the operation until something else happens: for ever, if it is the last one.
     final func remindQueue() {
         #if !canImport(Darwin)
         if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }
@@ -257,16 +260,16 @@ extension Operation {
     }
 }
 
-/// What an operation knows about its place in the graph.
+/// The relations of an operation in the graph.
 struct DependencyLinks: Sendable {
-    /// Whether anything may depend on the operation: only then can a new dependency close a cycle.
+    /// Whether other operations may depend on this one: only then can a new dependency close a cycle.
     var isDependedUpon = false
     /// Whether the operation depends on anything.
     var hasDependencies = false
-    /// Its place in the lines of categories that only one operation at a time may be of.
+    /// Its place in the lines of exclusive categories.
     var place: ExclusivePlace?
     /// The group that it is a member of.
     weak var group: AsynchronousOperation?
-    /// Whether a client has added it to an operation queue that others may use besides.
+    /// Whether a client has added it to an operation queue that others may also use.
     var isOfClient = false
 }

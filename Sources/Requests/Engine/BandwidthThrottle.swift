@@ -1,23 +1,23 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Has one transfer pause as its limiter wants it.
+/// Pauses one transfer when its limiter requires it.
 final class BandwidthThrottle: Sendable {
     private struct State: Sendable {
         var isWaiting = false
         var isOver = false
         var timer: DelayedAction?
-        /// How many bytes were sent so far, as the transport says it.
+        /// The number of bytes sent so far, as reported by the transport.
         var sent: Int64 = 0
 
-        /// Begins to wait; false where somebody waits already.
+        /// Begins to wait; `false` if the throttle already waits.
         mutating func wait() -> Bool {
             guard !isWaiting, !isOver else { return false }
             isWaiting = true
             return true
         }
 
-        /// How many of the bytes that were sent haven't been counted; none where the body is sent once more.
+        /// Returns how many of the sent bytes haven't been counted; zero if the body is sent again.
         mutating func note(sent count: Int64) -> Int {
             defer { sent = count }
             return Int(max(0, count - sent))
@@ -33,7 +33,7 @@ final class BandwidthThrottle: Sendable {
         self.flow = flow
     }
 
-    /// Counts what came or went in one event of the transfer.
+    /// Counts the bytes of one event of the transfer.
     func note(_ event: TransferEvent) {
         switch event {
         case .data(let data): take(data.count)
@@ -53,15 +53,15 @@ final class BandwidthThrottle: Sendable {
         wait(pause)
     }
 
-    /// Goes on after a while, unless others have taken what would make it good.
+    /// Resumes after a delay, unless other transfers have used the bandwidth meanwhile.
     private func wait(_ pause: Duration) {
         let timer = DelayedAction(after: pause, on: limiter.timing.clock) { [weak self] in
             guard let self else { return }
             if let pause = limiter.owed { return wait(pause) }
-            // In this order: who would hold it in between leaves that to the next who takes something.
+            // In this order: another thread that pauses in between leaves the check to the next chunk.
             flow.set(.bandwidth, false)
             state.withLock { $0.isWaiting = false }
-            // What was taken in between began no wait.
+            // Bytes that were taken in between began no wait.
             if let pause = limiter.owed { hold(for: pause) }
         }
         let isOver = state.withLock { state in

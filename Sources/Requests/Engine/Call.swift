@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// One request on its way, from the start of its operation to its result.
+/// One request, from the start of its operation to its result.
 ///
-/// Read ``run(for:_:)`` first: it is everything that happens to every request, in its order. An operation runs one call;
-/// whatever depends on the type of the request, the call asks its operation for.
+/// Read ``run(for:_:)`` first: it has all steps of every request, in their order. An operation runs one call; for
+/// everything that depends on the type of the request, the call asks its operation.
 ///
-/// A call is one task. It is cancelled when the operation has its result, by whatever: then nothing is sent any more, and
-/// what the task still does has no effect. A transfer that is under way at that moment keeps the operation from
+/// A call is one task. It is cancelled when the operation has its result, from whatever source: then nothing is sent
+/// any more, and the rest of the task has no effect. A transfer that is running at that moment keeps the operation from
 /// finishing until it has ended.
 final class Call: Sendable {
-    /// What is sent over.
+    /// The transport of the request.
     let transport: any HTTPTransport
-    /// What the request inherits.
+    /// The settings that the request inherits.
     let environment: RequestEnvironment
-    /// The work that the call is made for, if it is made on behalf of another.
+    /// The work on whose behalf the call is made, if there is one.
     let scope: CallScope?
     private let state: Locked<CallState>
 
@@ -32,16 +32,16 @@ final class Call: Sendable {
         state = Locked(CallState(feed: feed))
     }
 
-    // MARK: The way of a request
+    // MARK: The steps of a request
 
-    /// Runs the request: conditions, then attempts until one of them succeeds or there is to be no other.
+    /// Runs the request: conditions, then attempts until one succeeds or no other is allowed.
     ///
     /// The operation has its result when this returns, unless the consumer of a stream is still to make it.
     ///
     /// - Parameters:
-    ///   - operation: What knows the type of the request.
-    ///   - plan: What the request and its environment say.
-    ///   - seat: What lets the call share the transfers of equal ones; nil if it has its own.
+    ///   - operation: The operation, which knows the type of the request.
+    ///   - plan: The settings of the request and its environment.
+    ///   - seat: The seat that shares the transfers of equal calls; `nil` if it has its own.
     func run(for operation: any CallOperation, _ plan: CallPlan, seat: CoalescingSeat?) async {
         var attempt = CallAttempt(1, of: self, for: operation, plan, seat: seat)
         do throws(CallFailure) {
@@ -56,7 +56,7 @@ final class Call: Sendable {
                     let response = try attempt.judge(answer, to: request)
                     return try await operation.conclude(response, of: request, in: attempt)
                 } catch {
-                    // A call whose operation has its result decides nothing any more.
+                    // A call whose operation has its result makes no decisions any more.
                     guard !isOver else { return }
                     attempt = try await attempt.next(after: error, to: sent, mayTryAgain: operation.mayTryAgain)
                 }
@@ -68,7 +68,7 @@ final class Call: Sendable {
 
     // MARK: The task
 
-    /// Keeps the task of the call, to be cancelled with it.
+    /// Stores the task of the call, to be cancelled with it.
     func keep(_ task: Task<Void, Never>) {
         let isOver = state.withLock { state in
             if !state.isOver { state.task = task }
@@ -77,7 +77,7 @@ final class Call: Sendable {
         if isOver { task.cancel() }
     }
 
-    /// Keeps what ends the operation after a while, in the place of what was kept before.
+    /// Stores the deadline of the operation, which replaces a former one.
     func keep(_ deadline: DelayedAction?) {
         let former = state.withLock { state in
             guard !state.isOver else { return deadline }
@@ -96,16 +96,16 @@ final class Call: Sendable {
         }
         deadline?.cancel()
         task?.cancel()
-        // Those of tasks that an interceptor has left behind are no part of this one.
+        // Transfers of tasks that an interceptor has left behind aren't part of this one.
         if cancellingTransfers { for transmission in record.transmissions { transmission.cancel() } }
-        // The content is the error's now. What still comes is no answer without it, so that the cancel goes before.
+        // The error owns the content now. Later content would be no complete answer, so the cancellation comes first.
         if hasFailed { record.transmissions.last?.forgetContent() }
     }
 
     /// Whether the operation has a result.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// What interceptors remember about the call.
+    /// The values that interceptors have stored for the call.
     var notes: InterceptorNotes {
         state.withLock { state in
             let notes = state.notes ?? InterceptorNotes()
@@ -114,12 +114,12 @@ final class Call: Sendable {
         }
     }
 
-    // MARK: What has happened
+    // MARK: The record
 
-    /// What is known so far, for results and for errors.
+    /// The facts known so far, for results and for errors.
     var record: CallRecord { state.withLock { $0.record } }
 
-    /// Records what has happened, and releases what that replaces outside of the lock.
+    /// Changes the record, and releases the replaced values outside of the lock.
     func record(_ change: @Sendable (inout CallRecord) -> Void) {
         let former = state.withLock { state in
             let former = state.record
@@ -129,18 +129,18 @@ final class Call: Sendable {
         withExtendedLifetime(former) {}
     }
 
-    /// What the operation failed with, before the request made it an error of its own.
+    /// The failure of the operation, before the request converted it to its own type.
     var failure: (any Error)? { state.withLock { $0.failure } }
 
-    /// Records what the operation fails with; the first failure stays.
+    /// Records the failure of the operation; the first failure stays.
     func record(failure: any Error) {
         state.withLock { if $0.failure == nil { $0.failure = failure } }
     }
 
-    /// Adds a transfer that begins, and holds it back or cancels it if the call is paused or over.
+    /// Adds a transfer that begins, and pauses or cancels it if the call is paused or over.
     ///
-    /// Gives what tells the progress and the monitors, if there are any, the number by which monitors know it, and whether
-    /// it is the first transfer; nil if the call is over, and nothing is to be sent.
+    /// Returns the progress and monitor feeds, if there are any, the number of the transfer for monitors, and whether
+    /// it is the first one; `nil` if the call is over, and nothing is to be sent.
     func add(
         _ transmission: Transmission
     ) -> (progress: ProgressFeeds?, feed: MonitorFeed?, number: Int, isFirst: Bool)? {
@@ -157,7 +157,7 @@ final class Call: Sendable {
 
     // MARK: Pausing
 
-    /// Holds back all transfers of the call, also those to come, or lets them continue.
+    /// Pauses all transfers of the call, also later ones, or resumes them.
     func setPaused(_ isPaused: Bool) {
         let transmissions = state.withLock { state in
             state.isPaused = isPaused
@@ -168,27 +168,28 @@ final class Call: Sendable {
 
     // MARK: Progress
 
-    /// What tells the progress, if anybody has asked for it.
+    /// The feeds of the progress, if it is observed.
     var progress: ProgressFeeds? { state.withLock { $0.progress } }
 
-    /// Sets what tells the progress, unless it is set, and returns what is.
+    /// Sets the feeds of the progress, unless they are set, and returns the valid ones.
     func setProgress(_ new: ProgressFeeds, of operation: any TransferOwner) -> ProgressFeeds {
         let (feeds, transmission) = state.withLock { state in
             let feeds = state.progress ?? new
             state.progress = feeds
             return (feeds, state.record.transmissions.last)
         }
-        // What has happened before anybody asked.
+        // Adds the progress from before the observation.
         if feeds === new { transmission?.catchUp(feeds, of: operation) }
         return feeds
     }
 }
 
 extension Call {
-    /// What tells the monitors, if there are any.
+    /// The feed of the monitors, if there are any.
     var feed: MonitorFeed? { state.withLock { $0.feed } }
 
-    /// Sets what tells the monitors, unless it is set, and returns what is, with the transfers that are unknown to it.
+    /// Sets the feed of the monitors, unless it is set, and returns the valid one, with the transfers that it doesn't
+    /// know.
     func setFeed(_ new: MonitorFeed) -> (feed: MonitorFeed, untold: [(transmission: Transmission, number: Int)]) {
         state.withLock { state in
             if let feed = state.feed { return (feed, []) }
@@ -198,24 +199,24 @@ extension Call {
     }
 }
 
-/// What changes while a call runs, besides what has happened.
+/// The variables of a running call, besides its record.
 struct CallState: Sendable {
-    /// What tells the monitors; nil without any.
+    /// The feed of the monitors; `nil` without monitors.
     var feed: MonitorFeed?
-    /// What has happened.
+    /// The facts known so far.
     var record = CallRecord()
     /// The task that runs the call.
     var task: Task<Void, Never>?
-    /// What ends the operation after a while.
+    /// The deadline of the operation.
     var deadline: DelayedAction?
-    /// Whether the transfers are held back.
+    /// Whether the transfers are paused.
     var isPaused = false
-    /// What tells the progress; nil until anybody asks.
+    /// The feeds of the progress; `nil` until it is observed.
     var progress: ProgressFeeds?
-    /// What interceptors remember; nil until one does.
+    /// The values that interceptors have stored; `nil` until one does.
     var notes: InterceptorNotes?
     /// Whether the operation has its result.
     var isOver = false
-    /// What the operation failed with, before the request made it an error of its own.
+    /// The failure of the operation, before the request converted it to its own type.
     var failure: (any Error)?
 }

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Whether there is another attempt, who decides that, and how long it waits.
+/// The decision about another attempt, and the wait before it.
 extension CallAttempt {
     /// Returns the next attempt, when its time has come.
     ///
-    /// What decides is the request that would be sent again, whatever redirects it went through.
+    /// The decision depends on the request that would be sent again, whatever redirects it went through.
     ///
     /// - Throws: The failure, if there is to be no other attempt.
     func next(
@@ -24,7 +24,7 @@ extension CallAttempt {
             try await wait(.zero, because: failure)
             return CallAttempt(number, isFirst: false, of: call, for: operation, plan, seat: seat)
         case .strategy(let strategy, let limit):
-            // A stream whose consumer has begun is not judged, and has no strategy.
+            // A stream whose consumer has begun isn't judged, and has no strategy.
             guard number <= strategy.limit else {
                 let reason = "a validator may have the request sent again \(strategy.limit) times"
                 let error = RequestError(limit, phase: .validating, reason: reason)
@@ -40,13 +40,13 @@ extension CallAttempt {
         return CallAttempt(number + 1, isFirst: false, of: call, for: operation, plan, seat: seat)
     }
 
-    /// When the retry policy sends the request again.
+    /// The retry policy of the call.
     var policy: RetryPolicy { options.retry ?? environment.retry }
 
-    /// How many attempts the retry policy counts, those included that others have made for this call as well.
+    /// The number of attempts that the retry policy counts, including those of shared transfers.
     var spent: Int { max(number, call.record.spent) }
 
-    /// Lets the interceptors and the retry policy decide, and waits as long as they say.
+    /// Asks the interceptors and the retry policy, and waits as long as they require.
     private func consider(
         _ failure: CallFailure,
         _ error: RequestError,
@@ -134,24 +134,24 @@ extension CallAttempt {
     }
 }
 
-/// Why an attempt of a call has failed, and who may decide that there is another one.
+/// The failure of an attempt, with the rule that may lead to another one.
 ///
 /// An object, since room for a failure is kept in every function that may throw one.
 final class CallFailure: Error {
     enum Recourse: Sendable {
         /// None: the failure is the operation's.
         case none
-        /// The interceptors, and behind them the retry policy.
+        /// The interceptors, and after them the retry policy.
         case policies
         /// The strategy that a validator has named, and the code of the error if its limit is reached.
         case strategy(RetryStrategy, limit: RequestError.Code)
-        /// The request is sent again at once: what came was good, and not the whole.
+        /// The request is sent again at once: the response was good, but incomplete.
         case continuation
     }
 
     let error: any Error
     let phase: RequestError.Phase
-    /// The response that was refused, as it was judged.
+    /// The refused response, as it was judged.
     let response: HTTPResponse<Data>?
     let recourse: Recourse
 
@@ -167,7 +167,7 @@ final class CallFailure: Error {
         self.recourse = recourse
     }
 
-    /// The failure that something means which the chain has thrown.
+    /// Converts an error that the chain has thrown.
     static func sending(_ error: any Error) -> CallFailure {
         switch error {
         case let failure as CallFailure: failure
@@ -178,13 +178,13 @@ final class CallFailure: Error {
     }
 }
 
-/// Thrown through the chain where a download needs another part of its file.
+/// Thrown through the chain if a download needs another part of its file.
 struct AnotherPart: Error {
     let reason: RequestError
 }
 
 extension RequestError.Code {
-    /// Whether another attempt would meet the same failure, whoever decides about it.
+    /// Whether another attempt would meet the same failure, so that no policy retries it.
     var isLasting: Bool {
         switch self {
         case .cancelled, .tooManyRedirects, .badRedirect, .redirectRefused, .bodyNotReplayable, .headTooLarge,

@@ -5,7 +5,7 @@ import Foundation
 
 /// One attempt of a call: makes the request, sends it through the chain, and judges the answer.
 ///
-/// It is what interceptors see as their context, and what carries requests from one link of the chain to the next.
+/// Interceptors see it as their context, and it passes requests from one link of the chain to the next.
 final class CallAttempt: Sendable {
     /// The number of the attempt, from 1; redirects and further parts of a download don't count.
     let number: Int
@@ -14,7 +14,7 @@ final class CallAttempt: Sendable {
     let call: Call
     let operation: any TransferOwner
     let plan: CallPlan
-    /// What lets the call share the transfers of equal ones.
+    /// The seat that shares the transfers of equal calls.
     let seat: CoalescingSeat?
 
     init(
@@ -41,15 +41,15 @@ final class CallAttempt: Sendable {
         _read { yield plan.options }
     }
 
-    /// How long a transfer may stay silent, where its request doesn't say.
+    /// The maximum time without data, if the request has none of its own.
     var timeout: Duration? { options.timeout ?? environment.timeout }
 
     // MARK: Before the request
 
-    /// Whether there is anything to check before the operation does anything.
+    /// Whether there are conditions to check before the operation starts its work.
     var isConditional: Bool { call.scope != nil || !plan.conditions.isEmpty }
 
-    /// Checks what must hold before the operation does anything.
+    /// Checks the conditions for the operation's work.
     func checkConditions() async throws(CallFailure) {
         do {
             try call.scope?.checkDepth()
@@ -63,7 +63,7 @@ final class CallAttempt: Sendable {
                 }
             }
         } catch let error as RequestError where error.request == nil {
-            // The condition's own verdict, such as `offline`, rather than the failure of a request that it has sent.
+            // The condition's own error, such as `offline`, rather than the failure of a request that it has sent.
             throw CallFailure(error, in: .building)
         } catch {
             throw CallFailure(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
@@ -72,7 +72,7 @@ final class CallAttempt: Sendable {
 
     // MARK: Build
 
-    /// Makes the request: builds it, gives it what it inherits, authenticates it, and lets the interceptors adapt it.
+    /// Makes the request: builds it, adds inherited settings, authenticates it, and lets the interceptors adapt it.
     func makeRequest(of operation: any CallOperation) async throws(CallFailure) -> HTTPRequest {
         do {
             var draft = try RequestDraft(try await operation.makeRequest(), for: self)
@@ -87,7 +87,7 @@ final class CallAttempt: Sendable {
         }
     }
 
-    /// Lets an interceptor adapt a request; secrets that it found don't follow to another origin.
+    /// Lets an interceptor adapt a request; secrets that it added aren't sent to another origin.
     private func adapt(
         _ request: HTTPRequest,
         by interceptor: any Interceptor,
@@ -126,7 +126,7 @@ final class CallAttempt: Sendable {
 
     /// Lets the interceptors transform an answer, and the validators judge it.
     ///
-    /// What was delivered elsewhere isn't there to be judged. Its head was, before any of it was delivered.
+    /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
     func judge(
         _ answer: HTTPResponse<ResponseContent>,
         to request: HTTPRequest
@@ -153,7 +153,7 @@ final class CallAttempt: Sendable {
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw CallFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
         }
-        // What was refused by its head isn't where it was to go, whatever the rest of it is like.
+        // Content that was refused by its head isn't at its destination, whatever the rest is like.
         if !operation.keepsContentInMemory, operation.claims(response.head),
             let error = headRefusal(of: response.head, to: asked)
         {
@@ -174,9 +174,9 @@ final class CallAttempt: Sendable {
         }
     }
 
-    /// Returns what the validators say, and lets the response become what they put in its place.
+    /// Returns the verdict of the validators, and replaces the response if they do.
     ///
-    /// The statuses of the request come last.
+    /// The statuses of the request are checked last.
     private func verdict(on response: inout HTTPResponse<Data>, in context: ValidationContext) throws -> Verdict {
         for validator in plan.validators {
             switch try validator.validate(response, context: context) {
@@ -191,7 +191,7 @@ final class CallAttempt: Sendable {
         return .accept
     }
 
-    /// Returns why a validator refuses the content of a response because of its head; nil if none does.
+    /// Returns why a validator refuses the content of a response because of its head; `nil` if none does.
     func headRefusal(of head: HTTPResponseHead, to asked: HTTPRequest) -> RequestError? {
         guard !plan.validators.isEmpty else { return nil }
         let context = validationContext(asked)
@@ -203,7 +203,7 @@ final class CallAttempt: Sendable {
         }
     }
 
-    /// Returns a failure that tells of the response, whatever a validator threw.
+    /// Returns a failure that contains the response, whatever error a validator threw.
     private func refusal(
         _ error: any Error,
         of response: HTTPResponse<Data>,

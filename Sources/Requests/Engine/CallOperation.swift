@@ -6,46 +6,46 @@ import Foundation
 /// Sends a request on behalf of another, over the same transport and in the same environment.
 typealias Sender = @Sendable (HTTPRequest) async throws -> HTTPResponse<Data>
 
-/// What the transfers of a call are for: an operation, or several that share a transfer.
+/// The owner of a call's transfers: an operation, or several that share a transfer.
 protocol TransferOwner: AnyObject, Sendable {
     /// The identifier of the request, computed now.
     var requestIdentifier: String { get }
     /// Whether the content is collected in memory, where a cache may provide it and validators see it.
     var keepsContentInMemory: Bool { get }
-    /// The urgency of the request: its own, or that of the most urgent one that it works for.
+    /// The priority of the request: its own, or the highest of those that share it.
     var urgency: Int { get }
-    /// What sends requests on behalf of this one; it doesn't hold on to the operation.
+    /// Sends requests on behalf of this one; it doesn't retain the operation.
     var sender: Sender { get }
 
-    /// Records that a transfer begins, or returns false if none may, since there is a result.
+    /// Records that a transfer begins; returns false if there is already a result, so that it must not begin.
     func beginTransfer() -> Bool
     /// Records that a transfer has ended.
     func endTransfer()
 
-    /// Whether something else than memory takes the content of a response with this head.
+    /// Whether the content of a response with this head is received by something other than memory.
     func claims(_ head: HTTPResponseHead) -> Bool
-    /// Makes what takes the content of a response; nil for memory.
+    /// Makes the receiver of a response's content; `nil` for memory.
     func makeReceiver(
         for head: HTTPResponseHead,
         to sent: HTTPRequest,
         flow: FlowControl
     ) throws
         -> (any ContentReceiver)?
-    /// Judges the end of a transfer whose content went elsewhere, before anything else does.
+    /// Judges the end of a transfer with a receiver of its own, before the usual judgement.
     func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview
 }
 
-/// What a call asks its operation for: all that depends on the type of the request.
+/// The operation of a call: it provides all that depends on the type of the request.
 protocol CallOperation: TransferOwner {
     /// Whether a failed request may be sent again.
     var mayTryAgain: Bool { get }
 
-    /// Has the request made, by its completion handler.
+    /// Makes the request, with its completion handler.
     func makeRequest() async throws -> HTTPRequest
     /// Lets the class of the operation change the request.
     func prepare(_ request: inout HTTPRequest) throws
 
-    /// Makes the value of a good response that is complete, and finishes.
+    /// Makes the value of a good, complete response, and finishes.
     func conclude(
         _ response: HTTPResponse<ResponseContent>,
         of request: HTTPRequest,
@@ -55,28 +55,28 @@ protocol CallOperation: TransferOwner {
     func fail(_ failure: CallFailure)
 }
 
-/// What the end of a transfer means whose content went elsewhere.
+/// The judgement about the end of a transfer with a receiver of its own.
 enum TransferReview: Sendable {
-    /// What it means for every transfer.
+    /// The same as for every transfer.
     case usual
     /// The request is to be sent again at once.
     case again(RequestError)
-    /// It is a failure, whatever the transport says.
+    /// A failure, whatever the transport reports.
     case failure(RequestError)
 }
 
-/// What the request and its environment say about a call, read once.
+/// The settings of a call, from the request and its environment, read once.
 final class CallPlan: Sendable {
     let options: RequestOptions
     let conditions: [any RequestCondition]
     let interceptors: [any Interceptor]
-    /// Where each of the interceptors stands among all.
+    /// The position of each interceptor among all.
     let positions: [Int]
     let validators: [any ResponseValidator]
     /// The statuses that the request accepts.
     let validStatusCodes: [Int]
 
-    /// Reads what there is to know; no interceptor is applied to work on its own behalf, which the scope names.
+    /// Reads the settings; interceptors aren't applied to their own requests, which the scope names.
     init(_ options: RequestOptions, _ validStatusCodes: [Int], of call: Call, isOnBehalf: Bool) {
         self.options = options
         self.validStatusCodes = options.validStatusCodes ?? validStatusCodes
@@ -94,13 +94,13 @@ final class CallPlan: Sendable {
         }
     }
 
-    /// The plan of a transfer for several calls that want different amounts of it.
+    /// The plan of a transfer for several calls with different limits.
     init(_ plan: CallPlan, _ limits: CoalescingLimits) {
         var options = plan.options
         (options.maximumHeadSize, options.maximumBodySize) = (limits.head, limits.content)
         self.options = options
         (conditions, validators, validStatusCodes) = ([], [], [])
-        // Its place in the chain is behind the interceptors, and is counted with them.
+        // Its position in the chain is behind the interceptors, and counts with them.
         (interceptors, positions) = (plan.interceptors, plan.positions)
     }
 }
@@ -108,7 +108,7 @@ final class CallPlan: Sendable {
 extension RequestOptions {
     fileprivate var bypassesInterceptors: Bool { isUnauthenticated || !bypassedInterceptors.isEmpty }
 
-    /// Whether the request is sent past an interceptor, be it limited to some requests or not.
+    /// Whether the request bypasses an interceptor, which may be limited to some requests.
     fileprivate func bypasses(_ interceptor: any Interceptor) -> Bool {
         if bypassedInterceptors.contains(where: { $0 == type(of: interceptor) }) { return true }
         if let scoped = interceptor as? any InterceptorWrapper { return bypasses(scoped.wrapped) }
@@ -117,24 +117,24 @@ extension RequestOptions {
 }
 
 extension Array {
-    // Most requests bring none of their own: then nothing is copied.
+    // Most requests have none of their own: then nothing is copied.
     func followed(by others: [Element]) -> [Element] {
         others.isEmpty ? self : isEmpty ? others : self + others
     }
 }
 
-/// Takes the content of one response, in the place of memory: a file, a stream.
+/// Receives the content of one response, instead of memory: a file, a stream.
 ///
 /// One thread at a time calls it, in the order of the content, and `end` last.
 protocol ContentReceiver: AnyObject, Sendable {
-    /// How many bytes of the whole it has, with those that were there before; nil where it doesn't want any.
+    /// The byte count of the whole so far, with the bytes that were there before; `nil` if it doesn't want any.
     var count: Int64? { get }
 
-    /// Takes a piece.
+    /// Receives a piece.
     ///
-    /// - Throws: What fails the operation.
+    /// - Throws: An error that fails the operation.
     func receive(_ data: Data) throws
 
-    /// The transfer is over; with no error, the content is complete.
+    /// Ends the content, because the transfer is over; without an error, the content is complete.
     func end(_ error: RequestError?)
 }

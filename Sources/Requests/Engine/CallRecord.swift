@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// What has happened to a call so far: the story that its response and its errors tell.
+/// The facts about a call so far, for its response and its errors.
 struct CallRecord: Sendable {
     /// The number of transfers that are remembered: of more, the first one and the last ones.
     static let limit = 100
@@ -21,7 +21,7 @@ struct CallRecord: Sendable {
     /// The request that a cache has answered, if that came last.
     private(set) var answered: Box<HTTPRequest>?
 
-    /// How many attempts others have made that were for this call as well.
+    /// The number of attempts by others that were made for this call as well.
     private(set) var spent = 0
 
     /// Records that an attempt of this number was made for several calls.

@@ -3,44 +3,44 @@
 
 import Foundation
 
-/// The chain that every request goes through: the interceptors of the environment and of the request, the first one
+/// The chain that every request runs through: the interceptors of the environment and of the request, the first one
 /// outermost, then the links below, then the transport.
 ///
-/// Each policy is one link, made of the same stuff as what a user writes: an ``Interceptor`` that sends on what it gets
-/// by calling `next`. Their order is the list here, outermost first.
+/// Each policy is one link, an ``Interceptor`` like those of users, which sends requests on by calling `next`. Their
+/// order is the list here, outermost first.
 enum Chain {
-    /// Makes one link for a request, or none where its policy isn't in force.
+    /// Makes one link for a request, or none if its policy isn't in force.
     typealias Link = @Sendable (CallAttempt) -> (any Interceptor)?
 
     static let links: [Link] = [
-        // Redirects come first, since everything behind them belongs to one address.
+        // Redirects come first, since all later links work for one address.
         { RedirectLink(policy: $0.options.redirect ?? $0.environment.redirect) },
-        // Credentials answer the hop that met a challenge; whatever is stored or counted below is that of the answer.
+        // Credentials answer the hop that was challenged; later links store and count the request with the answer.
         { CredentialLink($0.plan.interceptors, at: $0.plan.positions) },
-        // Cookies are outside of the cache: what a cached response set was stored when it came, and what it varies by is
-        // what is sent.
+        // Cookies are outside of the cache: those of a cached response were stored when it arrived, and it varies by
+        // the sent ones.
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
-        // The cache is outside of all limits: an answer that is there already has no need to wait.
+        // The cache is outside of all limits: a stored answer doesn't have to wait.
         { attempt in
             guard let cache = attempt.environment.cache else { return nil }
             guard attempt.operation.keepsContentInMemory else { return InvalidationLink(cache: cache) }
             guard attempt.options.usesCookies, let cookies = attempt.environment.cookies else {
                 return CacheLink(cache: cache, policy: attempt.options.caching)
             }
-            // What it sends in the background goes past the link before.
+            // Its background requests bypass the link before.
             return CacheLink(cache: cache, policy: attempt.options.caching) { head, request in
                 if request.usesCookies { cookies.store(head, from: request.url) }
             }
         },
-        // Equal requests share what comes from here on; no request has to wait for what a cache has.
+        // Equal requests share the following links; no request waits for a cached answer.
         { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },
-        // The rate is counted before a place is taken: a place that waits for its time would keep others from theirs.
+        // The rate is counted before a place is taken: a place that waits for its time would block others.
         { attempt in
             attempt.environment.rateLimiter.map { RateLink(limiter: $0, clock: attempt.environment.clock) }
         },
         // A place at the host is held from here to the end of the transfer.
         { $0.environment.hostLimiter.map { HostLink(limiter: $0) } },
-        // The bandwidth comes last: what it allows is to be used at once.
+        // The bandwidth comes last: it is to be used at once.
         { attempt in
             attempt.environment.bandwidthLimiter.map { BandwidthLink(limiter: $0, clock: attempt.environment.clock) }
         },
@@ -48,13 +48,13 @@ enum Chain {
 }
 
 extension CallAttempt: ChainRunner {
-    // The answer to every request comes back through this function several times: it keeps nothing that it needn't.
+    // The answer to every request returns through this function several times: it keeps as little state as possible.
     func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
         let (link, next) = link(at: place)
         return try await link.intercept(request, context: InterceptorContext(self), next: next)
     }
 
-    /// Gives what comes at a place of the chain, and what is behind that.
+    /// Returns the link at a position of the chain, and the rest behind it.
     @inline(never)
     private func link(at place: ChainPlace) -> (any Interceptor, Next) {
         var place = place
@@ -73,7 +73,7 @@ extension CallAttempt: ChainRunner {
     }
 }
 
-/// Lets a user's interceptor send a request, as long as it runs.
+/// Lets a user's interceptor send a request, while it runs.
 private struct UserLink: Interceptor {
     let attempt: CallAttempt
     let index: Int
@@ -94,7 +94,7 @@ private struct UserLink: Interceptor {
     }
 }
 
-/// Sees to what a user's interceptor sends on: it may have changed anything.
+/// Checks the request that a user's interceptor sends on: it may have changed anything.
 private struct PermitLink: Interceptor {
     let attempt: CallAttempt
     let permit: SendingPermit
@@ -114,7 +114,7 @@ private struct PermitLink: Interceptor {
     private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
         let given = try permit.use()
         var changed = request
-        // Secrets that it found don't follow to another origin.
+        // Secrets that it added aren't sent to another origin.
         let own = OwnFields(described: [], inherited: attempt.environment.headers)
         changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: attempt.environment.baseURL)
         try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
@@ -138,7 +138,7 @@ private struct TransportLink: Interceptor {
         return try await transmission.answer(isShielded: attempt.plan.interceptors.isEmpty)
     }
 
-    /// Waits for a transfer whose content goes elsewhere than to memory.
+    /// Waits for a transfer whose content isn't received in memory.
     @inline(never)
     private func deliver(_ transmission: Transmission) async throws -> HTTPResponse<ResponseContent> {
         let answer: Result<HTTPResponse<ResponseContent>, any Error>

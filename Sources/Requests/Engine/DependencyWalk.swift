@@ -3,25 +3,24 @@
 
 import Foundation
 
-/// A walk along what operations wait for, with a list rather than the stack to remember where to go on.
+/// A search along the dependencies of operations, with a list rather than recursion.
 ///
-/// Every link between asynchronous operations was checked when it was made, so the part of the graph behind one of them
-/// has no cycle of its own; and an operation that nothing depends on can't be in there. The walk therefore ends at
-/// asynchronous operations, unless something depends on the one that it looks for. Plain operations are walked through:
-/// their links were never checked.
+/// Every link between asynchronous operations was checked when it was made, so the graph behind one of them has no
+/// cycle, and can't contain an operation without dependents. The search therefore stops at asynchronous operations,
+/// unless its target has dependents. Plain operations are searched through: their links were never checked.
 struct DependencyWalk {
     /// The asynchronous operations that were reached.
     private(set) var asynchronous: [AsynchronousOperation] = []
-    /// From where to where the walk went until it found what it looked for; empty if it didn't.
+    /// The path of the search to its target; empty if it wasn't found.
     private(set) var path: [Operation] = []
 
-    /// Walks until there is nowhere to go.
+    /// Searches until all reachable operations are done.
     ///
     /// - Parameters:
-    ///   - first: Where to begin.
-    ///   - throughAsynchronous: Whether anything depends on what is looked for.
-    ///   - isVerified: Whether it is known that what is looked for can't be reached through an operation.
-    ///   - isTarget: Whether an operation is what is looked for.
+    ///   - first: The operations to begin with.
+    ///   - throughAsynchronous: Whether the target has dependents.
+    ///   - isVerified: Whether it is known that the target can't be reached through an operation.
+    ///   - isTarget: Whether an operation is the target.
     init(
         from first: [Operation],
         throughAsynchronous: Bool,
@@ -47,7 +46,7 @@ struct DependencyWalk {
                 asynchronous.append(operation)
                 guard throughAsynchronous else { continue }
             }
-            // Links of finished operations delay nothing, and the finished library's own have none.
+            // Links of finished operations delay nothing, and the library's own finished operations have none.
             guard !operation.isFinished else { continue }
             for next in operation.dependencies { open.append((next, operation)) }
             guard let gate = operation as? OperationGate, gate.ticket() != nil else { continue }
@@ -65,7 +64,7 @@ struct DependencyWalk {
 }
 
 extension RequestError {
-    /// What an operation fails with that would wait for itself: through which others, in words.
+    /// The failure of an operation that would wait for itself, with the path in words.
     static func dependencyCycle(of operation: Operation, through path: [Operation]) -> RequestError {
         var names = path.filter { !($0 is OperationGate) }.map(\.shownName)
         if names.last != operation.shownName { names.append(operation.shownName) }
@@ -76,30 +75,30 @@ extension RequestError {
 }
 
 extension Operation {
-    /// What people know the operation by.
+    /// The name of the operation for display.
     final var shownName: String {
         name ?? (self as? AsynchronousOperation)?.shownType ?? String(describing: type(of: self))
     }
 
-    /// Has an operation that can't be run fail, if it is of a kind that can, and cancels it otherwise.
+    /// Fails an operation that can't be run, if its kind has failures, and cancels it otherwise.
     final func end(refusedWith error: RequestError) {
         if let operation = self as? AsynchronousOperation { operation.refuse(error) } else { cancel() }
     }
 }
 
-/// What an operation depends on until something happens that isn't the end of another operation.
+/// An operation that others depend on until an event that isn't the end of another operation.
 ///
 /// No queue runs it, so it takes no place in one.
-// Sendable: Operation demands that it be restated; what is added here is a constant.
+// Sendable: Operation requires restating it; the only addition here is a constant.
 final class OperationGate: AsynchronousOperation, @unchecked Sendable {
-    /// The number of the one that waits here in lines with an order of their own; nil outside of them.
+    /// The number of the operation that waits here in an ordered line; `nil` outside of lines.
     let ticket: @Sendable () -> Int?
 
     /// Makes a gate that is closed.
     ///
     /// - Parameters:
-    ///   - causes: What has to be finished before it can open, for pictures and for the search for cycles.
-    ///   - ticket: The number in ``ExclusiveLines``, if what is in front there has to be finished, too.
+    ///   - causes: The operations that must finish before it can open, for graphs and for the search for cycles.
+    ///   - ticket: The number in ``ExclusiveLines``, if the operations in front must finish, too.
     init(behind causes: [Operation] = [], ticket: @escaping @Sendable () -> Int? = { nil }) {
         self.ticket = ticket
         super.init()
@@ -107,7 +106,7 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
         start()
     }
 
-    /// Nothing: it is opened from outside.
+    /// Does nothing: it is opened from outside.
     override func execute() {}
 
     /// Opens it; a second call has no effect.
@@ -115,6 +114,6 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
 }
 
 extension OperationQueue {
-    /// For what takes no place in a queue: it has no bound, and what runs on it is short.
+    /// The queue for operations that take no place in a queue: it has no limit, and they are short.
     static let besideBounds = OperationQueue()
 }

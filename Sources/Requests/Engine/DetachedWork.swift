@@ -9,7 +9,7 @@ import Foundation
 final class DetachedWork: Sendable {
     typealias Completion = @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
 
-    /// What is worked on, and on behalf of which author.
+    /// The resource of the work, and its author.
     struct Key: Sendable, Hashable {
         let method: HTTPMethod
         let url: URL

@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Hands on what a transport reports, and reports the end of the transfer when it is released.
+/// Passes on the events of a transport, and reports the end of the transfer when it is released.
 ///
-/// A transport that forgets a transfer would otherwise leave an operation behind that never finishes.
+/// Otherwise a transport that forgets a transfer would leave an operation that never finishes.
 final class EventSink: Sendable {
     private let transmission: Transmission
     private let throttle: BandwidthThrottle?
@@ -22,31 +22,31 @@ final class EventSink: Sendable {
     }
 
     func report(_ event: TransferEvent) {
-        // What is done at the end is done once, whatever the transport does.
+        // The end is handled once, whatever the transport does.
         if case .end = event, !transmission.flow.detach() { return }
         throttle?.note(event)
         transmission.receive(event, isConcurrent: isConcurrent)
     }
 }
 
-/// The content of a redirect that is followed: a little of it is read, so that the connection can be used again.
+/// The content of a followed redirect: a small part is read, so that the connection can be reused.
 ///
-/// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest. What
-/// it was cannot keep the redirect from being followed.
+/// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest. Its
+/// result doesn't keep the redirect from being followed.
 struct PassedContent: Sendable {
     /// The largest number of bytes that are read.
     static let limit = 4 * 1024
     /// The longest time to read.
     static let patience = Duration.milliseconds(200)
 
-    /// What leaves out the rest when the time has passed; nil if none of it is read.
+    /// Drops the rest when the time has passed; `nil` if nothing is read.
     let timer: DelayedAction?
 
     /// Begins to read.
     ///
     /// - Parameters:
-    ///   - clock: What measures the time; nil if nothing is read.
-    ///   - cut: Leaves out the rest.
+    ///   - clock: The clock; `nil` if nothing is read.
+    ///   - cut: Drops the rest.
     init(on clock: (any Clock<Duration>)?, cut: @escaping @Sendable () -> Void) {
         timer = clock.map { DelayedAction(after: Self.patience, on: $0, cut) }
     }

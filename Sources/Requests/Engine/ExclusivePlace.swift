@@ -3,14 +3,14 @@
 
 import Foundation
 
-/// The place of an operation in the lines of its categories, from when what it depends on is finished until it is itself.
+/// The place of an operation in the lines of its categories, from the end of its dependencies until its own end.
 ///
-/// The operation depends on the ``gate``, which opens when its turn comes; so the queue that it is on knows of no lines,
-/// and has no place taken by what waits in one.
+/// The operation depends on the ``gate``, which opens when its turn comes. So its queue doesn't know of lines, and a
+/// waiting operation takes no place in it.
 final class ExclusivePlace: Sendable {
     /// Opens when the turn has come.
     let gate: OperationGate
-    /// What joins the lines when everything is finished that the operation depends on; nil if that is so already.
+    /// Joins the lines when all dependencies of the operation are finished; `nil` if they already are.
     private let approach = Locked<Operation?>(nil)
     private let ticket: Locked<Ticket>
     private let categories: Set<ExclusiveCategory>
@@ -30,16 +30,16 @@ final class ExclusivePlace: Sendable {
         (self.gate, self.ticket, self.categories) = (gate, ticket, categories)
     }
 
-    /// Whether the place is one in the lines of all these categories.
+    /// Whether the place is in the lines of all these categories.
     func covers(_ others: Set<ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
 
-    // An operation that is deallocated without having run holds up nothing. Its gate stays closed: opening it would tell
-    // the operation, of which by now only the memory is left.
+    // An operation that is deallocated without having run delays no other. Its gate stays closed: opening it would
+    // notify the operation, which is already being deallocated.
     deinit {
         returnTicket()
     }
 
-    /// Joins the lines as soon as everything is finished that the operation depends on: at once, where that is so, in the
+    /// Joins the lines as soon as all dependencies of the operation are finished; if they already are, at once, in the
     /// order in which operations are added.
     func approachLines(for operation: Operation) {
         let causes = gate.dependencies.filter { !$0.isFinished }
@@ -54,7 +54,7 @@ final class ExclusivePlace: Sendable {
         approach.remindQueue()
     }
 
-    /// Has the lines joined only when another operation is finished, too; one that has joined them keeps its place.
+    /// Delays the joining until another operation is finished, too; an operation that has joined keeps its place.
     func delay(behind operation: Operation) {
         guard operation !== gate, !gate.isFinished, let approach = approach.withLock({ $0 }) else { return }
         gate.addDependency(operation)
@@ -104,8 +104,8 @@ final class ExclusivePlace: Sendable {
 
     /// The error of an operation that would wait for itself, now that it has joined the lines.
     ///
-    /// So it is if one in front waits for it, or for one that it has gone ahead of. A request that was just added is
-    /// waited for by none, which saves the walk along the lines.
+    /// This happens if one in front waits for it, or for one that it has overtaken. A request that was just added has
+    /// no dependents, which saves the search along the lines.
     private static func cycle(of operation: Operation, _ number: Int, _ gate: OperationGate) -> RequestError? {
         let behind = Set(Registry.shared.operations(behind: number).map(ObjectIdentifier.init))
         let isWaitedFor = (operation as? AsynchronousOperation)?.isDependedUpon ?? true
@@ -123,7 +123,7 @@ final class ExclusivePlace: Sendable {
     fileprivate final class Registry: Sendable {
         static let shared = Registry()
 
-        /// Whose place it is; held weakly, as it is for its owners to say when it ends.
+        /// The owner of a place; weak, as its own owners decide about its end.
         struct Visitor: Sendable {
             weak var operation: Operation?
             weak var gate: OperationGate?
@@ -137,7 +137,7 @@ final class ExclusivePlace: Sendable {
 
         private let state = Locked(State())
 
-        /// Gives a number to one that is about to join.
+        /// Returns a number for an operation that is about to join.
         func register(_ visitor: Visitor) -> Int {
             state.withLock { state in
                 state.lastNumber += 1
@@ -146,7 +146,7 @@ final class ExclusivePlace: Sendable {
             }
         }
 
-        /// Joins the lines; true if the turn has come at once.
+        /// Joins the lines; returns whether the turn has come at once.
         func join(_ number: Int, _ categories: Set<ExclusiveCategory>) -> Bool {
             let priority = state.withLock { $0.visitors[number] }?.operation?.queuePriority ?? .normal
             return state.withLock { state in
@@ -155,25 +155,26 @@ final class ExclusivePlace: Sendable {
             }
         }
 
-        /// Leaves the lines, and opens the gates of those whose turns come by that.
+        /// Leaves the lines, and opens the gates of the operations whose turns come then.
         ///
-        /// An operation is held while its gate opens. Foundation tells those that depend on the gate without holding
-        /// them, and this one may be cancelled and deallocated at the same moment; one that is gone already isn't told.
+        /// An operation is retained while its gate opens. Foundation notifies the dependents of the gate without
+        /// retaining them, and this one may be cancelled and deallocated at the same moment; one that is already
+        /// deallocated isn't notified.
         func leave(_ number: Int) {
             let next = state.withLock { state in
                 state.visitors[number] = nil
                 return state.table.leave(number).compactMap { state.visitors[$0] }
             }
             for visitor in next {
-                // Outside the lock: what is released here may be the last to hold the operation.
+                // Outside the lock: this may release the last reference to the operation.
                 guard let operation = visitor.operation else { continue }
                 withExtendedLifetime(operation) { visitor.gate?.open() }
             }
         }
 
-        /// For each that waits, the operations that are directly in front of it.
+        /// For each waiting operation, the operations directly in front of it.
         func predecessors() -> [Int: [Operation]] {
-            // Put in order outside the lock, by a copy: the lines may be long.
+            // Sorted outside the lock, in a copy: the lines may be long.
             let (table, visitors) = state.withLock { ($0.table, $0.visitors) }
             return table.predecessors().mapValues { $0.compactMap { visitors[$0]?.operation } }
         }
@@ -184,9 +185,9 @@ final class ExclusivePlace: Sendable {
     }
 }
 
-/// The lines as they were at one moment, for a walk or a picture.
+/// The lines at one moment, for a search or a graph.
 ///
-/// - Complexity: To make it, O(n log n) in the number of operations that wait for their turns; to use it, O(1).
+/// - Complexity: To make it, O(n log n) in the number of waiting operations; to use it, O(1).
 struct ExclusiveLines {
     private let predecessors = ExclusivePlace.Registry.shared.predecessors()
 
@@ -197,17 +198,19 @@ struct ExclusiveLines {
 }
 
 extension Operation {
-    /// Has the operation wait for its turn in the lines of categories, where only one at a time may run.
+    /// Makes the operation wait for its turn in the lines of categories, where only one at a time may run.
     ///
-    /// For an operation that isn't on a queue yet. What a running operation waits for passes the lines, as it passes the
-    /// bound of its queue: it would wait for itself where the other is of the same category.
+    /// It is for an operation that isn't on a queue yet. Operations on behalf of a running one bypass the lines, as
+    /// they bypass the limit of its queue: otherwise the running one would wait for itself if both are of the same
+    /// category.
     ///
     /// - Parameters:
-    ///   - categories: Of which it has to be the only one; with none, nothing is done.
-    ///   - causes: What has to be finished before it joins the lines; nil, the default, is all that it depends on.
+    ///   - categories: The categories in which it must be the only one; if empty, nothing is done.
+    ///   - causes: The operations that must finish before it joins the lines; `nil`, the default, is all its
+    ///     dependencies.
     final func takePlace(in categories: Set<ExclusiveCategory>, behind causes: [Operation]? = nil) {
         guard !categories.isEmpty, !CallScope.isOnBehalfOfAnother, !isFinished else { return }
-        // A queue asks once more, for what is added to it by others.
+        // A queue calls this again, for operations that were added to it elsewhere.
         guard (self as? AsynchronousOperation)?.core.withLock({ $0.links.place }) == nil else { return }
         let place = ExclusivePlace(in: categories, behind: causes ?? dependencies)
         if let operation = self as? AsynchronousOperation {
@@ -220,7 +223,7 @@ extension Operation {
             operation.addVerifiedDependency(place.gate)
         } else {
             addDependency(place.gate)
-            // It ends the turn; until then it keeps the place.
+            // It ends the turn; until then it retains the place.
             let end = BlockOperation { place.leave() }
             end.addDependency(self)
             OperationQueue.besideBounds.addOperation(end)

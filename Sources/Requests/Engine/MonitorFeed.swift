@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Tells the monitors of one operation what becomes of it, in the order of the tree that `EventMonitor` promises.
+/// Reports the events of one operation to its monitors, in the order of the tree that `EventMonitor` guarantees.
 ///
-/// Events come from the thread that runs the pipeline and from the one that cancels. Whoever reports one while nobody
-/// else does tells the monitors, also what is reported in the meantime: so they are told in order, one at a time, and
-/// under no lock.
+/// Events come from the thread that runs the call and from the one that cancels it. The first thread to report one
+/// notifies the monitors, also of events that are reported meanwhile. So the monitors are notified in order, one event
+/// at a time, and outside of all locks.
 final class MonitorFeed: Sendable {
     private struct State: Sendable {
         var ledger = MonitorLedger()
@@ -22,7 +22,7 @@ final class MonitorFeed: Sendable {
         }
     }
 
-    /// An event that is to be told.
+    /// An event to be reported.
     private struct Report: Sendable {
         let event: MonitoredEvent
         let operation: MonitoredOperation
@@ -35,8 +35,8 @@ final class MonitorFeed: Sendable {
         state = Locked(State(operation: operation, monitors: monitors))
     }
 
-    /// Adds a monitor, and tells it what still holds: that the operation was made, has started, has ended; the attempts
-    /// that are under way.
+    /// Adds a monitor, and reports the present state to it: that the operation was made, has started, has ended; the
+    /// running attempts.
     func add(_ monitor: any EventMonitor) {
         change { state in
             state.enqueue(state.ledger.present, for: [monitor])
@@ -44,7 +44,7 @@ final class MonitorFeed: Sendable {
         }
     }
 
-    /// Says what is known of the request, once there is one.
+    /// Sets the identity of the request, once there is one.
     func identify(by identifier: @escaping @Sendable () -> String, _ options: RequestOptions) {
         let (tag, userInfo) = (options.tag, options.userInfo)
         state.withLock { state in
@@ -60,12 +60,12 @@ final class MonitorFeed: Sendable {
         report { $0.handle(event) }
     }
 
-    /// Reports that the operation waits for a credential, or no longer.
+    /// Reports that the operation waits for a credential, or has stopped waiting.
     func report(_ report: AuthenticationReport) {
         self.report { $0.handle(report) }
     }
 
-    /// Reports that a transfer begins, which is the one of that number.
+    /// Reports that a transfer with the given number begins.
     func reportBegin(of record: Attempt, as transfer: ObjectIdentifier, number: Int) {
         report { $0.beginAttempt(record, as: transfer, number: number) }
     }
@@ -75,7 +75,7 @@ final class MonitorFeed: Sendable {
         report { $0.respond(head, to: transfer) }
     }
 
-    /// Reports a response to a transfer that isn't the final one.
+    /// Reports a response before the final one.
     func report(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) {
         report { $0.receive(informational: head, to: transfer) }
     }
@@ -85,7 +85,7 @@ final class MonitorFeed: Sendable {
         report { $0.receive(trailers: fields, to: transfer) }
     }
 
-    /// Reports the end of a transfer, and the content that it has brought, if that is in memory.
+    /// Reports the end of a transfer, with its content if that is in memory.
     func reportEnd(of record: Attempt, content: Data?, as transfer: ObjectIdentifier) {
         var record = record
         record.content = content
@@ -119,10 +119,10 @@ final class MonitorFeed: Sendable {
     }
 }
 
-/// Keeps the events of one operation a tree: what was begun is ended, once, and after the end comes nothing.
+/// Keeps the events of one operation a tree: every beginning has one end, and no event follows the operation's end.
 ///
-/// A cancelled operation has its result while its transfer is still being brought to its end, so the attempt is closed
-/// on behalf of that.
+/// A cancelled operation has its result while its transfer is still ending, so the ledger closes the attempt in its
+/// place.
 struct MonitorLedger: Sendable {
     private struct OpenAttempt: Sendable {
         let transfer: ObjectIdentifier
@@ -130,16 +130,16 @@ struct MonitorLedger: Sendable {
         var head: HTTPResponseHead?
     }
 
-    /// The attempts whose transfers are under way, in their order.
+    /// The running attempts, in their order.
     private var open: [OpenAttempt] = []
-    /// What is waited for.
+    /// The authentication step that the operation waits for.
     private var step: AuthenticationStep?
     private var hasStarted = false
     private var hasJoined = false
     private var outcome: MonitoredOutcome?
     private var hasEnded: Bool { outcome != nil }
 
-    /// What to tell a monitor that comes now: what still holds.
+    /// The events for a new monitor: the present state.
     var present: [MonitoredEvent] {
         var events = [MonitoredEvent.operationMade]
         if hasStarted { events.append(.operationStarted) }
@@ -152,7 +152,7 @@ struct MonitorLedger: Sendable {
         return events
     }
 
-    /// What to tell in the place of an event.
+    /// Returns the events to report for an event.
     mutating func handle(_ event: MonitoredEvent) -> [MonitoredEvent] {
         guard !hasEnded else { return [] }
         switch event {
@@ -160,7 +160,7 @@ struct MonitorLedger: Sendable {
             self.outcome = outcome
             return endStep() + close(error: outcome.interruption) + [event]
         case .operationStarted:
-            // An operation that shared the work of another, and parts with it, starts a second time.
+            // An operation that shared the work of another, and leaves it, starts a second time.
             defer { hasStarted = true }
             return hasStarted ? [] : [event]
         case .operationJoined:
@@ -183,7 +183,7 @@ struct MonitorLedger: Sendable {
         }
     }
 
-    /// Ends the waiting where there is any.
+    /// Ends the waiting if there is any.
     private mutating func endStep(isGranted: Bool = false) -> [MonitoredEvent] {
         guard let step else { return [] }
         self.step = nil
@@ -235,7 +235,7 @@ struct MonitorLedger: Sendable {
 }
 
 extension MonitoredOutcome {
-    /// What ended the attempt that was under way.
+    /// The error that ended the running attempt.
     fileprivate var interruption: RequestError? {
         switch self {
         case .success: nil

@@ -1,24 +1,23 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The life of one operation, as far as its queue and its observers are concerned: every state that it can be in, every
-/// input that it can get, and what to do about it.
+/// The life of one operation, for its queue and its observers: all states, all inputs, and the resulting actions.
 ///
 /// ```text
 ///  ready ─▶ starting ─▶ running(transfers)
 ///  each of them, on `settle`: ─▶ delivering ─▶ settled ─▶ finishing ─▶ finished
 /// ```
 ///
-/// What a running operation does, and in which order, is a function's business (``Call/run(for:_:)``), and no state here.
-/// The machine does nothing itself: an input moves it and returns the action that its owner has to take, after the lock
-/// is free again. Three rules shape it:
+/// The steps of a running operation are those of a function (``Call/run(for:_:)``), and no states here. The machine has
+/// no effects: an input changes the state and returns the action that its owner has to perform after unlocking. Three
+/// rules shape it:
 ///
-/// - **One settlement.** The first `settle` — success, failure, cancel or deadline — wins; its owner stores the result
-///   and enqueues the completions, then says `delivered`. Only after that can the operation finish, so whoever sees a
-///   finished operation sees its result, and finds the completions enqueued.
+/// - **One settlement.** The first `settle` (success, failure, cancellation or deadline) wins; its owner stores the
+///   result and enqueues the completions, then says `delivered`. Only after that can the operation finish, so an
+///   observer of a finished operation sees its result, and finds the completions enqueued.
 /// - **No early finish.** A queue that sees an operation finish before the queue has started it breaks (on Linux it
 ///   may touch freed memory). An operation that is settled while it waits is finished by its `start`.
-/// - **Nothing behind it.** No transfer begins after the settlement, and those that have begun end before the operation
+/// - **Nothing after it.** No transfer begins after the settlement, and running transfers end before the operation
 ///   finishes.
 struct OperationLifecycle: Sendable, Hashable {
     enum State: Sendable, Hashable {
@@ -26,11 +25,11 @@ struct OperationLifecycle: Sendable, Hashable {
         case ready
         /// `start` is announcing that the operation executes.
         case starting
-        /// The work is under way, with a number of transfers.
+        /// The work is running, with a number of transfers.
         case running(transfers: Int)
         /// The result is being stored and its completions enqueued.
         case delivering(then: Remainder?)
-        /// The result is delivered; what remains must come before the operation may finish.
+        /// The result is delivered; the remainder must come before the operation may finish.
         case settled(Remainder)
         /// The end is being announced.
         case finishing
@@ -38,7 +37,7 @@ struct OperationLifecycle: Sendable, Hashable {
         case finished
     }
 
-    /// What has to come before a settled operation may finish.
+    /// The step that a settled operation awaits before it may finish.
     enum Remainder: Sendable, Hashable {
         /// The queue has to start it.
         case start
@@ -57,7 +56,7 @@ struct OperationLifecycle: Sendable, Hashable {
         case transferBegins
         /// A transfer has ended.
         case transferEnded
-        /// There is a result: success, failure, cancel, deadline.
+        /// There is a result: success, failure, cancellation, deadline.
         case settle
         /// The result is stored, and its completions are enqueued.
         case delivered
@@ -66,7 +65,7 @@ struct OperationLifecycle: Sendable, Hashable {
     }
 
     enum Action: Sendable, Hashable {
-        /// Nothing: the input came twice, or too late.
+        /// Nothing: the input was repeated, or too late.
         case none
         /// Announce that the operation executes, then say `announced`.
         case announce
@@ -82,7 +81,7 @@ struct OperationLifecycle: Sendable, Hashable {
 
     private(set) var state = State.ready
 
-    /// Moves on, and returns what to do.
+    /// Handles an input, and returns the action to perform.
     mutating func handle(_ input: Input) -> Action {
         switch (state, input) {
         case (.ready, .start):
@@ -101,7 +100,7 @@ struct OperationLifecycle: Sendable, Hashable {
         case (.running(let count), .settle):
             return move(to: .delivering(then: count == 0 ? nil : .transfers(count)), .deliver)
 
-        // The thread that delivers finishes, if what remained has come before it was done.
+        // The delivering thread also finishes, if the remainder has come before it was done.
         case (.delivering(then: .start), .start), (.delivering(then: .announcement), .announced):
             return move(to: .delivering(then: nil), .none)
         case (.delivering(then: .transfers(let count)), .transferEnded):
@@ -126,7 +125,7 @@ struct OperationLifecycle: Sendable, Hashable {
         return action
     }
 
-    /// Whether the queue has started the operation and not yet seen its end.
+    /// Whether the queue has started the operation, and the end isn't announced.
     var isExecuting: Bool {
         switch state {
         case .ready, .delivering(then: .start), .settled(.start), .finished: false
@@ -134,7 +133,7 @@ struct OperationLifecycle: Sendable, Hashable {
         }
     }
 
-    /// Whether transfers are under way.
+    /// Whether transfers are running.
     var hasOpenTransfers: Bool {
         switch state {
         case .running(let count): count > 0

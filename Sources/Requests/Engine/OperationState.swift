@@ -3,32 +3,31 @@
 
 import Foundation
 
-/// What changes about an operation: one struct behind one lock, for all the classes that an operation is made of.
+/// The variables of an operation: one struct behind one lock, for all classes of the operation's hierarchy.
 ///
-/// No request type is in it, so it is of one layout, and the code that works on it needn't find out what a request is
-/// made of.
+/// It doesn't depend on the request's type, so it has a single layout, and its code needs no generic metadata.
 struct OperationState: Sendable {
     /// A result, in a ``Box`` whose type the operation knows.
     typealias AnyResult = any AnyObject & Sendable
-    /// What is done when the result is there.
+    /// A closure that is called with the result.
     typealias Observer = @Sendable (AnyResult) -> Void
 
     var lifecycle = OperationLifecycle()
     var links = DependencyLinks()
     var role = OperationRole()
     private(set) var result: AnyResult?
-    /// Whether the progress has been asked for.
+    /// Whether the progress is observed.
     var hasProgress = false
-    /// Whether monitors are told.
+    /// Whether there are monitors.
     var hasMonitors = false
 
     private var observers = Observers()
-    /// Whether all observers have been told: until then, a new one stands behind the others.
+    /// Whether all observers have been notified: until then, a new one is added behind the others.
     private var isTold = false
 
-    /// What is called with the result, in its order.
+    /// The closures to call with the result, in their order.
     struct Observers: Sendable {
-        // Nearly always there is one: a list would be made for it alone.
+        // There is nearly always one, for which a list would be wasteful.
         private var first: Observer?
         private var others: [Observer] = []
 
@@ -44,24 +43,24 @@ struct OperationState: Sendable {
         }
     }
 
-    /// What comes at the end of a delivery.
+    /// The end of a delivery.
     enum Ending: Sendable {
-        /// Others have come in the meantime, and are told too.
+        /// More observers have come in the meantime, and are notified too.
         case tell(Observers)
-        /// All has been done that the settlement asks for.
+        /// Everything that the settlement requires has been done.
         case over(OperationLifecycle.Action)
     }
 
-    /// Whether an operation without a result owes one to an observer.
+    /// Whether an operation without a result has observers to notify.
     var isOwing: Bool { result == nil && !observers.isEmpty }
 
-    /// Adds an observer; gives the result if that is to be told at once.
+    /// Adds an observer; returns the result if it is to be notified at once.
     mutating func add(_ observer: @escaping Observer) -> AnyResult? {
         if !isTold { observers.add(observer) }
         return isTold ? result : nil
     }
 
-    /// Keeps the result, which is the first, and gives the observers that are to be told.
+    /// Stores the result, which is the first, and returns the observers to notify.
     mutating func settle(with result: AnyResult?) -> (settled: SettledOperation, observers: Observers) {
         self.result = result
         let settled = SettledOperation(
@@ -74,14 +73,14 @@ struct OperationState: Sendable {
         return (settled, takeObservers())
     }
 
-    /// Records that the delivery is over, unless an observer is still to be told.
+    /// Records that the delivery is over, unless an observer is still to be notified.
     mutating func endDelivery() -> Ending {
         guard observers.isEmpty else { return .tell(takeObservers()) }
         isTold = true
         return .over(lifecycle.handle(.delivered))
     }
 
-    /// Gives what there is to release, if the operation is deallocated without a result.
+    /// Returns the references to release, if the operation is deallocated without a result.
     mutating func abandon() -> SettledOperation? {
         guard result == nil else { return nil }
         return SettledOperation(sharing: role.endSharing(), gate: role.open())
@@ -93,7 +92,7 @@ struct OperationState: Sendable {
     }
 }
 
-/// What there is to release when an operation has its result.
+/// The references to release when an operation has its result.
 struct SettledOperation: Sendable {
     let sharing: OperationRole.Sharing
     let gate: OperationRole.Gate
@@ -101,7 +100,7 @@ struct SettledOperation: Sendable {
     var hasProgress = false
     var hasMonitors = false
 
-    /// Releases it.
+    /// Releases them.
     func release() {
         if case .seat(let seat) = sharing { seat.leave() }
         if case .waiting(let task) = gate { task.resume(returning: nil) }
@@ -113,11 +112,11 @@ protocol TaskOperation: AnyObject, Sendable {
     func run() async
 }
 
-/// How a ``NetworkOperation`` starts, and what it shares.
+/// The start of a ``NetworkOperation``, and its sharing.
 struct OperationRole: Sendable {
-    /// What lets the operation share transfers.
+    /// The sharing of transfers.
     enum Sharing: Sendable {
-        /// Nothing.
+        /// No sharing.
         case none
         /// A seat that is taken when it starts, if it is asked to share, or if the request asks for it.
         case atStart(QueueIdentity, isAsked: Bool)
@@ -125,21 +124,21 @@ struct OperationRole: Sendable {
         case seat(CoalescingSeat)
     }
 
-    /// What waits for the start.
+    /// The task that waits for the start.
     enum Gate: Sendable {
-        /// Nothing: the start makes the task.
+        /// None: the start makes the task.
         case closed
-        /// A task that is made already, and is about to wait.
+        /// A task that is already made, and is about to wait.
         case awaited
         /// A task that waits for its operation; it gets none if there is a result before the start.
         case waiting(UnsafeContinuation<(any TaskOperation)?, Never>)
-        /// Nothing: the start was there before the task that was to wait.
+        /// None: the start came before the task could wait.
         case passed(any TaskOperation)
-        /// Nothing any more.
+        /// None any more.
         case open
     }
 
-    /// What the request and its environment say about the call.
+    /// The plan of the call, from the request and its environment.
     var plan: CallPlan?
     /// Whether the thread that starts the operation is a caller's, and is left at once.
     var startsElsewhere = false
@@ -151,7 +150,8 @@ struct OperationRole: Sendable {
         if case .closed = gate { gate = .awaited }
     }
 
-    /// Has a task wait for the start; false if that has come, or a result, with what the task gets.
+    /// Makes a task wait for the start; returns `false`, with the operation for the task, if the start or a result has
+    /// come.
     mutating func wait(
         _ task: UnsafeContinuation<(any TaskOperation)?, Never>
     ) -> (waits: Bool, operation: (any TaskOperation)?) {
@@ -166,21 +166,21 @@ struct OperationRole: Sendable {
         }
     }
 
-    /// Opens the gate for an operation that starts, or for none, and returns what has waited.
+    /// Opens the gate for an operation that starts, or for none, and returns the former gate.
     mutating func open(for operation: (any TaskOperation)? = nil) -> Gate {
         let former = gate
         if case .awaited = former, let operation { gate = .passed(operation) } else { gate = .open }
         return former
     }
 
-    /// Ends the sharing, and returns what was shared.
+    /// Ends the sharing, and returns it.
     mutating func endSharing() -> Sharing {
         defer { sharing = .none }
         return sharing
     }
 }
 
-/// What tells the requests of one queue from all others.
+/// The identity that separates the requests of one queue from all others.
 struct QueueIdentity: Sendable {
     let queue: any AnyObject & Sendable
     /// Whether it is that of a client, all of whose environments are known.

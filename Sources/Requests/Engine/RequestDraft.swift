@@ -3,25 +3,26 @@
 
 import Foundation
 
-/// A request that is being made: what was described, with what it inherits, until it can be sent.
+/// A request that is being made: the described request with inherited settings, until it can be sent.
 ///
-/// The steps are functions that don't wait. What a task keeps while it waits is then as small as the request itself.
+/// The steps are synchronous functions, so that a waiting task stores no more than the request itself.
 struct RequestDraft {
-    /// The request as it is so far.
+    /// The present state of the request.
     var request: HTTPRequest
     /// The fields that are the request's own.
     private(set) var own: OwnFields
-    /// The fields that came from the body: should it be replaced by another, they are that one's to change.
+    /// The fields that came from the body, which may change if the body is replaced.
     private let implied: HTTPHeaders
     private let attempt: CallAttempt
 
-    /// Gives a request what it inherits.
+    /// Adds the inherited settings to a request.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address; what the encoding of the query throws.
+    /// - Throws: ``InvalidRequest`` for an invalid address; any error that the encoding of the query throws.
     @inline(never)
     init(_ request: HTTPRequest, for attempt: CallAttempt) throws {
         var request = request
-        // They have been read, and are those of the operation: what interceptors send on isn't to have them again.
+        // The options have been read, and belong to the operation: requests that interceptors send on must not have
+        // them again.
         if request.attachment != nil { request.attachment = nil }
         own = OwnFields(described: request.headers, inherited: attempt.environment.headers)
         implied = try request.inherit(attempt.environment, isUnauthenticated: attempt.options.isUnauthenticated)
@@ -33,12 +34,12 @@ struct RequestDraft {
 
     /// Lets the operation change the request, and adds the request's own credentials.
     ///
-    /// - Throws: What the operation and the authentication throw.
+    /// - Throws: Any error that the operation or the authentication throws.
     @inline(never)
     mutating func authenticate(by operation: any CallOperation) throws {
         let former = FormerRequest(request)
         try operation.prepare(&request)
-        // What a signature is over is what is sent.
+        // A signature must cover the sent content.
         if request.body.isDeferred {
             request.body = request.body.encodedOnce(using: attempt.environment.makeEncoder)
         }
@@ -50,10 +51,10 @@ struct RequestDraft {
 
     /// Makes the request ready to be sent.
     ///
-    /// - Throws: What the encoding of the body throws; ``InvalidRequest`` for a request that can't be sent.
+    /// - Throws: Any error that the encoding of the body throws; ``InvalidRequest`` for a request that can't be sent.
     @inline(never)
     consuming func finish() throws -> HTTPRequest {
-        // Interceptors, too, may have set a path, added to the query, or set a field whose value is a secret here.
+        // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
         if !request.encodableQueries.isEmpty {
             do { try request.encodeQueries(with: attempt.environment.queryEncoder) } catch {
                 throw RequestError(encoding: error)
@@ -70,7 +71,7 @@ struct RequestDraft {
 }
 
 extension CallAttempt {
-    /// Marks the fields whose values are secrets for the environment and for the request.
+    /// Marks fields as secrets that the environment or the request declares as such.
     func markSecrets(of request: inout HTTPRequest) {
         for names in [environment.secretHeaders, options.secretHeaders] where !names.isEmpty {
             request.headers.markSecrets(names)
@@ -79,13 +80,13 @@ extension CallAttempt {
 }
 
 extension HTTPRequest {
-    /// Takes over what the environment says and the request doesn't: the base of its address, query parameters, header
-    /// fields; and what its body implies.
+    /// Adds the environment's settings that the request lacks: base URL, query parameters, header fields; and those of
+    /// its body.
     ///
-    /// Gives the fields that came from the body, for ``resolveBody(implied:)``.
+    /// It returns the fields that came from the body, for ``resolveBody(implied:)``.
     ///
-    /// - Throws: ``InvalidRequest`` for an invalid address, and for a base URL that was to be one; what the encoding of the
-    ///   query throws.
+    /// - Throws: ``InvalidRequest`` for an invalid address, and for an intended base URL that is `nil`; any error that
+    ///   the encoding of the query throws.
     mutating func inherit(
         _ environment: RequestEnvironment,
         isUnauthenticated: Bool = false
@@ -94,7 +95,7 @@ extension HTTPRequest {
             let reason = "isn't sent, since the base URL of the client was given as nil"
             throw InvalidRequest(.url, reason, excerpt: url.redactedDescription)
         }
-        // A caller that sends again what a redirect led to has chosen the address.
+        // A caller that sends the target of a redirect again has chosen the address.
         hasLeftOrigin = guide == .otherOrigin
         var inherited = environment.headers
         if !inherits(from: environment.baseURL) {
@@ -104,7 +105,7 @@ extension HTTPRequest {
         if isUnauthenticated { inherited[.authorization] = nil }
         do { try encodeQueries(with: environment.queryEncoder) } catch { throw RequestError(encoding: error) }
         if cachePolicy == .useProtocolCachePolicy { cachePolicy = environment.cachePolicy }
-        // Before the base URL is known, whose credentials aren't the request's own.
+        // Before the base URL is applied, whose credentials aren't the request's own.
         if case .url(let url) = address, url.scheme != nil { try moveCredentialsToHeader() }
         var inheritedQuery = inheritedQuery(of: environment)
         inheritedQuery.adopt(environment.queryEncoder.encoding)
@@ -114,7 +115,7 @@ extension HTTPRequest {
         return applyHeaders(of: inherited)
     }
 
-    /// The query parameters that the request inherits: to an address that a response names, those that it lacks.
+    /// The query parameters that the request inherits: for an address that a response names, those that it lacks.
     private func inheritedQuery(of environment: RequestEnvironment) -> Query {
         guard guide == .origin, !environment.query.isEmpty else { return environment.query }
         let present = Query(percentEncoded: url.query(percentEncoded: true) ?? "")
@@ -124,16 +125,16 @@ extension HTTPRequest {
     }
 }
 
-/// Tells the fields of a request that are its own from those that it was given on behalf of an origin.
+/// Distinguishes a request's own fields from those that were added for an origin.
 ///
-/// Its own are those that it was described with, and those of its own authentication. The others come from the
-/// environment and from interceptors, and their secrets are for the origin that the request had then.
+/// Its own are those of its description, and those of its own authentication. The others come from the environment and
+/// from interceptors, and their secrets are for the origin of that time.
 struct OwnFields: Sendable {
-    /// What the request was described with.
+    /// The fields of the request's description.
     let described: HTTPHeaders
-    /// What the environment has for every request.
+    /// The fields of the environment.
     let inherited: HTTPHeaders
-    /// What the request had when only its own authentication had come to what it inherits; nil before that.
+    /// The fields after inheriting and after the request's own authentication; `nil` before that.
     var authenticated: HTTPHeaders?
 
     func contains(_ field: HTTPField) -> Bool {
@@ -142,28 +143,30 @@ struct OwnFields: Sendable {
 }
 
 extension HTTPRequest {
-    /// Sees to the secrets after the request was changed: what was marked stays marked, and where the change
-    /// leads to another origin, secrets that the request had before, and that aren't its own, don't go there.
+    /// Protects secrets after the request was changed.
+    ///
+    /// Marked fields stay marked. If the change leads to another origin, former secrets that aren't the request's own
+    /// are removed.
     ///
     /// - Parameters:
     ///   - former: The request before the change.
-    ///   - own: The fields that go where the request goes.
-    ///   - baseURL: What a relative address is appended to.
+    ///   - own: The fields that stay on every origin.
+    ///   - baseURL: The URL that a relative address is appended to.
     /// - Complexity: O(n) in the number of fields, as long as the origin is the same.
     mutating func keepSecrets(of former: FormerRequest, own: OwnFields, baseURL: URL?) {
         let marked = former.headers.markedSecrets
         if !marked.isEmpty { headers.markSecrets(marked) }
-        // To compare addresses is cheaper than to take them apart, and nearly always enough.
+        // Comparing addresses is cheaper than parsing them, and nearly always sufficient.
         if case .url(let url) = address, case .url(let other) = former.address, url == other { return }
         guard origin(in: baseURL) != former.address.origin(in: baseURL) else { return }
         let dropped = former.headers.secrets.filter { !own.contains($0) }
         headers.removeAll { dropped.contains($0) }
-        // What answers now hasn't seen the credentials, and its refusal says nothing about them.
+        // The new server hasn't seen the credentials, and its refusal doesn't concern them.
         credentialGenerations = credentialGenerations.filter { former.credentialGenerations[$0.key] != $0.value }
     }
 }
 
-/// What there is to remember of a request that is about to be changed, to see to its secrets afterwards.
+/// The state of a request before a change, to protect its secrets afterwards.
 struct FormerRequest: Sendable {
     let address: Address
     let headers: HTTPHeaders

@@ -3,100 +3,103 @@
 
 import Foundation
 
-/// What the operations of a queue or a client inherit, unless a request's ``RequestOptions`` say otherwise.
+/// The settings that the operations of a queue or a client inherit, unless a request's ``RequestOptions`` override
+/// them.
 ///
-/// A value: changing a copy changes nothing that is under way.
+/// It is a value: changing a copy doesn't affect running operations.
 public struct RequestEnvironment: Sendable {
-    /// What relative addresses are appended to, its own path and query kept; nil, the default, leaves them without one.
+    /// The URL that relative addresses are appended to, with its path and query; `nil`, the default, allows absolute
+    /// ones only.
     public var baseURL: URL? { didSet { lacksBaseURL = false } }
     /// Query parameters for every request, before its own.
     public var query: Query = []
-    /// Header fields for every request; a request's own field of the same name takes their place.
+    /// Header fields for every request; a request's own field of the same name replaces them.
     ///
-    /// By default ``HTTPHeaders/default``: who asks, and in which languages. To send neither, set `[]`.
+    /// By default ``HTTPHeaders/default``: the program and its languages. To send neither, set `[]`.
     ///
     /// A request with an absolute address at another origin than the base URL's gets neither the query parameters nor
-    /// those fields whose values are secrets. Nor do the secrets follow where an interceptor leads to another origin.
+    /// fields whose values are secrets. The secrets are also removed if an interceptor leads to another origin.
     public var headers: HTTPHeaders = .default
-    /// Header fields whose values are secrets, besides those that everybody knows for such, as `Authorization` and
-    /// `Cookie`: no description shows them, and no other origin receives them.
-    public var secretHeaders: Set<HTTPField.Name> = []
-    /// How long a transfer may stay silent; nil, the default, leaves it to the transport: to the configuration of a
-    /// session, else 60 seconds.
-    public var timeout: Duration?
-    /// How long an operation may take in all, counted from its making: waiting in the queue, retries and back-off
-    /// included.
+    /// Header fields whose values are secrets, besides well-known ones such as `Authorization` and `Cookie`.
     ///
-    /// Nil, the default, is as long as it needs.
+    /// No description shows them, and no other origin receives them.
+    public var secretHeaders: Set<HTTPField.Name> = []
+    /// The maximum time without data; `nil`, the default, lets the transport decide: the configuration of a session, or
+    /// else 60 seconds.
+    public var timeout: Duration?
+    /// The maximum time of an operation, from its creation: including the time in the queue, retries and back-off.
+    ///
+    /// `nil`, the default, sets no limit.
     public var deadline: Duration?
-    /// What becomes of redirects; by default ten are followed.
+    /// The handling of redirects; by default ten are followed.
     public var redirect: RedirectPolicy = .follow()
-    /// Whom a connection trusts; by default whom the system does.
+    /// The trust policy for connections; by default the system's.
     public var trust: TrustPolicy = .system
-    /// How many bytes of content are read into memory at most, after decoding; 64 MiB by default.
+    /// The maximum byte count of content in memory, after decoding; 64 MiB by default.
     ///
     /// A larger response is an error of code `bodyTooLarge`.
     public var maximumBodySize = 64 * 1024 * 1024
-    /// How many bytes the head of a response may have at most; 256 KiB by default.
+    /// The maximum byte count of a response's head; 256 KiB by default.
     ///
-    /// A larger one is an error of code `headTooLarge`. A transport may allow less itself; over a `URLSession`, whose
-    /// heads come parsed, the system's own limit holds alone.
+    /// A larger one is an error of code `headTooLarge`. A transport may have a lower limit; over a `URLSession`, which
+    /// delivers parsed heads, only the system's own limit applies.
     public var maximumHeadSize = 256 * 1024
-    /// How many bytes of the content an error keeps; 64 KiB by default.
+    /// The maximum byte count of the content that an error keeps; 64 KiB by default.
     public var maximumErrorBodySize = 64 * 1024
-    /// Makes the decoder of JSON for requests that bring none, for each response one; by default a plain one.
+    /// Makes a JSON decoder for each response to requests without one of their own; by default a plain one.
     public var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
-    /// Makes the encoder of JSON for bodies that bring none, for each one; nil, the default, is one that sorts keys.
+    /// Makes a JSON encoder for each body without one of its own; `nil`, the default, makes one that sorts keys.
     public var makeEncoder: (@Sendable () -> JSONEncoder)?
-    /// How values are written as query parameters, where a request doesn't say; see `query(_:)`.
+    /// The encoder of query parameters, for requests without one of their own; see `query(_:)`.
     public var queryEncoder = QueryEncoder()
-    /// Where values are made of responses; nil, the default, is the thread that the response arrives on.
+    /// The queue on which values are made of responses; `nil`, the default, is the thread that delivers the response.
     ///
-    /// A queue with a bound of its own keeps many large answers from being decoded at once.
+    /// A queue with a limit of its own keeps many large responses from being decoded at once.
     public var decodingQueue: DispatchQueue?
-    /// How far transports and caches may answer from what they keep, where the request doesn't say.
+    /// The cache policy for transports and caches, for requests without one of their own.
     public var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
-    /// What has to hold before an operation does anything, besides the request's own conditions.
+    /// The conditions for starting an operation's work, checked before the request's own.
     public var conditions: [any RequestCondition] = []
-    /// What changes requests and responses, and decides about retries, in this order.
+    /// The interceptors, which change requests and responses, and decide about retries, in this order.
     public var interceptors: [any Interceptor] = []
-    /// What judges responses, in this order; the request's own statuses come last.
+    /// The validators, which judge responses, in this order; the request's own statuses come last.
     public var validators: [any ResponseValidator] = []
-    /// Where cookies are kept between requests; nil keeps none, and is the default but for an `HTTPClient`, which has a
-    /// jar of its own.
+    /// The storage of cookies; `nil` keeps none.
+    ///
+    /// It is `nil` by default, except for an `HTTPClient`, which has a jar of its own.
     public var cookies: (any CookieStorage)?
-    /// What keeps responses; nil, the default, keeps none.
+    /// The cache of responses; `nil`, the default, caches none.
     public var cache: ResponseCache?
-    /// How many requests are sent in a while; nil, the default, sets no limit.
+    /// The limit of requests in an interval; `nil`, the default, sets no limit.
     public var rateLimiter: RateLimiter?
-    /// How many transfers to one origin are under way at once; nil, the default, sets no limit.
+    /// The limit of concurrent transfers to one origin; `nil`, the default, sets no limit.
     public var hostLimiter: HostLimiter?
-    /// How many bytes go through in a second, those of all transfers together; nil, the default, sets no limit.
+    /// The limit of bytes per second, for all transfers together; `nil`, the default, sets no limit.
     public var bandwidthLimiter: BandwidthLimiter?
-    /// What watches operations; each is told in its turn, in this order.
+    /// The monitors, which observe operations and are notified in this order.
     public var monitors: [any EventMonitor] = []
-    /// When failed requests are tried again; by default never.
+    /// The policy for retrying failed requests; by default never.
     public var retry = RetryPolicy.never
-    /// The clock of every wait: deadlines, back-off, and limiters that have no clock of their own.
+    /// The clock of all waits: deadlines, back-off, and limiters that have no clock of their own.
     public var clock: any Clock<Duration> = ContinuousClock()
-    /// Where chance comes from: the jitter of back-off.
+    /// The source of random numbers, for the jitter of back-off.
     public var random = RandomSource.system
-    /// The present, for dates that servers name, such as in `Retry-After`; the ``cache`` has one of its own.
+    /// The present time, for dates that servers send, such as in `Retry-After`; the ``cache`` has one of its own.
     public var now: @Sendable () -> Date = { Date() }
 
-    /// Whether a base URL was to be given, and was nil: a text that is no address makes such a `URL?`.
+    /// Whether a base URL was intended, but is `nil`: an invalid text makes such a `URL?`.
     ///
-    /// Such an environment isn't one for all origins, and its secrets are for none.
+    /// Such an environment isn't valid for all origins, and its secrets are sent to none.
     var lacksBaseURL = false
-    /// Which state of which client's environment this is; nil for one that belongs to no client.
+    /// The revision of a client's environment; `nil` for one that belongs to no client.
     var revision: EnvironmentRevision?
-    /// What has outlived the operations of that client.
+    /// The work that has outlived the operations of that client.
     var detachedWork: DetachedWork?
 
     /// Makes an environment with the defaults.
     public init() {}
 
-    /// Sets what was given as the base URL.
+    /// Sets a base URL, and records if it is `nil`.
     mutating func setBaseURL(_ url: URL?) {
         baseURL = url
         lacksBaseURL = url == nil
@@ -110,7 +113,7 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
         return "\(baseURL?.redactedDescription ?? "no base URL"), headers [\(fields)], query [\(query)]"
     }
 
-    /// A mirror without secrets: what is plain, and of interceptors and the like their types.
+    /// A mirror without secrets: plain values, and the types of interceptors and the like.
     public var customMirror: Mirror {
         func types(_ values: [Any]) -> [String] { values.map { "\(type(of: $0))" } }
         let children: [(String?, Any)] = [
@@ -131,16 +134,15 @@ extension RequestEnvironment: CustomStringConvertible, CustomReflectable {
     }
 }
 
-/// Tells one state of an environment from the next: two environments of one revision are the same, as far as nobody has
-/// changed a copy.
+/// Identifies a state of an environment: two environments of one revision are equal, unless a copy was changed.
 ///
-/// Most of what an environment has can't be compared.
+/// Most values of an environment can't be compared.
 struct EnvironmentRevision: Sendable, Hashable {
     private static let last = Locked<UInt64>(0)
 
     private let number: UInt64
 
-    /// A new one, which nothing has had before.
+    /// Makes a new, unique revision.
     init() {
         number = Self.last.withLock { last in
             last += 1

@@ -3,65 +3,64 @@
 
 import Foundation
 
-/// What one request overrides of the environment that it runs in; nil takes the environment's.
+/// The settings of one request that override those of its environment; `nil` keeps the environment's.
 public struct RequestOptions: Sendable, Hashable {
-    /// How long the transfer may stay silent.
+    /// The maximum time without data.
     public var timeout: Duration?
-    /// How long the operation may take in all, counted from its making: waiting in the queue, retries and back-off
-    /// included.
+    /// The maximum time of the operation, from its creation: including the time in the queue, retries and back-off.
     ///
-    /// For a request that is made from the results of other operations, it counts from when the request is.
+    /// For a request that is made from the results of other operations, it counts from the creation of the request.
     public var deadline: Duration?
-    /// What becomes of redirects.
+    /// The handling of redirects.
     public var redirect: RedirectPolicy?
-    /// Whom the connection trusts.
+    /// The trust policy for the connection.
     public var trust: TrustPolicy?
-    /// When the request is tried again.
+    /// The policy for retrying the request.
     public var retry: RetryPolicy?
-    /// How many bytes of content are read into memory at most, after decoding.
+    /// The maximum byte count of content in memory, after decoding.
     public var maximumBodySize: Int?
-    /// How many bytes the head of the response may have at most.
+    /// The maximum byte count of the response's head.
     public var maximumHeadSize: Int?
-    /// Whether cookies are sent and those of the response are kept, the environment's as well as those that a
-    /// `URLSession` has; true by default.
+    /// Whether cookies are sent and those of the response are stored, in the environment's storage as well as in that
+    /// of a `URLSession`; true by default.
     public var usesCookies = true
-    /// How the request uses the cache of the environment; by default as HTTP says.
+    /// The request's use of the environment's cache; by default as HTTP defines it.
     ///
-    /// With `.none`, a cache that the transport has isn't used either.
+    /// With `.none`, a cache of the transport isn't used either.
     public var caching = ResponseCache.Policy.standard
-    /// Whether a status that isn't among the valid ones is a failure; true by default.
+    /// Whether a status that isn't accepted is a failure; true by default.
     ///
-    /// Without it the request sees every response in `process`.
+    /// If false, the request gets every response in `process`.
     public var validatesStatus = true
-    /// The statuses that are answers, in the place of the request's own; nil takes those.
+    /// The accepted statuses, which replace the request's own; `nil` keeps those.
     public var validStatusCodes: [Int]?
     /// Whether the request joins the unfinished transfer of an equal one; false by default.
     ///
-    /// `addRequest` tells what equal means, and when it joins.
+    /// `addRequest` explains which requests are equal, and when one joins.
     public var coalesce = false
 
-    /// The categories of which the operation has to be the only one that runs, whichever queues the others are on; none by
-    /// default.
+    /// The categories of which only one operation may run at a time, on all queues together; none by default.
     ///
-    /// They count where the operation is added by ``RequestQueue``, by a client or by a group. One that `OperationQueue`'s
-    /// own `addOperation` was given fails, and so does a request that is made from results: there the call that adds it
-    /// says them.
+    /// They take effect if the operation is added by ``RequestQueue``, by a client or by a group. An operation that was
+    /// added with `addOperation` of `OperationQueue` fails, and so does a request that is made from results: name them
+    /// in the call that adds it.
     public var exclusivity: Set<ExclusiveCategory> = []
-    /// How soon the operation starts, among those that could; nil leaves that to whoever adds it.
+    /// The priority of the operation in its queue; `nil` leaves it to the code that adds the operation.
     public var priority: Operation.QueuePriority?
-    /// A name for people, which monitors and pictures of a queue show.
+    /// A name for display, which monitors and graphs show.
     public var tag: String?
 
-    /// How urgent the transfer is among those of one connection, from 0 to 1; nil leaves it to the transport.
+    /// The priority of the transfer among those of one connection, from 0 to 1; `nil` lets the transport decide.
     ///
-    /// A `URLSession` takes it as the priority of its task, libcurl as the weight of a stream of HTTP/2. It is a hint.
+    /// A `URLSession` uses it as the priority of its task, libcurl as the weight of an HTTP/2 stream. It is a hint.
     public var httpPriority: Double?
-    /// Whether the interceptors that add credentials are passed by, and an `Authorization` field of the environment is left
-    /// out; false by default.
+    /// Whether the request bypasses the interceptors that add credentials, and leaves out an `Authorization` field of
+    /// the environment; false by default.
     public var isUnauthenticated = false
 
-    /// Header fields whose values are secrets, besides those that everybody knows for such and those of the
-    /// environment: no description shows them, and no other origin receives them.
+    /// Header fields whose values are secrets, besides well-known ones and those of the environment.
+    ///
+    /// No description shows them, and no other origin receives them.
     public var secretHeaders: Set<HTTPField.Name> = []
 
     private var policies = Policies()
@@ -71,7 +70,7 @@ public struct RequestOptions: Sendable, Hashable {
 }
 
 extension RequestOptions {
-    // None of these can be compared. Copies of one set of them are equal, which is what coalescing asks.
+    // None of these can be compared. Copies of one set of them are equal, which is sufficient for coalescing.
     private struct Policies: Sendable, Hashable {
         var conditions: Identified<[any RequestCondition]>?
         var interceptors: Identified<[any Interceptor]>?
@@ -83,37 +82,38 @@ extension RequestOptions {
         var changes: Identified<[@Sendable (inout HTTPRequest) -> Void]>?
     }
 
-    /// What has to hold before the operation does anything, after the conditions of the environment.
+    /// The conditions for starting the operation's work, checked after those of the environment.
     public var conditions: [any RequestCondition] {
         get { policies.conditions?.value ?? [] }
         set { policies.conditions = newValue.isEmpty ? nil : Identified(newValue) }
     }
 
-    /// What changes the request and the response, and decides about retries, after the interceptors of the environment.
+    /// The interceptors, which change the request and the response, and decide about retries, after those of the
+    /// environment.
     public var interceptors: [any Interceptor] {
         get { policies.interceptors?.value ?? [] }
         set { policies.interceptors = newValue.isEmpty ? nil : Identified(newValue) }
     }
 
-    /// What judges the response, after the validators of the environment.
+    /// The validators, which judge the response, after those of the environment.
     public var validators: [any ResponseValidator] {
         get { policies.validators?.value ?? [] }
         set { policies.validators = newValue.isEmpty ? nil : Identified(newValue) }
     }
 
-    /// What watches the operation, besides the monitors of the environment.
+    /// The monitors of the operation, besides those of the environment.
     public var monitors: [any EventMonitor] {
         get { policies.monitors?.value ?? [] }
         set { policies.monitors = newValue.isEmpty ? nil : Identified(newValue) }
     }
 
-    /// The kinds of interceptors that the request is sent past.
+    /// The types of interceptors that the request bypasses.
     public var bypassedInterceptors: [any Interceptor.Type] {
         get { policies.bypassed?.value ?? [] }
         set { policies.bypassed = newValue.isEmpty ? nil : Identified(newValue) }
     }
 
-    /// What your own interceptors, validators and monitors are told about the request.
+    /// Your data about the request, for your own interceptors, validators and monitors.
     public var userInfo: UserInfo {
         get { policies.userInfo?.value ?? UserInfo() }
         set { policies.userInfo = Identified(newValue) }
@@ -121,14 +121,14 @@ extension RequestOptions {
 
     /// Changes the task of a `URLSession` before it is resumed.
     ///
-    /// For what only Foundation has, such as the number of bytes that are expected. Other transports don't call it.
-    /// Called once for each transfer, on no thread in particular.
+    /// It is for features that only Foundation has, such as the expected byte count. Other transports don't call it.
+    /// Called once for each transfer, on no particular thread.
     public var configureTask: (@Sendable (URLSessionTask) -> Void)? {
         get { policies.configureTask?.value }
         set { policies.configureTask = newValue.map(Identified.init) }
     }
 
-    /// The changes that modifiers have made to what is sent, in their order, for requests that don't store that.
+    /// The changes of modifiers to the sent request, in their order, for requests that don't store it.
     var changes: [@Sendable (inout HTTPRequest) -> Void] {
         get { policies.changes?.value ?? [] }
         set { policies.changes = newValue.isEmpty ? nil : Identified(newValue) }
@@ -138,13 +138,13 @@ extension RequestOptions {
 // MARK: - In a request
 
 extension HTTPRequest {
-    /// What to override of the environment where this request is the operation's own.
+    /// The options that override the environment, if this request is the operation's own.
     public var options: RequestOptions {
         get { (attachment as? Box<RequestOptions>)?.value ?? RequestOptions() }
         set { attachment = Box(newValue) }
     }
 
-    /// Takes the options out of the request.
+    /// Removes the options from the request.
     mutating func detachOptions() -> RequestOptions {
         guard attachment != nil else { return RequestOptions() }
         defer { attachment = nil }
@@ -153,7 +153,7 @@ extension HTTPRequest {
 }
 
 extension RequestOptions {
-    /// These options, and those of what the request is made of where these say nothing.
+    /// These options, completed with those of the underlying request.
     func over(_ base: RequestOptions) -> RequestOptions {
         var options = self
         options.timeout = timeout ?? base.timeout
@@ -188,7 +188,7 @@ extension RequestOptions {
     /// Whether modifiers have recorded changes.
     var hasChanges: Bool { policies.changes != nil }
 
-    /// Has a request pass by a cache that the transport has, if that is wanted.
+    /// Makes a request bypass a cache of the transport, if these options say so.
     func apply(to request: inout HTTPRequest) {
         guard caching == .none else { return }
         switch request.cachePolicy {
@@ -198,7 +198,7 @@ extension RequestOptions {
         }
     }
 
-    /// Makes the changes that modifiers have recorded.
+    /// Applies the changes that modifiers have recorded.
     func change(_ request: inout HTTPRequest) {
         for change in changes { change(&request) }
     }

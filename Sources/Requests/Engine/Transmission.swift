@@ -5,65 +5,65 @@ import Foundation
 
 /// One transfer of a call: sends a request over the transport, and returns its answer when the content has ended.
 ///
-/// The transport calls it, in the order of the transfer, one event at a time; a cancel may come at any moment. The end is
-/// told once: the answer may be there before it, where the call doesn't wait for the rest, but the operation can't finish
-/// before it.
+/// The transport calls it, in the order of the transfer, one event at a time; it may be cancelled at any moment. The
+/// end is reported once: the answer may be returned before it, if the call doesn't wait for the rest, but the operation
+/// can't finish before it.
 final class Transmission: Sendable {
     struct State: Sendable {
         var head: HTTPResponseHead?
         var metrics: Metrics
-        /// Why the transfer failed.
+        /// The error of the transfer.
         var error: RequestError?
         var content = Data()
         /// The number of bytes of the body that were sent.
         var sent: Int64 = 0
-        /// The number of bytes of the content that came, once the transfer has ended.
+        /// The byte count of the received content, once the transfer has ended.
         var received: Int64?
-        /// Why the call doesn't want the rest.
+        /// The reason why the call doesn't want the rest.
         var failure: RequestError?
-        /// Whether the rest of the content is left out: it belongs to an error, which keeps only the beginning.
+        /// Whether the rest of the content is dropped: it belongs to an error, which keeps only the beginning.
         var isCut = false
-        /// What becomes of the content of a redirect that is followed; nil for that of any other response.
+        /// The handling of the content of a followed redirect; `nil` for that of any other response.
         var passed: PassedContent?
         var isCancelled = false
         var isDelivered = false
         var receiver: (any ContentReceiver)?
         var waiter: UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>?
-        // Nil when the transfer has ended: a response, which keeps this, may be kept for long.
-        /// What the transfer is for.
+        // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
+        /// The attempt that the transfer belongs to.
         var owner: CallAttempt?
         var shared: CoalescedTransfer?
         var heads: HeadObserver?
-        /// What reports the progress and the events, as far as anything asks for them.
+        /// The feeds of the progress and of the events, if they are observed.
         var progress: ProgressFeeds?, feed: MonitorFeed?
         let time: Stopwatch
-        /// Whether it is known that the call has no other transfer.
+        /// Whether the call is known to have no other transfer.
         var isOnly: Bool
 
-        /// Whether what comes is wanted.
+        /// Whether received content is wanted.
         var isWanted: Bool { owner != nil && !isCancelled && failure == nil && !isCut }
     }
 
-    /// What is sent.
+    /// The request.
     let request: HTTPRequest
-    /// What holds the transfer back.
+    /// The control that pauses the transfer.
     let flow = FlowControl()
     private let cause: Attempt.Cause
     private let limits: (head: Int, content: Int)
     /// Whether the content is collected in memory.
     let keepsContent: Bool
-    /// Whether it is the transfer of several calls, which takes the place of the transport.
+    /// Whether it is the transfer of several calls, which replaces the transport.
     let isShared: Bool
     let state: Locked<State>
 
     /// Makes a transfer.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - cause: Why.
-    ///   - heads: What is called with the head of the response.
+    ///   - request: The request to send.
+    ///   - cause: The cause of the attempt.
+    ///   - heads: Called with the head of the response.
     ///   - owner: The attempt that it is a part of.
-    ///   - shared: What takes the place of the transport. Bandwidth and monitors are its own concern.
+    ///   - shared: The shared transfer that replaces the transport. It handles bandwidth and monitors itself.
     @inline(never)
     init(
         _ request: HTTPRequest,
@@ -90,7 +90,7 @@ final class Transmission: Sendable {
         )
     }
 
-    /// Releases the content of a transfer that has failed, when it is in the error.
+    /// Releases the content of a failed transfer, after it was copied to the error.
     func forgetContent() {
         let content = state.withLock { state in
             defer { state.content = Data() }
@@ -102,16 +102,16 @@ final class Transmission: Sendable {
     var id: ObjectIdentifier { ObjectIdentifier(self) }
     private var feed: MonitorFeed? { state.withLock { $0.owner }?.call.feed }
 
-    /// The head of the response, if it has come.
+    /// The head of the response, if it was received.
     var head: HTTPResponseHead? { state.withLock { $0.head } }
-    /// The content so far, as far as it is in memory.
+    /// The content so far, if it is in memory.
     var content: Data { state.withLock { $0.content } }
 
-    /// Whether something else than memory has taken the content.
+    /// Whether the content was delivered to a receiver other than memory.
     var isDelivered: Bool { state.withLock { $0.isDelivered } }
 
-    // Where only the end of the call can cancel the task, that cancels the transfer itself, and the task needn't be
-    // watched.
+    // If only the end of the call can cancel the task, the call cancels the transfer itself, and the task needn't be
+    // observed.
     /// Sends the request, and returns the answer when its content has ended.
     func answer(isShielded: Bool = false) async throws -> HTTPResponse<ResponseContent> {
         isShielded ? try await withUnsafeThrowingContinuation { start($0) } : try await cancellableAnswer()
@@ -149,7 +149,7 @@ final class Transmission: Sendable {
         }
         if progress != nil || feed != nil || !isFirst {
             state.withLock { state in
-                // Another thread may have asked for either in the meantime.
+                // Another thread may have set either in the meantime.
                 if let feed { state.feed = feed }
                 if let progress { state.progress = progress }
                 if !isFirst { state.isOnly = false }
@@ -157,7 +157,7 @@ final class Transmission: Sendable {
             progress?.sent.begin(total: request.body.length)
         }
         if !isShared, let feed { feed.reportBegin(of: attempt, as: id, number: number) }
-        // Those that share an answer are told one after the other, and continue beside each other.
+        // Calls that share an answer are notified one after the other, and continue in parallel.
         let sink = EventSink(
             self,
             throttle: shared == nil ? call.environment.bandwidthLimiter.map { BandwidthThrottle($0, flow) } : nil,
@@ -186,7 +186,7 @@ final class Transmission: Sendable {
         return outgoing
     }
 
-    /// Cancels the transfer, also one that is yet to begin; only the first call has an effect.
+    /// Cancels the transfer, also if it begins later; only the first call has an effect.
     func cancel() {
         let isFirst = state.withLock { state in
             defer { state.isCancelled = true }
@@ -237,11 +237,11 @@ final class Transmission: Sendable {
         if let progress { reportBegin(of: head, to: progress, of: owner.operation) }
     }
 
-    /// Has something else than memory take the content, if the response is one that the request wants.
+    /// Passes the content to a receiver other than memory, if the request wants the response.
     private func direct(_ head: HTTPResponseHead, of owner: CallAttempt) {
         let operation = owner.operation
         guard operation.claims(head) else { return }
-        // A status that is none of the request's own says something about the file, and comes with a content of its own.
+        // A status that the request doesn't accept may concern the file, and has content of its own.
         let isOwn = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
         guard !isOwn || owner.headRefusal(of: head, to: request) == nil else { return }
         do {
@@ -265,7 +265,7 @@ final class Transmission: Sendable {
         if isLarge { cut() }
     }
 
-    /// Leaves out the rest of the content.
+    /// Drops the rest of the content.
     private func cut() {
         state.withLock { $0.isCut = true }
         flow.cancel()
@@ -310,7 +310,7 @@ final class Transmission: Sendable {
 
     /// Cancels the rest of the transfer, which then fails with the error.
     ///
-    /// Its failure is known when the transfer has ended: its place at the host is free only then.
+    /// The failure is reported when the transfer has ended: only then its place at the host is free.
     private func stop(_ error: any Error) {
         let error = RequestError(error)
         let content = state.withLock { state in
@@ -327,7 +327,7 @@ final class Transmission: Sendable {
     private func end(_ error: RequestError?, isConcurrent: Bool) {
         let ended = state.withLock { state -> State? in
             guard state.owner != nil else { return nil }
-            // What came behind a cancel was left out: then the rest is no answer.
+            // Content after a cancellation was dropped: then the rest is no answer.
             let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
             if state.passed != nil, error != nil, !state.isCancelled { state.isCut = true }
             let failure = state.isCut ? nil : state.failure ?? error ?? cancelled
@@ -335,7 +335,7 @@ final class Transmission: Sendable {
             if state.metrics.end == nil { state.metrics.end = state.time.elapsed }
             let ended = state
             state.received = state.receiver.map { $0.count } ?? Int64(state.content.count)
-            // The content is the answer's now, or else that of the error.
+            // The answer owns the content now, or else the error.
             if error == nil { state.content = Data() }
             (state.owner, state.waiter, state.receiver) = (nil, nil, nil)
             (state.shared, state.heads, state.progress, state.feed) = (nil, nil, nil, nil)
@@ -352,7 +352,7 @@ final class Transmission: Sendable {
             answer = .failure(error)
         } else if let head = ended.head {
             let content = ended.receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(ended.content)
-            // The story of a single transfer needn't be asked for.
+            // For a single transfer, the call needn't be asked for the history.
             let history = ended.isOnly ? AttemptHistory(self) : owner.call.record.history
             var response = HTTPResponse(head: head, body: content, history: history)
             response.isCut = ended.isCut
@@ -360,7 +360,8 @@ final class Transmission: Sendable {
         } else {
             answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
         }
-        // A transport may end a transfer within its cancel, which comes from within the task: that isn't to run here.
+        // A transport may end a transfer within its cancellation, which comes from within the task: the task must not
+        // run here.
         if isConcurrent, !ended.isCancelled {
             CallExecutor.resuming { waiter.resume(with: answer) }
         } else {
@@ -370,7 +371,7 @@ final class Transmission: Sendable {
 }
 
 extension Transmission: AttemptRecorder {
-    /// What was sent, and what has come of it.
+    /// The attempt of this transfer, with its response.
     var attempt: Attempt {
         let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
         return Attempt(cause: cause, request: request, response: head, error: error, metrics: metrics)

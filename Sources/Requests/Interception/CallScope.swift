@@ -1,36 +1,37 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Work on behalf of a call: what an interceptor, a condition or a retry strategy sends while the call waits for it.
+/// Work on behalf of a call: the requests that an interceptor, a condition or a retry strategy sends while the call
+/// waits.
 ///
-/// Requests that are added meanwhile don't wait for a place of their client's bound, since the call that waits for them
-/// holds one: with all places taken, none would ever be free. The privilege is that of the work and ends with it, also for
-/// tasks that were born in it. Completion handlers of operations that are made in the scope run in it as well.
+/// Requests that are added meanwhile don't wait for a place within their client's limit, since the waiting call holds
+/// one: with all places taken, none would become free. This privilege ends with the work, also for tasks that were made
+/// in it. Completion handlers of operations that are made in the scope run in it as well.
 final class CallScope: Sendable {
     /// The scope that the present task runs in.
     @TaskLocal private static var innermost: CallScope?
 
-    /// How deep such work may be nested.
+    /// The maximum nesting of such work.
     static let limit = 8
 
-    /// What sends on behalf of the call.
+    /// The author of the requests.
     let author: Author
     private let outer: CallScope?
     /// The keeper of the credential, if the work is its refresh.
     private let keeper: ObjectIdentifier?
     private let isOver = Locked(false)
-    /// How many calls wait for what is sent here.
+    /// The number of calls that wait for the requests of this scope.
     let depth: Int
 
-    /// What sends on behalf of a call, as far as it can be told from others of its kind.
+    /// The sender of requests on behalf of a call, as far as it can be identified.
     struct Author: Sendable, Hashable {
         fileprivate let type: String
         private let object: ObjectIdentifier?
         private let position: Int?
 
-        /// Describes an author; its position among the interceptors of its environment tells values apart.
+        /// Makes a description of an author; its position among the interceptors of its environment identifies values.
         ///
-        /// An interceptor for some requests only is the one that it limits: that is also what names itself.
+        /// For an interceptor that is limited to some requests, it is the wrapped one, which also identifies itself.
         init(_ author: any Sendable, at position: Int? = nil) {
             var author = author
             while let wrapper = author as? any InterceptorWrapper { author = wrapper.wrapped }
@@ -64,7 +65,7 @@ final class CallScope: Sendable {
         self.init(Author(keeper), within: outer, depth: depth, keeper: ObjectIdentifier(keeper))
     }
 
-    /// Makes a scope for work of the same author that no call waits for; as deep as what began it.
+    /// Makes a scope for work of the same author that no call waits for, with the same depth.
     func detached() -> CallScope {
         CallScope(author, within: nil, depth: depth)
     }
@@ -87,7 +88,7 @@ final class CallScope: Sendable {
         return try await scope.run(work)
     }
 
-    /// Does work that the scope serves.
+    /// Does the work of the scope.
     func run<Value>(_ work: () async throws -> Value) async rethrows -> Value {
         try await Self.$innermost.withValue(self, operation: work)
     }
@@ -97,15 +98,15 @@ final class CallScope: Sendable {
         isOver.withLock { $0 = true }
     }
 
-    /// Does work that belongs to no interceptor any more: it is behind the last one of a chain.
+    /// Does work outside of all interceptors, behind the last one of a chain.
     static func leave<Value>(to outer: CallScope?, _ work: () async throws -> Value) async rethrows -> Value {
         try await $innermost.withValue(outer, operation: work)
     }
 
-    /// Whether a call waits for what the present task sends.
+    /// Whether a call waits for the requests of the present task.
     static var isOnBehalfOfAnother: Bool { current != nil }
 
-    /// The keepers of credentials whose refreshes wait for what is sent here.
+    /// The keepers of credentials whose refreshes wait for the requests of this scope.
     var refreshes: Set<ObjectIdentifier> {
         var keepers: Set<ObjectIdentifier> = []
         var scope: CallScope? = self
@@ -116,13 +117,13 @@ final class CallScope: Sendable {
         return keepers
     }
 
-    /// Returns a closure that is called as a part of the work that the present scope serves, if there is one.
+    /// Returns a closure that is called as a part of the present scope's work, if there is one.
     static func carried<Value>(by body: @escaping @Sendable (Value) -> Void) -> @Sendable (Value) -> Void {
         guard let scope = current else { return body }
         return { value in $innermost.withValue(scope) { body(value) } }
     }
 
-    /// Whether the work is done on behalf of an interceptor: then that isn't applied to it.
+    /// Whether the work is done on behalf of an interceptor, which then isn't applied to it.
     func serves(_ interceptor: any Interceptor, at position: Int, inOneEnvironment: Bool) -> Bool {
         let other = Author(interceptor, at: position)
         var scope: CallScope? = self
@@ -133,7 +134,7 @@ final class CallScope: Sendable {
         return false
     }
 
-    /// Refuses work that is nested too deep.
+    /// Refuses work that is nested too deeply.
     func checkDepth() throws {
         guard depth > Self.limit else { return }
         var names: [String] = []

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An interceptor that is a closure, one for each thing that an interceptor can do.
+/// An interceptor made of closures, one for each method of an interceptor.
 ///
 /// ```swift
 /// environment.interceptors = [
@@ -25,7 +25,7 @@ public struct ClosureInterceptor: Interceptor {
         @Sendable (HTTPRequest, InterceptorContext, Next) async throws -> HTTPResponse<ResponseContent>
     /// Changes a response before it is judged.
     public typealias Transform = @Sendable (inout HTTPResponse<Data>, InterceptorContext) throws -> Void
-    /// Says what to do about a failure.
+    /// Decides about a failure.
     public typealias Retry = @Sendable (RequestError, InterceptorContext) async -> RetryDecision
 
     private let adaptation: Adapt?
@@ -33,7 +33,7 @@ public struct ClosureInterceptor: Interceptor {
     private let transformation: Transform?
     private let decision: Retry?
 
-    /// Makes an interceptor of closures that are called as the methods of ``Interceptor`` are; nil does nothing.
+    /// Makes an interceptor of closures that are called like the methods of ``Interceptor``; `nil` does nothing.
     public init(
         adapt: Adapt? = nil,
         intercept: Intercept? = nil,
@@ -46,16 +46,16 @@ public struct ClosureInterceptor: Interceptor {
         decision = retry
     }
 
-    /// Has the closure change the request.
+    /// Calls the closure to change the request.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
         try await adaptation?(&request, context)
     }
 
-    /// Has the closure send the request.
+    /// Calls the closure to send the request.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
@@ -65,14 +65,14 @@ public struct ClosureInterceptor: Interceptor {
         return try await interception(request, context, next)
     }
 
-    /// Has the closure change the response.
+    /// Calls the closure to change the response.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {
         try transformation?(&response, context)
     }
 
-    /// Has the closure decide.
+    /// Calls the closure to decide.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision {
         await decision?(error, context) ?? .pass
     }
@@ -81,7 +81,7 @@ public struct ClosureInterceptor: Interceptor {
 extension Interceptor where Self == ClosureInterceptor {
     /// Changes every request in a closure, before every attempt that isn't a redirect.
     ///
-    /// What the closure throws is the failure of the operation.
+    /// An error that the closure throws is the failure of the operation.
     public static func adapting(
         _ change: @escaping @Sendable (inout HTTPRequest) async throws -> Void
     ) -> ClosureInterceptor {
@@ -97,27 +97,27 @@ extension Interceptor where Self == ClosureInterceptor {
 
     /// Changes every response in a closure, before it is judged.
     ///
-    /// What the closure throws is the failure of the request.
+    /// An error that the closure throws is the failure of the request.
     public static func transforming(
         _ change: @escaping @Sendable (inout HTTPResponse<Data>) throws -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(transform: { response, _ in try change(&response) })
     }
 
-    /// Decides about every failure in a closure; `pass` leaves that to the next interceptor, and at last to the retry
+    /// Decides about every failure in a closure; `pass` leaves that to the next interceptor, and finally to the retry
     /// policy.
     ///
-    /// Nothing limits how often the closure has a request sent again; the error's attempts tell how often it was.
+    /// The closure's retries aren't limited; the error's attempts show how many there were.
     public static func retrying(
         _ decide: @escaping @Sendable (RequestError) async -> RetryDecision
     ) -> ClosureInterceptor {
         ClosureInterceptor(retry: { error, _ in await decide(error) })
     }
 
-    /// Signs every request to the origin of the base URL, in a closure; where there is no base URL, every request.
+    /// Signs every request to the origin of the base URL, in a closure; without a base URL, every request.
     ///
-    /// The closure sees the request as it will be sent, if this is the last interceptor. Header fields that it changes
-    /// are secrets from then on: no description shows them, and no other origin receives them.
+    /// The closure gets the request as it will be sent, if this is the last interceptor. Header fields that it changes
+    /// become secrets: no description shows them, and no other origin receives them.
     public static func signing(
         _ sign: @escaping @Sendable (inout HTTPRequest) async throws -> Void
     ) -> ClosureInterceptor {
@@ -129,20 +129,21 @@ extension Interceptor where Self == ClosureInterceptor {
         })
     }
 
-    /// Changes every request as Foundation's `URLRequest`: for code that knows only that.
+    /// Changes every request as Foundation's `URLRequest`, for code that supports only that.
     ///
-    /// Every property that the closure changes is taken over, and nothing else: repeated and ordered header fields, a file
-    /// as body, and whatever else a `URLRequest` can't carry stay as they are. A body that is a file or a stream isn't
-    /// shown. Its `timeoutInterval` is at first the timeout that holds for the request, also where that is the environment's.
-    /// What can't go on the wire is an error of code `invalidRequest`.
+    /// Only properties that the closure changes are applied: repeated and ordered header fields, a file as body, and
+    /// everything else that a `URLRequest` can't represent stay unchanged. A body that is a file or a stream isn't
+    /// shown. Its `timeoutInterval` is at first the effective timeout of the request, which may be the environment's.
+    /// An invalid result is an error of code `invalidRequest`.
     public static func modifyingURLRequest(
         _ modify: @escaping @Sendable (inout URLRequest) async throws -> Void
     ) -> ClosureInterceptor {
         ClosureInterceptor(adapt: { request, context in
-            // The address that is shown is whole, so that what is made of it takes the place of the whole.
+            // The closure gets the complete address, so that its result replaces the whole.
             try request.resolve(baseURL: context.baseURL, inheriting: [])
             var original = URLRequest(withoutStreamsOf: request)
-            // What holds if the closure doesn't touch it; Foundation's 60 seconds would look unchanged where they aren't.
+            // The value if the closure doesn't change it; with Foundation's 60 seconds, a change to 60 seconds would go
+            // unnoticed.
             if let timeout = request.timeout ?? context.source.timeout {
                 original.timeoutInterval = timeout / .seconds(1)
             }

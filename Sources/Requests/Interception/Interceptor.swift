@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Changes requests on their way out and responses on their way in, sends them, and decides about retries.
+/// Changes requests before they are sent and responses after they arrive, sends requests, and decides about retries.
 ///
 /// ```swift
 /// struct Signature: Interceptor {
@@ -15,22 +15,22 @@ import Foundation
 /// environment.interceptors.append(Signature(key: key))
 /// ```
 ///
-/// Interceptors run in their order, once for the first try and once for every retry; redirects are followed behind them.
-/// They may be called from several operations at once. When an operation is cancelled, the task that an interceptor runs
-/// in is cancelled too; what it returns after that isn't used.
+/// Interceptors run in their order, once for the first attempt and once for every retry; redirects are followed behind
+/// them. They may be called from several operations at once. When an operation is cancelled, the task of an interceptor
+/// is cancelled too; its result is then ignored.
 public protocol Interceptor: Sendable {
-    /// Changes a request before it is sent; leaves it as it is by default.
+    /// Changes a request before it is sent; does nothing by default.
     ///
-    /// Whoever changes the origin of the address, scheme, host or port, leaves secrets behind: those of the environment
-    /// and of the interceptors before, as far as they stand there unchanged. Those of the request itself go along.
+    /// If it changes the origin of the address (scheme, host or port), secrets are removed: those of the environment
+    /// and of earlier interceptors, unless they were changed. Those of the request itself stay.
     ///
-    /// - Throws: What keeps the request from being sent. It becomes the failure of the operation.
+    /// - Throws: An error that keeps the request from being sent. It becomes the failure of the operation.
     func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws
 
-    /// Sends a request on, and returns the answer; by default it does just that.
+    /// Sends a request on, and returns the answer; by default it only does that.
     ///
-    /// This is the way to do something around a request: to answer it without sending, to send it somewhere else, twice,
-    /// or several times at once, to time it, or to look at the head of its answer before the content arrives.
+    /// Implement it to do something around a request: to answer it without sending, to send it somewhere else, twice,
+    /// or several times at once, to measure it, or to inspect the head of its answer before the content arrives.
     ///
     /// ```swift
     /// func intercept(
@@ -46,41 +46,40 @@ public protocol Interceptor: Sendable {
     /// validators judge it afterwards.
     ///
     /// The content of a download or a stream is delivered as it arrives, and isn't in the answer. An interceptor that
-    /// answers such a request by itself returns the content, which is then delivered for it.
+    /// answers such a request itself returns the content, which is then delivered for it.
     ///
-    /// - Throws: What keeps the answer from arriving. A ``RequestError`` may be followed by a retry, any other error is the
-    ///   failure of the operation.
+    /// - Throws: An error that keeps the answer from arriving. A ``RequestError`` may be followed by a retry, any other
+    ///   error is the failure of the operation.
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent>
 
-    /// Changes a response before it is judged; leaves it as it is by default.
+    /// Changes a response before it is judged; does nothing by default.
     ///
-    /// Called for the response that the redirects led to, whatever its status, on a thread where it may take its time.
-    /// The content of a download or a stream, which isn't in memory, isn't to be changed: it isn't called for that.
+    /// Called for the final response after redirects, whatever its status, on a thread that may be blocked. It isn't
+    /// called for the content of a download or a stream, which isn't in memory.
     ///
     /// - Throws: The failure of the request.
     func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws
 
-    /// Says what to do about a failure; nothing by default, which leaves the decision to the next interceptor.
+    /// Decides about a failure; by default it leaves the decision to the next interceptor.
     ///
-    /// Asked for failed transfers and for unacceptable responses; not for requests that can't be built, for redirects
+    /// Called for failed transfers and for unacceptable responses; not for requests that can't be built, for redirects
     /// that can't be followed, for cancellation, or for content that can't be decoded. The first decision that isn't
-    /// ``RetryDecision/pass`` counts; where all pass, the ``RetryPolicy`` of the request or the environment decides.
+    /// ``RetryDecision/pass`` counts; if all pass, the ``RetryPolicy`` of the request or the environment decides.
     ///
-    /// What is decided about is the request that would be sent again, ``InterceptorContext/request``, whatever redirects
-    /// it went through; the error's request is the one that was sent last. A body that can't be sent again isn't: then the
-    /// failure stands, with an error of code `bodyNotReplayable` as its underlying error.
+    /// The decision concerns the request that would be sent again, ``InterceptorContext/request``, whatever redirects
+    /// it went through; the error's request is the one that was sent last. If its body can't be sent again, there is no
+    /// retry: the failure stays, with an error of code `bodyNotReplayable` as its underlying error.
     ///
-    /// Nothing limits what an interceptor asks for: look at ``InterceptorContext/attempt``, or give the operation a
-    /// deadline.
+    /// An interceptor's retries aren't limited: check ``InterceptorContext/attempt``, or give the operation a deadline.
     func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
 }
 
 extension Interceptor {
-    /// Leaves the request as it is.
+    /// Leaves the request unchanged.
     public func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {}
 
     /// Sends the request on.
@@ -92,10 +91,10 @@ extension Interceptor {
         try await next(request)
     }
 
-    /// Leaves the response as it is.
+    /// Leaves the response unchanged.
     public func transform(_ response: inout HTTPResponse<Data>, context: InterceptorContext) throws {}
 
-    /// Leaves the decision to the next interceptor, and at last to the retry policy.
+    /// Leaves the decision to the next interceptor, and finally to the retry policy.
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
 }
 
@@ -105,17 +104,17 @@ protocol ChallengeAnswering: Interceptor {
     func answer(_ error: RequestError, context: InterceptorContext) async -> RetryDecision
 }
 
-/// An interceptor that answers challenges where they are met: at one address, which redirects may have led to.
+/// An interceptor that answers challenges at the address where they occur, which redirects may have led to.
 protocol HopAuthenticating: Interceptor {
-    /// Sends a request, with what is known about its address, and once more if it is challenged.
+    /// Sends a request, with the known credentials for its address, and once more if it is challenged.
     ///
     /// - Parameters:
     ///   - request: The request.
     ///   - position: The position of the interceptor among all.
     ///   - context: The context of the operation.
-    ///   - send: Sends a request further on; with a cause, if it isn't the first time.
+    ///   - send: Sends a request on; with a cause, if it isn't the first time.
     /// - Returns: The last answer.
-    /// - Throws: What `send` throws.
+    /// - Throws: Any error that `send` throws.
     func authenticate(
         _ request: HTTPRequest,
         at position: Int,

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// What an interceptor knows about the operation that it works for.
+/// The facts about an operation that its interceptors can read.
 public struct InterceptorContext: Sendable {
     let source: any ContextSource
     private let asked: Box<HTTPRequest>?
@@ -18,9 +18,9 @@ public struct InterceptorContext: Sendable {
     /// - Parameters:
     ///   - identifier: The identifier of the request.
     ///   - attempt: The number of the attempt; 1 is the first.
-    ///   - baseURL: What relative addresses are appended to; nil by default.
+    ///   - baseURL: The URL that relative addresses are appended to; `nil` by default.
     ///   - request: The request, for ``Interceptor/retry(_:context:)`` and ``Interceptor/transform(_:context:)``.
-    ///   - userInfo: What the application says about the request.
+    ///   - userInfo: The application's data about the request.
     public init(
         identifier: String,
         attempt: Int,
@@ -37,39 +37,39 @@ public struct InterceptorContext: Sendable {
     /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
     public var identifier: String { source.identifier }
 
-    /// The number of the attempt; 1 is the first, and redirects that are followed don't count.
+    /// The number of the attempt; 1 is the first, and followed redirects don't count.
     public var attempt: Int { source.attempt }
 
-    /// The base URL of the operation's environment; nil if it has none.
+    /// The base URL of the operation's environment; `nil` if it has none.
     ///
     /// Credentials that aren't a request's own belong to this origin, and to no other that a request may name.
     public var baseURL: URL? { source.baseURL }
 
-    /// The request that the operation has sent; nil before it was sent.
+    /// The request that the operation has sent; `nil` before it was sent.
     ///
-    /// For a retry it is what would be sent again, whatever redirects have led to: what is decided, is decided about
-    /// this request. For a response to be transformed, it is the one that the redirects have led to.
+    /// For a retry it is the request that would be sent again, whatever redirects it went through. For a response to be
+    /// transformed, it is the one that the redirects have led to.
     public var request: HTTPRequest? { asked?.value }
 
-    /// What the application says about the request, typed by key.
+    /// The application's data about the request, typed by key.
     public var userInfo: UserInfo { source.userInfo }
 
-    /// The refreshes that wait for the operation, which must not wait for them.
+    /// The refreshes that wait for the operation; it must not wait for them.
     var refreshing: Set<ObjectIdentifier> { source.scope?.refreshes ?? [] }
-    /// Makes the encoder of JSON for bodies that bring none; nil takes a plain one.
+    /// Makes the JSON encoder for bodies without one of their own; `nil` takes a plain one.
     var makeEncoder: (@Sendable () -> JSONEncoder)? { source.makeEncoder }
-    /// What interceptors remember about the operation.
+    /// The values that interceptors have stored for the operation.
     var notes: InterceptorNotes { source.notes }
 
     /// Sends a request on behalf of the operation, and returns its response.
     ///
-    /// For what an interceptor has to ask a server for before it can go on: a token, a nonce, a configuration. The request
-    /// runs in the operation's environment, over its transport, and beside its queue: it waits for no place there, since
-    /// the operation that waits for it holds one. The interceptor that sends it isn't applied to it. Requests that are
-    /// added to a client or an `OperationQueue` meanwhile are treated likewise, but that an interceptor that is a structure
-    /// can't be told from another there, and has to leave its own requests alone.
+    /// Use it if an interceptor needs a response before it can continue: a token, a nonce, a configuration. The request
+    /// runs in the operation's environment, over its transport, and outside its queue: it needs no place there, since
+    /// the waiting operation holds one. The interceptor that sends it isn't applied to it. The same applies to requests
+    /// that are added to a client or an `OperationQueue` meanwhile. But there, interceptors that are structures can't
+    /// be identified, and have to ignore their own requests.
     ///
-    /// Work of this kind may be nested eight deep. Cancelling the operation cancels it.
+    /// Such requests may be nested eight deep. Cancelling the operation cancels them.
     ///
     /// - Parameter request: The request; a relative address is resolved against the operation's base URL.
     /// - Returns: The response, with an acceptable status.
@@ -80,16 +80,15 @@ public struct InterceptorContext: Sendable {
 
     /// Sends a request that outlives the operation, one at a time for a resource.
     ///
-    /// For what is useful beyond this one request: a stored answer that is validated while a stale one is used, a
-    /// configuration that is read ahead. It runs as with ``send(_:)``, but the operation doesn't wait for it, and
-    /// cancelling the operation doesn't cancel it. It ends with the client that the operation belongs to, and all
-    /// clients derived from that.
+    /// Use it for work beyond this one request: to validate a stored answer while a stale one is used, or to prefetch a
+    /// configuration. It runs as with ``send(_:)``, but the operation doesn't wait for it, and cancelling the operation
+    /// doesn't cancel it. It ends with the client of the operation, and all clients derived from that.
     ///
     /// - Parameters:
     ///   - request: The request; a relative address is resolved against the operation's base URL.
-    ///   - completion: Called with the outcome, once, on no thread in particular; not if false is returned.
-    /// - Returns: False, and nothing is sent, while a request of the same interceptor with the same method and address
-    ///   is under way, or if the client is gone.
+    ///   - completion: Called once with the outcome, on no particular thread; not called if the method returns `false`.
+    /// - Returns: `false`, without sending the request, while a request of the same interceptor with the same method
+    ///   and address is running, or if the client was deallocated.
     @discardableResult
     public func detached(
         _ request: HTTPRequest,
@@ -98,15 +97,15 @@ public struct InterceptorContext: Sendable {
         source.detach(request, completion: completion)
     }
 
-    /// Reports to monitors that the operation waits for a credential, or no longer.
+    /// Reports to monitors that the operation waits for a credential, or has stopped waiting.
     func report(_ report: AuthenticationReport) { source.report(report) }
 }
 
 extension InterceptorContext: CustomStringConvertible, CustomReflectable {
-    /// The number of the attempt, and the request where there is one, without secrets.
+    /// The number of the attempt, and the request if there is one, without secrets.
     public var description: String { "attempt \(attempt)\(request.map { ": \($0)" } ?? "")" }
 
-    /// A mirror of what the description says.
+    /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -116,19 +115,19 @@ protocol ContextSource: AnyObject, Sendable {
     var attempt: Int { get }
     var baseURL: URL? { get }
     var userInfo: UserInfo { get }
-    /// What the operation is made on behalf of; nil if it isn't.
+    /// The work on whose behalf the operation runs; `nil` if it runs on its own.
     var scope: CallScope? { get }
     var makeEncoder: (@Sendable () -> JSONEncoder)? { get }
     var notes: InterceptorNotes { get }
-    /// The urgency of the operation, for those that let one go before another.
+    /// The priority of the operation, for limiters.
     var urgency: Int { get }
-    /// How long a transfer may stay silent, where its request doesn't say; nil leaves it to the transport.
+    /// The maximum time without data for requests without one of their own; `nil` lets the transport decide.
     var timeout: Duration? { get }
-    /// The way to the proxy of the operation's transport; `nil` if credentials can't be brought to one.
+    /// The route to the proxy of the operation's transport; `nil` if credentials can't be sent to one.
     var proxyRoute: ProxyRoute? { get }
 
     func report(_ report: AuthenticationReport)
-    /// Records that a response without a transfer answers a request.
+    /// Records that a request was answered without a transfer.
     func recordAnswer(to request: HTTPRequest)
     /// Sends a request on behalf of the operation.
     func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
@@ -137,20 +136,20 @@ protocol ContextSource: AnyObject, Sendable {
         _ request: HTTPRequest,
         completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
     ) -> Bool
-    /// Carries on from a place of the chain in a call of its own, which outlives the operation and keeps its options.
+    /// Continues at a position of the chain in a call of its own, which outlives the operation and keeps its options.
     ///
     /// - Parameters:
-    ///   - name: What is worked on; one such call runs at a time.
-    ///   - request: The request that it is for.
-    ///   - next: The place in the chain.
-    ///   - work: What the call does; it sends with its argument.
+    ///   - name: The name of the work; one such call runs at a time.
+    ///   - request: The request of the call.
+    ///   - next: The position in the chain.
+    ///   - work: The work of the call; it sends with its argument.
     func detach(
         _ name: String,
         _ request: HTTPRequest,
         through next: Next,
         _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
     )
-    /// Lets an interceptor adapt a request once more, which it has answered a challenge for.
+    /// Lets an interceptor adapt a request once more, whose challenge it has answered.
     func adapt(
         _ request: HTTPRequest,
         again interceptor: any Interceptor,
@@ -158,15 +157,15 @@ protocol ContextSource: AnyObject, Sendable {
     ) async throws -> HTTPRequest
 }
 
-/// The way to a proxy: the transport that talks to it.
+/// The route to a proxy: the transport that connects to it.
 ///
-/// Two transports may have two proxies, so that what one of them was answered with is no business of the other. The way
-/// ends with its transport: a later one at the same place in memory is another.
+/// Two transports may have two proxies, and must not share credentials. The route ends with its transport: a later one
+/// at the same memory address is different.
 struct ProxyRoute: Sendable, Hashable {
     private weak var transport: (any AnyObject & Sendable)?
     private let identity: ObjectIdentifier
 
-    /// Makes the way over a transport that can bring credentials to a proxy.
+    /// Makes the route over a transport that can send credentials to a proxy.
     init(over transport: any AnyObject & Sendable) {
         self.transport = transport
         identity = ObjectIdentifier(transport)
@@ -179,7 +178,7 @@ struct ProxyRoute: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
-/// The context of a test, behind which there is no operation.
+/// The context of a test, without an operation.
 private final class TestContext: ContextSource {
     let identifier: String
     let attempt: Int
@@ -230,18 +229,19 @@ private final class TestContext: ContextSource {
     }
 }
 
-/// What interceptors remember about one operation, from one of its attempts to the next.
+/// The values that interceptors store for one operation, from one of its attempts to the next.
 ///
-/// An interceptor serves many operations, and never learns that one has ended; what it kept of them itself would stay.
+/// An interceptor serves many operations, and isn't notified of their end; values in the interceptor itself would never
+/// be released.
 final class InterceptorNotes: Sendable {
     private let notes = Locked<[ObjectIdentifier: any Sendable]>([:])
 
-    /// What an interceptor has noted, if it has.
+    /// The value that an interceptor has stored, if any.
     func note<Note: Sendable>(of author: ObjectIdentifier, as type: Note.Type = Note.self) -> Note? {
         notes.withLock { $0[author] } as? Note
     }
 
-    /// Notes something in the place of what was noted before.
+    /// Stores a value, which replaces a former one.
     ///
     /// No two threads write for one author: the attempts of an operation come one after the other.
     func write(_ note: some Sendable, of author: ObjectIdentifier) {
@@ -249,10 +249,10 @@ final class InterceptorNotes: Sendable {
     }
 }
 
-/// What an interceptor tells of its waiting.
+/// A change in an interceptor's wait for a credential.
 enum AuthenticationReport: Sendable {
-    /// The operation waits from now on.
+    /// The operation begins to wait.
     case started(AuthenticationStep)
-    /// It waits no longer; without a start, it didn't have to.
+    /// It has stopped waiting; without a start, it didn't have to wait.
     case ended(isGranted: Bool)
 }

@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// The rest of the chain behind an interceptor: what sends a request further on, and returns its answer.
+/// The rest of the chain behind an interceptor, which sends a request on, and returns its answer.
 ///
-/// It may be called never, once, several times one after the other, or several times at once, as long as the
-/// interceptor that got it runs. Each call sends the request: there is one more transfer in the operation's attempts and
-/// for its monitors, but no further attempt that counts towards a retry limit. After the interceptor has returned, and
-/// after the operation has its result, it throws an error of code `cancelled`, and nothing is sent.
+/// It may be called never, once, or several times, also concurrently, while its interceptor runs. Each call sends the
+/// request: the operation's attempts and monitors show one more transfer, but it doesn't count towards a retry limit.
+/// After the interceptor has returned, and after the operation has its result, it throws an error of code `cancelled`,
+/// and nothing is sent.
 ///
 /// A status that isn't 2xx is an answer, not an error.
 public struct Next: Sendable {
@@ -28,12 +28,12 @@ public struct Next: Sendable {
     /// Sends a request through the rest of the chain.
     ///
     /// - Parameters:
-    ///   - request: The request, which need not be the one that the interceptor got.
+    ///   - request: The request, which may differ from the one that the interceptor got.
     ///   - onHead: Called with the head of each response that arrives, before its content, on a thread that must not be
     ///     blocked; also if the content then fails to arrive.
     /// - Returns: The answer, when its content is complete.
-    /// - Throws: What keeps the answer from arriving: an error of the transport or of another interceptor, or one of
-    ///   code `cancelled`. A status that isn't 2xx is no error.
+    /// - Throws: An error that keeps the answer from arriving: one of the transport or of another interceptor, or one
+    ///   of code `cancelled`. A status that isn't 2xx is no error.
     public func callAsFunction(
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
@@ -41,14 +41,14 @@ public struct Next: Sendable {
         try await runner.send(request, from: onHead.map(place.observed(by:)) ?? place)
     }
 
-    /// The same, for requests that are sent for another reason than those before.
+    /// Returns the same, for requests with another cause.
     func because(_ cause: Attempt.Cause) -> Next {
         var place = place
         place.cause = cause
         return Next(runner, place)
     }
 
-    /// The same place in a chain, for another call: what the one before observes, it doesn't.
+    /// Returns the same position in a chain, for another call, without the former one's observers.
     func carried(by runner: any ChainRunner) -> Next {
         guard !(self.runner is ClosureRunner) else { return self }
         var place = place
@@ -56,22 +56,22 @@ public struct Next: Sendable {
         return Next(runner, place)
     }
 
-    /// The same place, with one more closure that is called with the heads of responses.
+    /// Returns the same position, with one more closure that is called with the heads of responses.
     func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> Next {
         Next(runner, place.observed(by: body))
     }
 
-    /// The same place, for what may send only as long as an interceptor runs.
+    /// Returns the same position, with a permission to send that ends with an interceptor's run.
     func permitted(by permit: SendingPermit) -> Next {
         var place = place
         place.permit = permit
         return Next(runner, place)
     }
 
-    /// Why requests are sent from here.
+    /// The cause of requests that are sent from here.
     var cause: Attempt.Cause { place.cause }
 
-    /// What is called with the heads of responses.
+    /// The closures that are called with the heads of responses.
     var heads: HeadObserver? { place.heads }
 }
 
@@ -90,23 +90,23 @@ private final class ClosureRunner: ChainRunner {
     }
 }
 
-/// What carries requests through a chain.
+/// Sends requests through a chain.
 protocol ChainRunner: AnyObject, Sendable {
     func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent>
 }
 
-/// A place in a chain, and what is known there.
+/// A position in a chain, with its settings.
 struct ChainPlace: Sendable {
     /// The number of links before it.
     var index = 0
-    /// Why requests are sent from here.
+    /// The cause of requests that are sent from here.
     var cause: Attempt.Cause
-    /// What is called with the heads of responses, innermost first.
+    /// The closures that are called with the heads of responses, innermost first.
     var heads: HeadObserver?
-    /// The run of the interceptor that may send from here; nil for the library's own links, which keep to the rules.
+    /// The run of the interceptor that may send from here; `nil` for the library's own links, which keep the rules.
     var permit: SendingPermit?
 
-    /// The same place, with one more closure that is called with the heads of responses.
+    /// Returns the same position, with one more closure that is called with the heads of responses.
     func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> ChainPlace {
         var place = self
         place.heads = HeadObserver(body, before: heads)
@@ -140,12 +140,12 @@ final class SendingPermit: Sendable {
         self.given = given
     }
 
-    /// Takes the permission back.
+    /// Ends the permission.
     func end() {
         isOver.withLock { $0 = true }
     }
 
-    /// Returns the request that the interceptor got, as long as it may send another.
+    /// Returns the request that the interceptor got, if it may still send.
     func use() throws -> HTTPRequest {
         guard isOver.withLock({ $0 }) else { return given }
         throw RequestError(.cancelled, phase: .sending, reason: "the interceptor that got `next` has returned")

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Something that has to hold before an operation does anything: checked once, when it starts.
+/// A condition for an operation's work: checked once, when the operation starts.
 ///
 /// ```swift
 /// environment.conditions.append(.condition { _ in
@@ -11,14 +11,14 @@ import Foundation
 /// })
 /// ```
 ///
-/// The operation keeps its place in the queue while it is checked. All have to hold, in their order, those of the
-/// environment first.
+/// The operation keeps its place in the queue during the check. All conditions must hold; those of the environment are
+/// checked first.
 public protocol RequestCondition: Sendable {
-    /// Returns where the condition holds.
+    /// Returns if the condition holds.
     ///
-    /// - Throws: What is missing, and nothing is sent. It becomes the underlying error of a failure of code
-    ///   `conditionFailed`. A ``RequestError`` that the condition makes itself is the failure, such as `offline`; the
-    ///   failure of a request that it sends isn't.
+    /// - Throws: The reason why it doesn't hold; then nothing is sent. It becomes the underlying error of a failure of
+    ///   code `conditionFailed`. A ``RequestError`` that the condition makes itself, such as `offline`, is the failure;
+    ///   the failure of a request that it sends isn't.
     func check(_ context: InterceptorContext) async throws
 }
 
@@ -26,21 +26,21 @@ public protocol RequestCondition: Sendable {
 public struct ClosureCondition: RequestCondition {
     private let body: @Sendable (InterceptorContext) async throws -> Void
 
-    /// Makes a condition of a closure, which throws where it doesn't hold.
+    /// Makes a condition of a closure, which throws if it doesn't hold.
     public init(_ body: @escaping @Sendable (InterceptorContext) async throws -> Void) {
         self.body = body
     }
 
-    /// Asks the closure.
+    /// Calls the closure.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func check(_ context: InterceptorContext) async throws {
         try await body(context)
     }
 }
 
 extension RequestCondition where Self == ClosureCondition {
-    /// Holds where a closure doesn't throw.
+    /// Holds if a closure doesn't throw.
     public static func condition(
         _ body: @escaping @Sendable (InterceptorContext) async throws -> Void
     ) -> ClosureCondition {

@@ -3,24 +3,24 @@
 
 import Foundation
 
-/// Lets only so many bytes through in a second, all transfers together: what leaves room for others on a line.
+/// Limits the bytes per second of all transfers together, which leaves bandwidth for other programs.
 ///
 /// ```swift
 /// let client = HTTPClient { $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 500_000) }
 /// ```
 ///
-/// It counts what is received, decoded, and the bodies that are sent, both together. A transfer begins when what others
-/// have had too much is made good. In its midst it is held back where the transport can pause
-/// (``TransportCapabilities/pausing``); over others, only the next one waits. What waits to begin isn't known to the
-/// transport yet, whose closing doesn't end it: cancel the operations first.
+/// It counts received bytes, decoded, and the bodies that are sent, both together. A transfer begins when the excess of
+/// earlier transfers is made up for. During a transfer it is paused if the transport can pause
+/// (``TransportCapabilities/pausing``); over other transports, only the next transfer waits. A transfer that waits to
+/// begin isn't known to the transport yet, and closing the transport doesn't end it: cancel the operations first.
 ///
-/// It is a bucket of bytes that fills at a steady rate. A chunk that has come is taken from it in any case, also where
-/// it holds less: the transfer then pauses until that is made good. So the rate is exact in the long run, however large
-/// the chunks are; a short burst is faster.
+/// It is a bucket of bytes that fills at a steady rate. A received chunk is always taken from it, also if it holds
+/// less: the transfer then pauses until that is made up for. So the rate is exact in the long run, however large the
+/// chunks are; a short burst is faster.
 ///
-/// It is shared by reference: all that are given the same limiter are limited together.
+/// It is shared by reference: all users of a limiter are limited together.
 public final class BandwidthLimiter: Sendable {
-    /// How many bytes go through in a second.
+    /// The bytes per second.
     public let bytesPerSecond: Int
     /// The clock of the pauses.
     let timing: LimiterClock
@@ -29,9 +29,9 @@ public final class BandwidthLimiter: Sendable {
     /// Makes a limiter.
     ///
     /// - Parameters:
-    ///   - bytesPerSecond: How many bytes go through in a second; from 1 to 10⁹, which is more than most lines carry.
-    ///   - burst: How many may go at once after a rest; by default what goes through in a quarter of a second.
-    ///   - clock: The clock of the limit; nil, the default, is that of the environment that first uses it.
+    ///   - bytesPerSecond: The bytes per second; from 1 to 10⁹, which is more than most lines carry.
+    ///   - burst: The bytes that may be transferred at once after a rest; by default those of a quarter of a second.
+    ///   - clock: The clock of the limit; `nil`, the default, is that of the environment that first uses it.
     public init(
         bytesPerSecond: Int,
         burst: Int? = nil,
@@ -45,21 +45,21 @@ public final class BandwidthLimiter: Sendable {
 
     /// Takes the bytes of a chunk.
     ///
-    /// - Parameter bytes: How many have come, or are about to go.
-    /// - Returns: How long the transfer is to pause; nil where it goes on. A pause too short to be worth it is put off:
-    ///   what it would make good is still owed at the next chunk.
+    /// - Parameter bytes: The bytes that were received, or are about to be sent.
+    /// - Returns: The pause of the transfer; `nil` if it continues. A pause that is too short is deferred: the bytes
+    ///   are still owed at the next chunk.
     func take(_ bytes: Int) -> Duration? {
         guard bytes > 0 else { return nil }
         return pause(after: min(bytes, Self.largestChunk))
     }
 
-    /// How long a transfer that pauses is to pause yet; nil where it goes on.
+    /// The rest of the pause of a paused transfer; `nil` if it continues.
     var owed: Duration? { pause(after: 0) }
 
     private func pause(after bytes: Int) -> Duration? {
         let time = timing.now()
         let pause = bucket.withLock { bucket in
-            // Brings the bucket up to the present; what it holds doesn't matter, since it may owe.
+            // Brings the bucket up to the present; its level is ignored, since it may be negative.
             _ = bucket.available(at: time)
             bucket.take(bytes)
             return bucket.nextToken(at: time) - time
@@ -71,9 +71,9 @@ public final class BandwidthLimiter: Sendable {
     private static let shortestPause = Duration.milliseconds(5)
 }
 
-/// Waits until the bandwidth that other transfers have used up is there again.
+/// Waits until the bandwidth that other transfers have used is available again.
 ///
-/// Without it, many small transfers would know no limit: each would be over before its pause took effect.
+/// Without it, many small transfers would not be limited: each would end before its pause took effect.
 struct BandwidthLink: Interceptor {
     let limiter: BandwidthLimiter
     let clock: any Clock<Duration>

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A kind of work of which only one operation may run at a time, whichever queues they are on.
+/// A category of operations of which only one may run at a time, on all queues together.
 ///
 /// ```swift
 /// queue.addRequest(RenameRequest(file)) …   // with options.exclusivity = ["rename"]
@@ -9,12 +9,13 @@
 /// ```
 ///
 /// A category is a value, such as a name or the identifier of a document, or a type. Equal values of one type are one
-/// category. An operation may be of several: it runs when it is the only one in all of them.
+/// category. An operation may be in several: it runs when it is the only one in all of them.
 ///
-/// What waits for its turn takes no place in its queue. It joins the lines when everything that the operation depends on is
-/// finished; of several that one operation held up, in no certain order. The turn comes for the highest priority first, which
-/// is that of the moment of joining, and among equals for the one that joined first. It is over when the operation is
-/// finished, or cancelled before its start. An operation has the turns of all its categories or of none, so that two can't wait for each other.
+/// A waiting operation takes no place in its queue. It joins the lines when all its dependencies are finished; several
+/// operations that waited for the same one join in no particular order. The highest priority comes first, as it is at
+/// the time of joining, and among equals the one that joined first. A turn is over when the operation is finished, or
+/// cancelled before its start. An operation gets the turns of all its categories together, so that two can't wait for
+/// each other.
 public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
     private let value: any Hashable & Sendable
 
@@ -54,34 +55,34 @@ public struct ExclusiveCategory: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ExclusiveCategory: ExpressibleByStringInterpolation {
-    /// The category of a name, as `"document \(id)"`.
+    /// The category of a name, such as `"document \(id)"`.
     public init(stringLiteral value: String) {
         self.init(value)
     }
 }
 
-/// Whose turn it is in each category: a line for each, and one holder.
+/// The lines of the categories: one for each, with one holder.
 ///
-/// A turn in all categories of an operation is given at once, to one that is the first in all of their lines, where none
-/// of them is held. So nothing holds one category while it waits for another, and one that wants several isn't passed by
-/// those that want one of them.
+/// An operation gets the turn in all its categories at once: when it is the first in all their lines, and none of them
+/// is held. So no operation holds one category while it waits for another, and one with several categories isn't
+/// overtaken by those with one of them.
 struct ExclusivityTable: Sendable {
     private struct Lane: Sendable {
         var holder: Int?
         var line = WaitingLine()
-        /// How many wait, by priority.
+        /// The number of waiting operations, by priority.
         var counts: [Int: Int] = [:]
     }
 
     private var lanes: [ExclusiveCategory: Lane] = [:]
-    /// What those that hold or wait are of.
+    /// The categories of the operations that hold a turn or wait.
     private var categories: [Int: Set<ExclusiveCategory>] = [:]
     private var priorities: [Int: Int] = [:]
 
-    /// Whether there is nothing to keep.
+    /// Whether no state is left.
     var isEmpty: Bool { lanes.isEmpty && categories.isEmpty }
 
-    /// Joins the lines, under a number that is larger than all before; true if the turn has come at once.
+    /// Joins the lines, with a number that is larger than all before; returns whether the turn has come at once.
     mutating func join(_ id: Int, _ joined: Set<ExclusiveCategory>, priority: Int) -> Bool {
         categories[id] = joined
         priorities[id] = priority
@@ -92,7 +93,7 @@ struct ExclusivityTable: Sendable {
         return grant(id)
     }
 
-    /// Leaves the lines, or ends the turn; gives those whose turns have come by that.
+    /// Leaves the lines, or ends the turn; returns the operations whose turns come then.
     mutating func leave(_ id: Int) -> [Int] {
         guard let left = categories.removeValue(forKey: id) else { return [] }
         let priority = priorities.removeValue(forKey: id) ?? 0
@@ -112,9 +113,9 @@ struct ExclusivityTable: Sendable {
         categories[id]?.allSatisfy { lanes[$0]?.holder == id } ?? false
     }
 
-    /// For each that waits, those that are directly in front of it: one in each of its lines.
+    /// For each waiting operation, those directly in front of it: one in each of its lines.
     ///
-    /// - Complexity: O(n log n) in the number of those that wait.
+    /// - Complexity: O(n log n) in the number of waiting operations.
     func predecessors() -> [Int: [Int]] {
         var predecessors: [Int: Set<Int>] = [:]
         for lane in lanes.values {
@@ -127,12 +128,12 @@ struct ExclusivityTable: Sendable {
         return predecessors.mapValues { $0.sorted() }
     }
 
-    /// What the lines are in the order of.
+    /// The sort key of the lines.
     private func order(_ id: Int) -> (Int, Int) { (-(priorities[id] ?? 0), id) }
 
-    /// Those whose turns come after that of one that waits.
+    /// The operations whose turns come after that of a waiting one.
     ///
-    /// - Complexity: O(1) where it is the last one, else O(n) in the length of the lines.
+    /// - Complexity: O(1) if it is the last one, else O(n) in the length of the lines.
     func ids(behind id: Int) -> Set<Int> {
         guard !isHolder(id), let categories = categories[id], let priority = priorities[id] else { return [] }
         let overtaken = categories.compactMap { lanes[$0] }

@@ -4,20 +4,20 @@
 import Dispatch
 import Foundation
 
-/// Lets only so many transfers to one origin be under way at a time: one slow server then doesn't take up everything.
+/// Limits the number of concurrent transfers to one origin, so that one slow server doesn't take up all capacity.
 ///
 /// ```swift
 /// let limiter = HostLimiter(limit: 6)
 /// ```
 ///
-/// An origin is scheme, host and port (RFC 6454). Requests that find theirs full wait; the next one in is the one whose
-/// operation has the highest priority when there is room, and among equals the one that has waited longest. In a line
-/// of more than a hundred, a priority that is raised may count only after a few turns more.
+/// An origin is scheme, host and port (RFC 6454). Requests wait if their origin is full. When there is room, the
+/// request whose operation has the highest priority continues, and among equals the one that has waited longest. In a
+/// line of more than a hundred, a raised priority may take effect a few turns later.
 ///
-/// A transfer has its room until it ends, and a redirect asks for room at the origin that it leads to. An operation that
-/// waits keeps its place in its queue.
+/// A transfer keeps its place until it ends, and a redirect needs a place at the origin that it leads to. An operation
+/// that waits keeps its place in its queue.
 ///
-/// It is shared by reference: all that are given the same limiter are limited together.
+/// It is shared by reference: all users of a limiter are limited together.
 public final class HostLimiter: Sendable {
     private struct State {
         var slots: HostSlots
@@ -27,23 +27,23 @@ public final class HostLimiter: Sendable {
             switch slots.handle(input, at: origin) {
             case .ask(let ids): .ask(waiters.find(ids))
             case .grant(let ids): .grant(ids.compactMap { waiters.remove($0) })
-            case .none: if case .left(let id) = input { .letGo(waiters.remove(id)) } else { .letGo(nil) }
+            case .none: if case .left(let id) = input { .release(waiters.remove(id)) } else { .release(nil) }
             }
         }
     }
 
-    /// What to do when the lock is free again.
+    /// The action to perform after unlocking.
     private enum Effect: Sendable {
         case ask([Int: Waiter])
         case grant([Waiter])
-        case letGo(Waiter?)
+        case release(Waiter?)
     }
 
     private let state: Locked<State>
 
     /// Makes a limiter.
     ///
-    /// - Parameter limit: How many transfers to one origin may be under way; at least 1.
+    /// - Parameter limit: The number of concurrent transfers to one origin; at least 1.
     public init(limit: Int) {
         state = Locked(State(slots: HostSlots(limit: limit)))
     }
@@ -51,12 +51,11 @@ public final class HostLimiter: Sendable {
     /// Waits until there is room at an origin.
     ///
     /// - Parameters:
-    ///   - origin: Where to.
-    ///   - priority: Tells how urgent it is, whenever the limiter wants to know; higher goes first.
-    ///   - granted: Called once, now or later, on any thread, when there is room. Who was called owes a
-    ///     ``leave(_:)``.
-    /// - Returns: What takes the wish back. It takes back no room: where both come at once, `granted` may be called
-    ///   although the wish seems to have been taken back, and `leave` is owed.
+    ///   - origin: The origin of the transfer.
+    ///   - priority: Returns the present priority, whenever the limiter asks; higher goes first.
+    ///   - granted: Called once, now or later, on any thread, when there is room. It must be followed by ``leave(_:)``.
+    /// - Returns: A closure that withdraws the request. It doesn't free a place: if both happen at once, `granted` may
+    ///   be called although the request seems withdrawn, and `leave` is due.
     func enter(
         _ origin: Origin,
         priority: @escaping @Sendable () -> Int,
@@ -69,7 +68,7 @@ public final class HostLimiter: Sendable {
         return { self.handle(.left(id), at: origin) }
     }
 
-    /// Makes room at an origin; to be called once for each that was let in.
+    /// Frees a place at an origin; to be called once for each granted request.
     func leave(_ origin: Origin) {
         handle(.freed, at: origin)
     }
@@ -82,29 +81,29 @@ public final class HostLimiter: Sendable {
             if case .arrived = input {
                 for waiter in waiters { waiter.granted() }
             } else {
-                // Not from here: a transfer that is over before `granted` returns lets the next one in, and a long
-                // line of those would overflow the stack.
+                // Called asynchronously: a transfer that ends before `granted` returns admits the next one, and a long
+                // line of them would overflow the stack.
                 for waiter in waiters { DispatchQueue.global(qos: .utility).async(execute: waiter.granted) }
             }
-        case .letGo:
+        case .release:
             break
         }
     }
 }
 
-/// The logic of a ``HostLimiter``: for each origin, how many are in, and who waits to come in.
+/// The logic of a ``HostLimiter``: for each origin, the number of occupied places and the line of waiters.
 ///
-/// Nobody waits at an origin that has room, except while the priorities are being asked for. Of origins that nobody is
-/// at or waits at, nothing is kept.
+/// An origin with room has no waiters, except while the priorities are being asked for. An origin without transfers and
+/// waiters isn't stored.
 struct HostSlots: Sendable {
     enum Input: Sendable, Hashable {
-        /// Somebody new wants to come in.
+        /// A new waiter.
         case arrived(Int, priority: Int)
-        /// Somebody no longer wants to.
+        /// A waiter withdraws.
         case left(Int)
         /// These are the priorities that were asked for.
         case answered([Int: Int])
-        /// Somebody who was in has gone.
+        /// A transfer has left its place.
         case freed
     }
 
@@ -113,7 +112,7 @@ struct HostSlots: Sendable {
         case none
         /// Ask these for their priorities, then say `answered`.
         case ask([Int])
-        /// Tell these, in this order, that they are in.
+        /// Admit these, in this order.
         case grant([Int])
     }
 
@@ -130,10 +129,10 @@ struct HostSlots: Sendable {
         self.limit = max(1, limit)
     }
 
-    /// How many origins somebody is at or waits at.
+    /// The number of origins with transfers or waiters.
     var count: Int { hosts.count }
 
-    /// Moves on, and says what to do.
+    /// Handles an input, and returns the action to perform.
     mutating func handle(_ input: Input, at origin: Origin) -> Action {
         var host = hosts.removeValue(forKey: origin) ?? Host()
         let action = handle(input, at: &host)
@@ -156,7 +155,7 @@ struct HostSlots: Sendable {
             host.occupied = max(0, host.occupied - 1)
         }
         guard !host.isAsking, host.occupied < limit else { return .none }
-        // Who comes in is a question only where there is too little room.
+        // Priorities matter only if there are more waiters than places.
         guard host.line.isCurious, host.line.count > limit - host.occupied else { return grant(at: &host) }
         host.isAsking = true
         return .ask(Array(host.line.ids))

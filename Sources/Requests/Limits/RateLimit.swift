@@ -1,55 +1,55 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The logic of a ``RateLimiter``: a bucket of tokens, and a line of those who wait for one.
+/// The logic of a ``RateLimiter``: a bucket of tokens, and a line of waiters.
 ///
-/// A token leaves the bucket in the transition that takes its owner out of the line, so whoever has left the line before
-/// costs nothing. As long as somebody waits there is one wake-up under way, unless the priorities are being asked for,
-/// whose answers are followed by the next one.
+/// A token leaves the bucket in the transition that removes its owner from the line, so a waiter that has left before
+/// consumes no token. While there are waiters, one wake-up is scheduled, unless the priorities are being asked for; the
+/// answers are followed by the next wake-up.
 struct RateLimit: Sendable {
     enum Input: Sendable, Hashable {
-        /// Somebody new wants a token.
+        /// A new waiter.
         case arrived(Int, priority: Int)
-        /// Somebody no longer wants one.
+        /// A waiter withdraws.
         case left(Int)
         /// These are the priorities that were asked for.
         case answered([Int: Int])
         /// The sleep of this number is over.
         case woke(Int)
-        /// There are to be no tokens for a while.
+        /// No tokens are granted for this time.
         case paused(Duration)
     }
 
     enum Action: Sendable, Hashable {
         /// Ask these for their priorities, then say `answered`.
         case ask([Int])
-        /// Tell these, in this order, that they have a token.
+        /// Grant these a token each, in this order.
         case grant([Int])
         /// Sleep, then say `woke` with the number.
         case sleep(Duration, number: Int)
-        /// End the sleep: nobody waits any more.
+        /// End the sleep: there are no more waiters.
         case stopSleeping
     }
 
-    /// For how long an answer is believed, where the length of the line doesn't forbid to ask again.
+    /// The time for which a priority counts, if the length of the line permits to ask again.
     static let credulity = Duration.milliseconds(100)
 
     private var bucket: TokenBucket
     private var line = WaitingLine()
     private var isAsking = false
     private var lastAsked = Duration.zero
-    /// The number of the sleep that is under way.
+    /// The number of the present sleep.
     private(set) var sleep: Int?
     private var sleeps = 0
 
-    /// How many wait.
+    /// The number of waiters.
     var count: Int { line.count }
 
     init(bucket: TokenBucket) {
         self.bucket = bucket
     }
 
-    /// Moves on, and says what to do; `time` is what has passed since the bucket was made.
+    /// Handles an input, and returns the actions to perform; `time` is the time since the bucket was made.
     mutating func handle(_ input: Input, at time: Duration) -> [Action] {
         switch input {
         case .arrived(let id, let priority):
@@ -65,14 +65,14 @@ struct RateLimit: Sendable {
             sleep = nil
         case .paused(let duration):
             bucket.pause(for: duration, at: time)
-            return []  // Whoever sleeps finds out when it wakes.
+            return []  // The present sleep takes the pause into account when it ends.
         }
         return isAsking ? [] : proceed(at: time)
     }
 
     private mutating func proceed(at time: Duration) -> [Action] {
         let tokens = bucket.available(at: time)
-        // Who gets a token is a question only where there are too few.
+        // Priorities matter only if there are more waiters than tokens.
         guard tokens > 0, tokens < line.count else { return grant(at: time) }
         if time - lastAsked >= Self.credulity { line.doubt() }
         guard line.isCurious else { return grant(at: time) }

@@ -3,21 +3,21 @@
 
 import Foundation
 
-/// Lets only so many requests through in a while: what a server's terms of use ask for.
+/// Limits the number of requests in an interval, as the terms of use of many servers require.
 ///
 /// ```swift
 /// let limiter = RateLimiter(100, per: .seconds(60), burst: 10)
 /// ```
 ///
-/// It is a bucket of tokens: full at first, it fills at a steady rate up to the burst, and each request takes one. Those
-/// that find it empty wait; a token goes to the one whose operation has the highest priority when it comes, and among
-/// equals to the one that has waited longest. In a line of more than a hundred, a priority that is raised may count
-/// only after a few turns more. A request that is cancelled while it waits takes none.
+/// It is a bucket of tokens: full at first, it fills at a steady rate up to the burst, and each request takes one.
+/// Requests wait if it is empty. A new token goes to the request whose operation has the highest priority then, and
+/// among equals to the one that has waited longest. In a line of more than a hundred, a raised priority may take effect
+/// a few turns later. A request that is cancelled while it waits consumes no token.
 ///
-/// Redirects and retries take tokens as well; what a cache answers, or a shared transfer brings, takes none. An
-/// operation that waits keeps its place in its queue.
+/// Redirects and retries consume tokens as well; an answer from a cache or from a shared transfer doesn't. An operation
+/// that waits keeps its place in its queue.
 ///
-/// It is shared by reference: all that are given the same limiter are limited together.
+/// It is shared by reference: all users of a limiter are limited together.
 public final class RateLimiter: Sendable {
     private struct State {
         var limit: RateLimit
@@ -26,7 +26,7 @@ public final class RateLimiter: Sendable {
 
         mutating func handle(_ input: RateLimit.Input, at time: Duration) -> [Effect] {
             var effects = limit.handle(input, at: time).map { effect(of: $0) }
-            if case .left(let id) = input { effects.append(.letGo(waiters.remove(id))) }
+            if case .left(let id) = input { effects.append(.release(waiters.remove(id))) }
             return effects
         }
 
@@ -40,13 +40,13 @@ public final class RateLimiter: Sendable {
         }
     }
 
-    /// What to do when the lock is free again.
+    /// The action to perform after unlocking.
     private enum Effect: Sendable {
         case ask([Int: Waiter])
         case grant([Waiter])
         case sleep(Duration, number: Int)
         case stop(DelayedAction?)
-        case letGo(Waiter?)
+        case release(Waiter?)
     }
 
     private let state: Locked<State>
@@ -55,10 +55,10 @@ public final class RateLimiter: Sendable {
     /// Makes a limiter.
     ///
     /// - Parameters:
-    ///   - count: How many requests go through in an interval, once the burst is used up; at least 1.
-    ///   - interval: The length of the interval. Without one, zero, there is no limit; ``pause(for:)`` still counts.
-    ///   - burst: How many may go at once after a rest, at least 1; by default as many as in an interval.
-    ///   - clock: The clock of the limit; nil, the default, is that of the environment that first uses it.
+    ///   - count: The number of requests in an interval, once the burst is used up; at least 1.
+    ///   - interval: The length of the interval. If it is zero, there is no limit; ``pause(for:)`` still counts.
+    ///   - burst: The number of requests at once after a rest, at least 1; by default the number in an interval.
+    ///   - clock: The clock of the limit; `nil`, the default, is that of the environment that first uses it.
     public init(
         _ count: Int,
         per interval: Duration,
@@ -69,12 +69,12 @@ public final class RateLimiter: Sendable {
         timing = LimiterClock(clock)
     }
 
-    /// Holds everybody back for a while, because a server said so: 429 or 503 with `Retry-After` (RFC 9110, 10.2.3).
+    /// Pauses all requests for a while, because a server said so: 429 or 503 with `Retry-After` (RFC 9110, 10.2.3).
     ///
-    /// A pause that is under way is made longer, never shorter. It ends without a burst: one request goes, and the
-    /// others follow at the steady rate. Requests that are through already aren't concerned.
+    /// A present pause is extended, never shortened. It ends without a burst: one request is sent, and the others
+    /// follow at the steady rate. Requests that already have a token aren't affected.
     ///
-    /// - Parameter duration: How long, from now; nothing happens where it isn't positive.
+    /// - Parameter duration: The time from now; nothing happens if it isn't positive.
     public func pause(for duration: Duration) {
         guard duration > .zero else { return }
         handle(.paused(duration))
@@ -84,10 +84,10 @@ public final class RateLimiter: Sendable {
     ///
     /// - Parameters:
     ///   - clock: The clock of the environment, for a limiter without one of its own.
-    ///   - priority: Tells how urgent it is, whenever the limiter wants to know; higher goes first.
-    ///   - granted: Called once, now or later, on any thread, when there is a token for this wish.
-    /// - Returns: What takes the wish back. It never takes back a token: where both come at once, `granted` may be
-    ///   called although the wish seems to have been taken back, but a wish that was taken back in time costs nothing.
+    ///   - priority: Returns the present priority, whenever the limiter asks; higher goes first.
+    ///   - granted: Called once, now or later, on any thread, when there is a token for this request.
+    /// - Returns: A closure that withdraws the request. It doesn't return a token: if both happen at once, `granted`
+    ///   may be called although the request seems withdrawn. A request that is withdrawn in time consumes no token.
     func wait(
         on clock: any Clock<Duration> = ContinuousClock(),
         priority: @escaping @Sendable () -> Int,
@@ -101,7 +101,7 @@ public final class RateLimiter: Sendable {
         return { self.handle(.left(id)) }
     }
 
-    /// How many wait.
+    /// The number of waiters.
     var count: Int { state.withLock { $0.limit.count } }
 
     private func handle(_ input: RateLimit.Input) {
@@ -120,15 +120,15 @@ public final class RateLimiter: Sendable {
             sleep(duration, number: number)
         case .stop(let timer):
             timer?.cancel()
-        case .letGo:
+        case .release:
             break
         }
     }
 
-    /// Holds on to the limiter only as long as somebody waits, since the last one who leaves ends the sleep.
+    /// Retains the limiter only while there are waiters, since the last one that leaves ends the sleep.
     private func sleep(_ duration: Duration, number: Int) {
         let timer = DelayedAction(after: duration, on: timing.clock) { self.handle(.woke(number)) }
-        // It may be over, or no longer wanted, before it can be kept.
+        // The sleep may be over, or no longer needed, before the timer is stored.
         let isWanted = state.withLock { state in
             guard state.limit.sleep == number else { return false }
             state.timer = timer
@@ -174,14 +174,14 @@ final class LimiterClock: Sendable {
         timing = Locked(own.map(Timing.init))
     }
 
-    /// Takes over the clock of an environment, unless there is one already.
+    /// Adopts the clock of an environment, unless there is a clock already.
     func adopt(_ clock: any Clock<Duration>) {
         guard timing.withLock({ $0 == nil }) else { return }
         let new = Timing(clock)
         timing.withLock { if $0 == nil { $0 = new } }
     }
 
-    /// The clock; the system's before anything else is known.
+    /// The clock; the system's until another is known.
     var clock: any Clock<Duration> { settled.clock }
 
     /// The time since the limiter was made or first used.

@@ -27,7 +27,7 @@ struct TokenBucket: Sendable {
         level = brim
     }
 
-    /// How many tokens can be taken.
+    /// Returns the number of tokens that can be taken.
     mutating func available(at time: Duration) -> Int {
         refill(to: time)
         guard now >= pauseEnd else { return 0 }
@@ -73,7 +73,7 @@ struct TokenBucket: Sendable {
 }
 
 extension Duration {
-    /// How often another duration is in this one, 10⁹ times at most.
+    /// Returns how often another duration is contained in this one, 10⁹ times at most.
     ///
     /// Swift has only the division of floating-point numbers, which is off by less than one here.
     fileprivate func quotient(by divisor: Duration) -> Int {

@@ -1,16 +1,17 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Those who wait for their turn: the highest priority first, and among equals whoever came first.
+/// A line of waiters: the highest priority first, and among equals the longest wait.
 ///
-/// A priority may change while its owner waits, and nobody tells of it: the line has to ask. To ask everybody before
-/// every turn would make a long line quadratic, so it asks when ``isCurious`` says so: before every turn as long as the
-/// line is short, and once in as many turns as are a small part of it when it is long. That is a bounded number of
-/// questions a turn, whatever the length.
+/// A priority may change while its owner waits, and the line isn't notified: it has to ask. Asking all waiters before
+/// every turn would make a long line quadratic. ``isCurious`` therefore requests it before every turn while the line is
+/// short, and once in a number of turns that is a small part of a long line. That bounds the questions per turn,
+/// whatever the length.
 ///
-/// The line itself asks nobody, since the answer is somebody else's code: who holds it does, outside the lock.
+/// The line itself doesn't ask, since a priority comes from a caller's code: the owner of the line asks, outside the
+/// lock.
 struct WaitingLine: Sendable {
-    /// A place in the heap; `id` numbers the waiters in the order of their coming.
+    /// A place in the heap; `id` numbers the waiters in the order of their arrival.
     private struct Place: Sendable {
         let id: Int
         let priority: Int
@@ -20,24 +21,24 @@ struct WaitingLine: Sendable {
         }
     }
 
-    /// How many turns a line has to have for each that goes by unasked.
+    /// The length of the line for each turn without a question.
     private static let patience = 64
 
-    /// Who waits, with the priority that was last heard of.
+    /// The waiters, with their last known priorities.
     private var priorities: [Int: Int] = [:]
-    /// A binary heap, in which who has left still is, and is passed over when its turn comes.
+    /// A binary heap; waiters that have left stay in it, and are skipped when their turn comes.
     private var heap: [Place] = []
     private var unaskedTurns = 0
 
     var isEmpty: Bool { priorities.isEmpty }
     var count: Int { priorities.count }
-    /// Everybody in the line, in no order.
+    /// All waiters, in no order.
     var ids: some Collection<Int> { priorities.keys }
 
-    /// Whether everybody is to be asked before the next turn; with one alone there is nothing to decide.
+    /// Whether all waiters are to be asked before the next turn; with a single one there is nothing to decide.
     var isCurious: Bool { count > 1 && unaskedTurns <= 0 }
 
-    /// Takes someone in.
+    /// Adds a waiter.
     ///
     /// - Complexity: O(log n)
     mutating func add(_ id: Int, priority: Int) {
@@ -46,7 +47,7 @@ struct WaitingLine: Sendable {
         rise(heap.count - 1)
     }
 
-    /// Lets someone go without a turn; false for one who isn't there.
+    /// Removes a waiter without a turn; returns `false` if it isn't in the line.
     ///
     /// - Complexity: O(1), spread over many.
     @discardableResult
@@ -56,7 +57,7 @@ struct WaitingLine: Sendable {
         return true
     }
 
-    /// Takes the answers of those who were asked; some may have gone since, and others come.
+    /// Records the answers of the waiters; some may have left since, and others arrived.
     ///
     /// - Complexity: O(n log n)
     mutating func update(_ answers: [Int: Int]) {
@@ -65,12 +66,12 @@ struct WaitingLine: Sendable {
         rebuild()
     }
 
-    /// Has everybody asked before the next turn, however long the line.
+    /// Requests that all waiters are asked before the next turn, however long the line is.
     mutating func doubt() {
         unaskedTurns = 0
     }
 
-    /// Gives the next turn.
+    /// Removes the waiter whose turn is next, and returns it.
     ///
     /// - Complexity: O(log n)
     mutating func takeFirst() -> Int? {
@@ -82,7 +83,7 @@ struct WaitingLine: Sendable {
         return nil
     }
 
-    /// Whose turn is next; nil if the line is empty.
+    /// The waiter whose turn is next; `nil` if the line is empty.
     ///
     /// - Complexity: O(log n), spread over many.
     var first: Int? {
@@ -95,12 +96,12 @@ struct WaitingLine: Sendable {
         }
     }
 
-    /// Those whose turns come before that of one, in no order.
+    /// The waiters whose turns come before that of a given one, in no order.
     ///
     /// - Complexity: O(n)
     func ids(before id: Int) -> [Int] { others(than: id) { $0.comes(before: $1) } }
 
-    /// Those whose turns come behind that of one, in no order.
+    /// The waiters whose turns come behind that of a given one, in no order.
     ///
     /// - Complexity: O(n)
     func ids(behind id: Int) -> [Int] { others(than: id) { $1.comes(before: $0) } }
@@ -148,36 +149,36 @@ struct WaitingLine: Sendable {
     }
 }
 
-/// Someone who waits at a limit.
+/// A request that waits at a limit.
 struct Waiter: Sendable {
-    /// Tells how urgent it is just now.
+    /// Returns the present priority.
     ///
-    /// It is somebody else's code, and may be slow: it is never called under a lock.
+    /// It is a caller's code, and may be slow: it is never called under a lock.
     let priority: @Sendable () -> Int
-    /// Called when the turn has come.
+    /// Called when its turn has come.
     let granted: @Sendable () -> Void
 }
 
-/// Those who wait at a limit, by the number that its logic knows them by.
+/// The waiters at a limit, by the number that its logic uses for them.
 struct Waiters: Sendable {
     private var waiters: [Int: Waiter] = [:]
     private var lastID = 0
 
-    /// Takes someone in, and gives the number.
+    /// Adds a waiter, and returns its number.
     mutating func add(_ waiter: Waiter) -> Int {
         lastID += 1
         waiters[lastID] = waiter
         return lastID
     }
 
-    /// Lets someone go.
+    /// Removes a waiter.
     ///
-    /// Whoever calls keeps what is returned until the lock is free: with it go objects of others.
+    /// The caller keeps the result until it has unlocked, because releasing it may deallocate objects of others.
     mutating func remove(_ id: Int) -> Waiter? {
         waiters.removeValue(forKey: id)
     }
 
-    /// Those of some numbers, who are there as long as the logic has them in its line.
+    /// The waiters of some numbers; all are present while the logic has them in its line.
     func find(_ ids: [Int]) -> [Int: Waiter] {
         Dictionary(uniqueKeysWithValues: ids.compactMap { id in waiters[id].map { (id, $0) } })
     }

@@ -3,23 +3,23 @@
 
 import Foundation
 
-/// Adds the credentials of a caller to a request, whenever it is sent.
+/// Adds the credentials of a caller to a request, for every attempt.
 ///
 /// ```swift
 /// request.authenticated(with: .bearerToken(token))
 /// request.authenticated(with: AuthenticationProvider { try $0.sign(with: key) })
 /// ```
 ///
-/// It sees the request as it will be sent, with its address, its headers and its body, but before interceptors do;
-/// what it adds takes the place of fields that the request was described with. For credentials that expire and have to
-/// be fetched, take an interceptor.
+/// It gets the request as it will be sent, with its address, its headers and its body, but before interceptors; fields
+/// that it sets replace those of the request's description. For credentials that expire and have to be fetched, use an
+/// interceptor.
 public struct AuthenticationProvider: Sendable {
     private let change: (@Sendable (inout HTTPRequest) throws -> Void)?
 
     /// Makes a provider of a closure.
     ///
-    /// - Parameter authenticate: Changes the request. Called for every attempt; what it throws is the failure of the
-    ///   request.
+    /// - Parameter authenticate: Changes the request. Called for every attempt; an error that it throws is the failure
+    ///   of the request.
     public init(_ authenticate: @escaping @Sendable (inout HTTPRequest) throws -> Void) {
         change = authenticate
     }
@@ -28,7 +28,7 @@ public struct AuthenticationProvider: Sendable {
         change = nil
     }
 
-    /// Adds nothing, and leaves credentials alone that the request was described with.
+    /// Adds nothing, and keeps credentials of the request's description.
     public static let none = AuthenticationProvider()
 
     /// Adds a bearer token (RFC 6750, 2.1).
@@ -38,8 +38,8 @@ public struct AuthenticationProvider: Sendable {
 
     /// Adds a user's name and password, in UTF-8 (RFC 7617).
     ///
-    /// A name with a colon can't be told from a shorter one with a longer password: it is an error when the request is
-    /// built.
+    /// A name with a colon can't be distinguished from a shorter one with a longer password: it is an error when the
+    /// request is built.
     public static func basicAuth(username: String, password: String) -> AuthenticationProvider {
         .authorization(.basic(username: username, password: password))
     }
@@ -56,7 +56,7 @@ public struct AuthenticationProvider: Sendable {
 
     /// Adds the credentials to a request.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func authenticate(_ request: inout HTTPRequest) throws {
         try change?(&request)
     }

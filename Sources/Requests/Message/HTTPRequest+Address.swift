@@ -4,9 +4,9 @@
 import Foundation
 
 extension HTTPRequest {
-    /// The address: absolute, or relative to the base URL of wherever the request runs.
+    /// The address: absolute, or relative to the base URL of the service that runs the request.
     ///
-    /// As soon as the request is built it is absolute, with the whole query.
+    /// Once the request is built, it is absolute, with the whole query.
     public var url: URL {
         get { address.url }
         set { address = .url(newValue) }
@@ -21,10 +21,10 @@ extension HTTPRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - method: What is asked of the resource.
-    ///   - path: The path, which is appended to the base URL of wherever the request runs, or an absolute address.
-    ///     ``RequestPath`` tells what becomes of values in it.
-    ///   - segments: Segments behind the path, each of which is one segment, whatever it holds.
+    ///   - method: The method.
+    ///   - path: The path, which is appended to the base URL of the service that runs the request, or an absolute
+    ///     address. ``RequestPath`` describes how values in it are escaped.
+    ///   - segments: Segments behind the path. Each value is one segment, whatever it contains.
     ///   - query: Query parameters, appended to those of the path.
     ///   - body: The content.
     public init(
@@ -38,7 +38,7 @@ extension HTTPRequest {
         self.query = query
     }
 
-    /// Makes a request for the resource at a `URL`, at a list of segments, or wherever a type of yours says.
+    /// Makes a request for the resource at a `URL`, at a list of segments, or at the address of a type of yours.
     @_disfavoredOverload
     public init(
         method: HTTPMethod = .get,
@@ -57,18 +57,18 @@ extension HTTPRequest {
     /// HTTPRequest(URI: "/posts/{postId}{?page}", variables: ["postId": 1])
     /// ```
     ///
-    /// Only a template that itself begins with a scheme and an authority makes an absolute address. No variable can:
-    /// what it brings is a part of the path.
+    /// Only a template that itself begins with a scheme and an authority makes an absolute address. A variable can't:
+    /// its value is a part of the path.
     ///
-    /// Nor can a variable choose the host, unless the template says so: with `{region}.example.com`, or with `{host}` alone.
-    /// A template in which a value could become a part of the authority otherwise, such as `https://example.com{+path}`,
-    /// makes a request that fails with the code `invalidRequest`, before anything is sent. Write `/` before the variable,
-    /// or make the host the base URL.
+    /// Nor can a variable choose the host, unless the template says so: with `{region}.example.com`, or with `{host}`
+    /// alone. In a template such as `https://example.com{+path}`, a value could become a part of the authority. Its
+    /// request fails with the code `invalidRequest`, before anything is sent. Write `/` before the variable, or make
+    /// the host the base URL.
     ///
     /// - Parameters:
     ///   - template: The template.
-    ///   - variables: The values of its variables; those that have none vanish, as the standard says.
-    ///   - method: What is asked of the resource.
+    ///   - variables: The values of its variables; a variable without a value expands to nothing, as the standard says.
+    ///   - method: The method.
     ///   - body: The content.
     public init(
         URI template: URITemplate,
@@ -85,7 +85,7 @@ extension HTTPRequest {
     /// HTTPRequest { $0.path = "login"; $0.method = .post; $0.body = .json(credentials) }
     /// ```
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public init(_ configure: (inout HTTPRequest) throws -> Void) rethrows {
         self.init(.reference(""))
         try configure(&self)
@@ -94,10 +94,10 @@ extension HTTPRequest {
     /// Makes a request for a path below a base URL.
     ///
     /// - Parameters:
-    ///   - path: The path as it is written, escaped where it has to be: with its slashes, and a query if it has one. It
-    ///     can't lead to another host. Values belong into a ``RequestPath``.
-    ///   - baseURL: What it is appended to; its own path and query are kept.
-    ///   - method: What is asked of the resource.
+    ///   - path: The path as it is written, with its slashes, and a query if it has one; escaped if necessary. It can't
+    ///     lead to another host. For values, use a ``RequestPath``.
+    ///   - baseURL: The URL to append the path to; its own path and query are kept.
+    ///   - method: The method.
     public init(path: String, relativeTo baseURL: URL, method: HTTPMethod = .get) {
         do throws(InvalidRequest) {
             self.init(.url(try URL.joined(base: baseURL, reference: path)), method: method)
@@ -106,14 +106,14 @@ extension HTTPRequest {
         }
     }
 
-    /// The path of the address, escaped where it has to be.
+    /// The path of the address, escaped if necessary.
     ///
-    /// Set it, with its slashes, to go elsewhere on the same host; the rest of the address stays, its query too. A path
-    /// with a query, as in `"users?page=2"`, brings that in the place of the address's; ``query`` stays in any case. Each
-    /// value that is interpolated is one segment. One that begins with a scheme and a host replaces the whole address.
+    /// Setting it, with its slashes, changes the path on the same host; the rest of the address stays, with its query.
+    /// A path with a query, as in `"users?page=2"`, replaces the query of the address; ``query`` stays in any case.
+    /// Each interpolated value is one segment. A path that begins with a scheme and a host replaces the whole address.
     ///
-    /// A path that climbs out of the base URL with `..` is an error when the request is built. So is an address that a
-    /// setter has refused before: no path repairs it.
+    /// A path that climbs out of the base URL with `..` is an error when the request is built. An address that a setter
+    /// has refused before is one too: setting the path doesn't repair it.
     public var path: RequestPath {
         get { RequestPath(url.path(percentEncoded: true)) }
         set { setPath(newValue) }
@@ -140,20 +140,20 @@ extension HTTPRequest {
         }
     }
 
-    /// The scheme of an absolute address, `http` or `https`; setting it makes an address absolute that has a host.
+    /// The scheme of an absolute address, `http` or `https`; setting it makes an address with a host absolute.
     public var scheme: String? {
         get { url.scheme }
         set {
-            // Foundation ends the process over a scheme that is none, and over a port below zero.
+            // Foundation ends the process over an invalid scheme, and over a port below zero.
             if let newValue, !newValue.isScheme {
-                return refuse("has a scheme that is none", excerpt: newValue)
+                return refuse("has an invalid scheme", excerpt: newValue)
             }
             changeComponents { $0.scheme = newValue }
         }
     }
 
-    /// The host of an absolute address; setting it makes an address absolute, of the scheme `https` unless there is
-    /// another.
+    /// The host of an absolute address; setting it makes the address absolute, with the scheme `https` if it has no
+    /// other.
     public var host: String? {
         get { url.host(percentEncoded: false) }
         set {
@@ -167,11 +167,11 @@ extension HTTPRequest {
         }
     }
 
-    /// The port of an absolute address; nil for the one of its scheme.
+    /// The port of an absolute address; `nil` for the default port of its scheme.
     public var port: Int? {
         get { url.port }
         set {
-            if let newValue, newValue < 0 { return refuse("has no port of TCP", excerpt: "\(newValue)") }
+            if let newValue, newValue < 0 { return refuse("has a port out of range (0–65535)", excerpt: "\(newValue)") }
             changeComponents { $0.port = newValue }
         }
     }
@@ -191,12 +191,14 @@ extension HTTPRequest {
         address = .url(url)
     }
 
-    /// Makes the address absolute and whole: base, what is inherited, and what the request itself says, in this order.
+    /// Makes the address absolute and complete: the base, the inherited query, and the query of the request itself, in
+    /// this order.
     ///
-    /// An absolute address goes its own way, and inherits the query only where it has the origin of the base, or where
-    /// there is none.
+    /// An absolute address is kept. It inherits the query only if it has the origin of the base, or if there is no
+    /// base.
     ///
-    /// - Throws: ``InvalidRequest`` for an address that is none, that climbs, or that is relative to nothing.
+    /// - Throws: ``InvalidRequest`` for an address that is invalid, that climbs out of the base, or that is relative
+    ///   without a base.
     /// - Complexity: O(n) in the length of the address.
     mutating func resolve(baseURL: URL?, inheriting inherited: Query) throws(InvalidRequest) {
         switch address {
@@ -230,12 +232,12 @@ extension HTTPRequest {
         address = .url(try URL.joined(base: baseURL, reference: reference, query: query))
     }
 
-    /// Where the request goes; nil where it goes nowhere yet.
+    /// The origin that the request is sent to; `nil` if it isn't known yet.
     func origin(in baseURL: URL?) -> Origin? {
         address.origin(in: baseURL)
     }
 
-    /// Whether what is said for a base URL is said for this request: its own credentials are nobody else's.
+    /// Whether the settings of a base URL apply to this request: credentials must not reach another origin.
     func inherits(from baseURL: URL?) -> Bool {
         guard guide != .otherOrigin else { return false }
         guard let baseURL, case .url(let url) = address, url.scheme != nil else { return true }
@@ -243,21 +245,21 @@ extension HTTPRequest {
     }
 }
 
-/// What a later page changes of the request for the first one.
+/// The difference between the request for a later page and that for the first one.
 enum PageTarget: Sendable {
-    /// The address that a response names, and whether that leads, or has led before, to another origin.
+    /// The address that a response names, and whether it leads, or has led before, to another origin.
     case link(URL, isForeign: Bool)
-    /// A query parameter, in the place of those of its name.
+    /// A query parameter, which replaces those of its name.
     case query(Query.Item)
 }
 
 extension HTTPRequest {
-    /// Turns the request for a page into that for another one.
+    /// Turns the request for a page into the request for another one.
     ///
     /// - Parameters:
-    ///   - target: What another page is asked for by.
-    ///   - baseURL: What a relative address is appended to.
-    ///   - secrets: The names of header fields whose values are secrets, besides those that are known for such.
+    ///   - target: The link or parameter of the other page.
+    ///   - baseURL: The URL that a relative address is appended to.
+    ///   - secrets: The names of header fields whose values are secrets, besides those that are known to be.
     /// - Throws: ``InvalidRequest`` for content that would go to another origin, and for an invalid address.
     mutating func turn(
         to target: PageTarget,
@@ -271,7 +273,7 @@ extension HTTPRequest {
             try resolve(baseURL: baseURL, inheriting: [])
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
             if Origin(url) == Origin(self.url) {
-                // A user and a password in the address are those of the origin.
+                // A user and a password in the address belong to the origin.
                 components?.percentEncodedUser = self.url.user(percentEncoded: true)
                 components?.percentEncodedPassword = self.url.password(percentEncoded: true)
             }
@@ -288,17 +290,17 @@ extension HTTPRequest {
         }
     }
 
-    /// Goes to an address that is whole: nothing of the query is added to it.
+    /// Replaces the address by a complete one: no part of the query is added to it.
     private mutating func follow(_ url: URL, _ guide: Guide) {
         (address, self.guide) = (.url(url), guide)
         (query, encodableQueries) = ([], [])
     }
 
-    /// Puts a parameter in the place of all those of its name in the address, which is whole.
+    /// Replaces all parameters of a name in the address, which is complete, by one parameter.
     ///
     /// - Parameters:
     ///   - item: The parameter.
-    ///   - style: A query that says how it is written.
+    ///   - style: A query that decides how it is written.
     mutating func replaceParameter(_ item: Query.Item, style: Query) {
         changeComponents { components in
             let text = components.percentEncodedQuery ?? ""
@@ -327,7 +329,7 @@ extension Address {
     fileprivate init(_ template: URITemplate, _ variables: URITemplate.Variables) {
         do {
             let text = try template.expand(variables)
-            // That of the template itself: an expansion that only looks absolute is a path.
+            // The address of the template itself: an expansion that only looks absolute is a path.
             guard AddressParts(String(template.description.prefix { $0 != "{" })) != nil else {
                 self = .reference(text)
                 return
@@ -343,7 +345,7 @@ extension Address {
     }
 }
 
-/// Who is talked to: scheme, host and port, with the scheme's own port where none is given (RFC 6454).
+/// The origin of an address: scheme, host and port, with the default port of the scheme if none is given (RFC 6454).
 struct Origin: Sendable, Hashable {
     let scheme: String
     let host: String

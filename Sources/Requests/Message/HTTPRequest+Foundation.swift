@@ -4,7 +4,7 @@
 import Foundation
 
 extension HTTPRequest {
-    /// Takes over a Foundation request, with every property that it has.
+    /// Makes a request of a Foundation request, with all its properties.
     ///
     /// | property | becomes |
     /// |---|---|
@@ -18,10 +18,10 @@ extension HTTPRequest {
     /// | `allowsExpensiveNetworkAccess`, `allowsConstrainedNetworkAccess`, `assumesHTTP3Capable`, `attribution`, `requiresDNSSECValidation` and whatever a later system adds | kept, and given to a `URLSession`; only Apple platforms have them |
     /// | `httpShouldUsePipelining` | kept on Apple platforms; nothing on Linux pipelines |
     ///
-    /// What is kept goes along with redirects and retries, and comes back in ``RequestConvertible/toURLRequest(baseURL:)``
-    /// and in the closure of `modifyingURLRequest`.
+    /// Stored properties stay over redirects and retries, and are restored in
+    /// ``RequestConvertible/toURLRequest(baseURL:)`` and in the closure of `modifyingURLRequest`.
     ///
-    /// - Throws: ``InvalidRequest`` where the request has no URL. Everything else is checked when the request is sent.
+    /// - Throws: ``InvalidRequest`` if the request has no URL. Everything else is checked when the request is sent.
     public init(_ request: URLRequest) throws(InvalidRequest) {
         guard let url = request.url else { throw InvalidRequest(.url, "is missing") }
         self.init(url: url.baseURL == nil ? url : url.absoluteURL, method: HTTPMethod(request.httpMethod ?? "GET"))
@@ -42,14 +42,14 @@ extension HTTPRequest {
 }
 
 extension URLRequest {
-    /// Makes a Foundation request of a request, for a library that wants one.
+    /// Makes a Foundation request of a request, for another library.
     ///
-    /// The content is encoded here. A file and a stream become `httpBodyStream`, opened, and where their length is known a
-    /// `Content-Length`, without which they would be sent in chunks. The result can then be sent once. A stream that can be
-    /// sent once only is handed over, and can't be sent by the request any more. What Foundation can't carry is left out: the
-    /// order of the headers. Fields that stand there several times are joined.
+    /// The content is encoded here. A file and a stream become `httpBodyStream`, opened, with a `Content-Length` if
+    /// their length is known; otherwise they would be sent in chunks. Such a result can be sent once. A stream that can
+    /// be sent once only is handed over, and can't be sent by the request any more. The order of the headers is lost,
+    /// since Foundation has none, and repeated fields are joined.
     ///
-    /// - Throws: What the encoding of the body throws, and ``InvalidRequest`` for a file that can't be read.
+    /// - Throws: Any error that the encoding of the body throws, and ``InvalidRequest`` for a file that can't be read.
     public init(_ request: HTTPRequest) throws {
         var request = request
         let implied = request.applyHeaders(of: [])
@@ -74,9 +74,9 @@ extension URLRequest {
         setValue("\(length)", forHTTPHeaderField: "Content-Length")
     }
 
-    /// Makes a Foundation request of a request, whose body isn't opened where it is a file or a stream.
+    /// Makes a Foundation request of a request, without opening a file or a stream.
     init(withoutStreamsOf request: HTTPRequest) {
-        // What has no base can't be resolved, and stays relative.
+        // Without a base it can't be resolved, and stays relative.
         var resolved = request
         try? resolved.resolve(baseURL: nil, inheriting: [])
         self.init(url: resolved.url, template: request.template)
@@ -95,13 +95,13 @@ extension URLRequest {
         self.url = url
     }
 
-    /// The properties that an ``HTTPRequest`` has no field for; nil if they all have their defaults.
+    /// The properties that an ``HTTPRequest`` has no field for; `nil` if they all have their defaults.
     fileprivate var template: URLRequest? {
         #if canImport(FoundationNetworking)
-        // These are all that anything there knows of, and a copy of the request is to be spared.
+        // Only these are used there, and a copy of the request is avoided.
         guard mainDocumentURL != nil || networkServiceType != .default else { return nil }
         #endif
-        // Later systems have more of them than can be listed here, and so all are kept but those that have a field.
+        // Later systems have more properties than can be listed here, so all are kept except those that have a field.
         var template = self
         // Foundation of Linux traps on a request without an address.
         template.url = URLRequest.plain.url
@@ -116,15 +116,16 @@ extension URLRequest {
         return template
     }
 
-    /// How long a transfer may stay silent; `nil` if that isn't positive.
+    /// The maximum time without data; `nil` if that isn't positive.
     ///
-    /// Infinity is how Foundation's callers say "for ever", and a `Duration` traps on it; thirty years are as good.
+    /// Infinity, which callers of Foundation use for "for ever", becomes about thirty years, since a `Duration` traps
+    /// on it.
     var timeout: Duration? { timeoutInterval > 0 ? .seconds(min(timeoutInterval, 1e9)) : nil }
 
     fileprivate static let plain = URLRequest(url: URL(filePath: "/"))
 
-    /// Which networks may carry the request, as far as that isn't a field of an ``HTTPRequest``: Foundation doesn't
-    /// compare it.
+    /// The networks that may carry the request, as far as they aren't a field of an ``HTTPRequest``: Foundation doesn't
+    /// compare them.
     var networks: [Bool] {
         #if canImport(FoundationNetworking)
         []

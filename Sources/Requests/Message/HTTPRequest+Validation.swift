@@ -47,7 +47,7 @@ extension HTTPRequest {
             throw InvalidRequest(.url, "has an escaped character in its host", excerpt: host)
         }
         guard url.port.map((0...65_535).contains) ?? true else {
-            throw InvalidRequest(.url, "has no port of TCP", excerpt: url.redactedDescription)
+            throw InvalidRequest(.url, "has a port out of range (0–65535)", excerpt: url.redactedDescription)
         }
         if let host = headers[.host], !host.isHost {
             throw InvalidRequest(.headerValue, "of Host isn't a host and a port", excerpt: host)
@@ -133,7 +133,7 @@ public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringCo
         case headerValue = "header value"
         /// The media type of the content, or one that is accepted.
         case mediaType = "media type"
-        /// What was to become the query, or the fields of a form.
+        /// A value for the query, or for the fields of a form.
         case query
         /// The content.
         case body
@@ -147,7 +147,7 @@ public struct InvalidRequest: ExplainedError, Sendable, Hashable, CustomStringCo
 
     /// The piece that is at fault.
     public let piece: Piece
-    /// What is wrong with it.
+    /// The reason.
     public let reason: String
     /// The beginning of the piece, with control characters escaped; never a header's value, which may be a secret.
     public let excerpt: String

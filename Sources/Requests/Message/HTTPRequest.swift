@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// A request as it goes on the wire: the value that the whole pipeline works on.
+/// A request as it is sent: the value that all parts of the library work on.
 ///
-/// Every way of describing a request ends in one of these. It carries what Foundation's `URLRequest` loses: repeated
-/// and ordered headers, a body that is a file, a stream of known length, whether the body can be sent again.
+/// Every way of describing a request makes one of these. It contains parts that Foundation's `URLRequest` loses:
+/// repeated and ordered headers, a body that is a file, a stream of known length, whether the body can be sent again.
 ///
 /// ```swift
 /// HTTPRequest("https://api.example.com/todos/1")
@@ -14,14 +14,14 @@ import Foundation
 /// HTTPRequest { $0.path = "login"; $0.method = .post; $0.body = .json(credentials) }
 /// ```
 ///
-/// What the request overrides of its environment, such as retries, is among its ``options``, and can be set with all else:
-/// `$0.options.retry = .default`. An interceptor that sends it on doesn't take that along.
+/// Settings of the request that override its environment, such as retries, are in its ``options``, and can be set
+/// together: `$0.options.retry = .default`. They aren't included when an interceptor sends the request on.
 ///
-/// Its pieces aren't checked when they are set, since neither a setter nor a chain of modifiers can throw well; they
-/// are checked when the request is built, and a bad one is a typed error then. Nothing bad is sent.
+/// Its pieces aren't checked when they are set, since neither a setter nor a chain of modifiers can throw well. They
+/// are checked when the request is built: an invalid one is then a typed error. Nothing invalid is sent.
 public struct HTTPRequest: Sendable {
-    // An array of one, since it is copied on write: a request goes through many hands, most of which only pass it on,
-    // and a copy of it takes as long as one of its fields.
+    // An array of one, since it is copied on write: most code only passes a request on, and a copy takes as long as one
+    // of its fields.
     private var storage: [Fields]
 
     private struct Fields: Sendable {
@@ -44,11 +44,11 @@ public struct HTTPRequest: Sendable {
         var guide = Guide.caller
     }
 
-    /// What has chosen the address.
+    /// The source of the address.
     enum Guide: Sendable, Equatable {
         /// The caller.
         case caller
-        /// The caller, but for a query parameter, which takes the place of all of its name when the address is whole.
+        /// The caller, except for a query parameter, which replaces all of its name when the address is complete.
         case parameter(Query.Item)
         /// A response of the same origin.
         case origin
@@ -64,11 +64,11 @@ public struct HTTPRequest: Sendable {
     /// Makes a request; by default one that gets the resource.
     ///
     /// - Parameters:
-    ///   - url: The address; one without a scheme is appended to the base URL of wherever the request runs.
-    ///   - method: What is asked of the resource.
+    ///   - url: The address; one without a scheme is appended to the base URL of the service that runs the request.
+    ///   - method: The method.
     ///   - headers: The header fields.
     ///   - body: The content.
-    ///   - timeout: How long the transfer may stay silent; nil leaves that to the environment.
+    ///   - timeout: The maximum time without data; `nil` uses that of the environment.
     public init(
         url: URL,
         method: HTTPMethod = .get,
@@ -91,19 +91,19 @@ public struct HTTPRequest: Sendable {
 }
 
 extension HTTPRequest {
-    /// Where it goes.
+    /// The address of the request.
     var address: Address {
         _read { yield fields.address }
         _modify { yield &fields.address }
     }
 
-    /// The query parameters, appended to those that the address has, and encoded once.
+    /// The query parameters, which are appended to those of the address, and encoded once.
     public var query: Query {
         _read { yield fields.query }
         _modify { yield &fields.query }
     }
 
-    /// What is asked of the resource.
+    /// The method.
     public var method: HTTPMethod {
         _read { yield fields.method }
         _modify { yield &fields.method }
@@ -121,25 +121,25 @@ extension HTTPRequest {
         _modify { yield &fields.body }
     }
 
-    /// What adds the caller's credentials whenever the request is sent.
+    /// Adds the caller's credentials for every attempt.
     public var authentication: AuthenticationProvider {
         _read { yield fields.authentication }
         _modify { yield &fields.authentication }
     }
 
-    /// How long the transfer may stay silent; nil leaves that to the environment.
+    /// The maximum time without data; `nil` uses that of the environment.
     public var timeout: Duration? {
         _read { yield fields.timeout }
         _modify { yield &fields.timeout }
     }
 
-    /// How far a transport with a cache of its own may answer from it.
+    /// The cache policy, for a transport with a cache of its own.
     public var cachePolicy: URLRequest.CachePolicy {
         _read { yield fields.cachePolicy }
         _modify { yield &fields.cachePolicy }
     }
 
-    /// Whether a cellular network may carry the request, where the platform knows of one.
+    /// Whether a cellular network may carry the request, if the platform has one.
     public var allowsCellularAccess: Bool {
         _read { yield fields.allowsCellularAccess }
         _modify { yield &fields.allowsCellularAccess }
@@ -147,16 +147,16 @@ extension HTTPRequest {
 
     /// Whether compressed content of the response is decoded; true by default.
     ///
-    /// Without it, the content is what came over the network, and the transport asks for no coding by itself: set
-    /// `Accept-Encoding` to ask for one, and read `Content-Encoding` to see what came. Use it to store or to pass on
-    /// content as it is, or to decode it yourself. A `URLSession` always decodes, and ends such a request with an error
-    /// of code `unsupported`. A ``ResponseCache`` neither answers nor stores it.
+    /// If false, the content is what was received, and the transport requests no coding itself: set `Accept-Encoding`
+    /// to request one, and read `Content-Encoding` to see the actual one. Use it to store or to pass on encoded
+    /// content, or to decode it yourself. A `URLSession` always decodes, and ends such a request with an error of code
+    /// `unsupported`. A ``ResponseCache`` neither answers nor stores it.
     public var decodesContent: Bool {
         _read { yield fields.decodesContent }
         _modify { yield &fields.decodesContent }
     }
 
-    /// Whether the cookies of the client and of a session are sent, and those of the response kept; true by default.
+    /// Whether the cookies of the client and of a session are sent, and those of the response stored; true by default.
     ///
     /// A `Cookie` field among the ``headers`` is sent in any case. It is `httpShouldHandleCookies` of a `URLRequest`.
     public var usesCookies: Bool {
@@ -164,28 +164,28 @@ extension HTTPRequest {
         _modify { yield &fields.usesCookies }
     }
 
-    /// A request of Foundation's with the properties that have no place here; nil if they all have their defaults.
+    /// A `URLRequest` with the properties that aren't in this type; `nil` if they all have their defaults.
     var template: URLRequest? {
         _read { yield fields.template }
         _modify { yield &fields.template }
     }
 
-    /// Which generation of whose credentials it bears: an answer is judged by what was sent, not by what is there by
-    /// then.
+    /// The generations of the credentials that it carries, by interceptor: a rejection concerns these, not the present
+    /// ones.
     var credentialGenerations: [ObjectIdentifier: Int] {
         _read { yield fields.credentialGenerations }
         _modify { yield &fields.credentialGenerations }
     }
 
-    /// Whether redirects have led to another origin on the way here, and be it back from there.
+    /// Whether redirects have led to another origin on the way, even if they have led back.
     ///
-    /// Kept with the request, and not read off what was sent before: what a cache answers isn't sent.
+    /// It is stored in the request rather than derived from sent requests, because an answer from a cache isn't sent.
     var hasLeftOrigin: Bool {
         _read { yield fields.hasLeftOrigin }
         _modify { yield &fields.hasLeftOrigin }
     }
 
-    /// What has chosen the address: a caller, or a response that links to it.
+    /// The source of the address: a caller, or a response that links to it.
     var guide: Guide {
         _read { yield fields.guide }
         _modify { yield &fields.guide }
@@ -193,21 +193,21 @@ extension HTTPRequest {
 }
 
 extension HTTPRequest {
-    /// The values that become query parameters when it is known how; see `query(_:)`.
+    /// The values that become query parameters when the encoder is known; see `query(_:)`.
     var encodableQueries: [EncodableQuery] {
         _read { yield fields.encodableQueries }
         _modify { yield &fields.encodableQueries }
     }
 
-    /// What is kept with the request by code that this one doesn't know.
+    /// Data of other code that is stored with the request.
     var attachment: (any Sendable)? {
         _read { yield fields.attachment }
         _modify { yield &fields.attachment }
     }
 
-    /// Makes query parameters of the values that are to become some, in their places.
+    /// Encodes values as query parameters, in their places.
     ///
-    /// - Throws: What the encoding throws.
+    /// - Throws: Any error that the encoding throws.
     mutating func encodeQueries(with encoder: QueryEncoder) throws {
         query.adopt(encoder.encoding)
         guard !encodableQueries.isEmpty else { return }
@@ -224,28 +224,27 @@ extension HTTPRequest {
 
 /// A value that becomes query parameters when the request is built.
 struct EncodableQuery: Sendable {
-    /// How many parameters stand before it.
+    /// The number of parameters before it.
     let position: Int
     let encode: @Sendable (QueryEncoder) throws -> Query
 }
 
 extension HTTPRequest: CustomStringConvertible {
-    /// The method and the address, without credentials and query: nothing in it is a secret.
+    /// The method and the address, without credentials and query: it has no secrets.
     public var description: String {
         "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)"
     }
 }
 
 extension HTTPRequest: CustomReflectable {
-    /// A mirror without secrets: of the address what the description shows, of the query the names, of the content its
-    /// kind.
+    /// A mirror without secrets: the redacted address, the names of the query, the kind of the content.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": description, "query": query, "headers": headers, "body": body])
     }
 }
 
 extension URL {
-    /// The address without user, password, query, fragment and parameters of the path, where secrets are kept; for
+    /// The address without user, password, query, fragment and parameters of the path, which may have secrets; for
     /// descriptions.
     package var redactedDescription: String { absoluteString.bareAddress.shortened(to: 200) }
 }
@@ -253,10 +252,10 @@ extension URL {
 // MARK: - Body
 
 extension HTTPRequest {
-    /// Puts the fields of the request over those that its body implies, and both over those of the environment; the
-    /// mandatory ones of the body over all.
+    /// Merges header fields: those of the request replace those of its body, and both replace those of the environment.
     ///
-    /// Gives the fields that came from the body: should it be replaced by another, they are that one's to change.
+    /// The mandatory fields of the body replace all others. It returns the fields that came from the body, which may
+    /// change if the body is replaced.
     mutating func applyHeaders(of environment: HTTPHeaders) -> HTTPHeaders {
         let explicit = headers
         var implied = body.headers
@@ -269,19 +268,19 @@ extension HTTPRequest {
         return implied
     }
 
-    /// Encodes the body, and brings the header in line with it.
+    /// Encodes the body, and updates the header for it.
     ///
-    /// A field that the body implies goes into the place of one that was only implied, too; what was set or removed by
-    /// hand stays that way. The mandatory fields replace all others.
+    /// A field of the new body replaces one of the former body; fields that were set or removed explicitly stay that
+    /// way. The mandatory fields replace all others.
     ///
     /// - Parameters:
-    ///   - implied: The fields that ``applyHeaders(of:)`` gave.
-    ///   - makeEncoder: Makes the encoder of JSON, where the body brings none; nil takes a plain one.
-    /// - Throws: What the encoding throws.
+    ///   - implied: The fields that ``applyHeaders(of:)`` returned.
+    ///   - makeEncoder: Makes the JSON encoder, if the body has none; `nil` takes a plain one.
+    /// - Throws: Any error that the encoding throws.
     mutating func resolveBody(implied: HTTPHeaders, using makeEncoder: (@Sendable () -> JSONEncoder)? = nil) throws {
         if body.isDeferred { body = try body.resolved(using: makeEncoder) }
         func isUntouched(_ name: HTTPField.Name) -> Bool { headers[values: name] == implied[values: name] }
-        // A body that turns out to be none has no type either.
+        // A body that turns out to be empty has no type either.
         var names: Set<HTTPField.Name> = []
         for field in body.isEmpty ? implied : body.headers where isUntouched(field.name) { names.insert(field.name) }
         guard !names.isEmpty || !body.mandatoryHeaders.isEmpty else { return }
@@ -294,13 +293,13 @@ extension HTTPRequest {
 // MARK: - Identity
 
 extension HTTPRequest {
-    /// Tells the request from every other that a server could answer differently, without a secret in it.
+    /// Identifies requests that have the same answer, without containing a secret.
     ///
-    /// The method, the whole address, the header fields, the credentials and the content are in it as a digest. A file
-    /// or a stream may be another one each time that it is sent: a request with such a body is equal to nothing,
-    /// itself included.
+    /// It is a digest of the method, the whole address, the header fields, the credentials and the content. A file or a
+    /// stream may change each time that it is sent: a request with such a body is equal to no request, not even to
+    /// itself.
     ///
-    /// - Complexity: O(n) in the size of what is sent, a body in memory included.
+    /// - Complexity: O(n) in the size of the request, including a body in memory.
     var identity: String {
         var digest = Digest()
         digest.add(method.rawValue)
@@ -324,7 +323,7 @@ extension HTTPRequest {
         }
     }
 
-    // Credentials that can't be had now will fail the request when it is built.
+    // Credentials that aren't available now will fail the request when it is built.
     private var authenticated: HTTPRequest {
         var copy = self
         do {
@@ -336,7 +335,7 @@ extension HTTPRequest {
     }
 }
 
-/// What an identity is made of: each piece with its length, so that no two lists of pieces look the same.
+/// The pieces of an identity, each with its length, so that different lists of pieces are encoded differently.
 private struct Digest {
     private var bytes: [UInt8] = []
 

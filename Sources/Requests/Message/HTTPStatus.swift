@@ -3,7 +3,7 @@
 
 /// The status code of a response (RFC 9110, 15).
 ///
-/// An open set: every code is a status, known or not, and says by its first digit what it means.
+/// An open set: every code is a status, registered or not, and its first digit gives its category.
 ///
 /// ```swift
 /// if response.status == .tooManyRequests || response.status.category == .serverError { … }
@@ -22,23 +22,23 @@ public struct HTTPStatus: Sendable, Hashable, Comparable, ExpressibleByIntegerLi
         self.init(value)
     }
 
-    /// What the first digit of a status says.
+    /// The category that the first digit of a status gives.
     public enum Category: Sendable, Hashable {
         /// 1xx: the final response is yet to come.
         case informational
         /// 2xx: the request succeeded.
         case success
-        /// 3xx: something else has to be done first.
+        /// 3xx: further action is needed.
         case redirection
         /// 4xx: the request can't be answered as it is.
         case clientError
         /// 5xx: the server failed.
         case serverError
-        /// Not a code that HTTP defines.
+        /// A code that HTTP doesn't define.
         case unknown
     }
 
-    /// What the first digit says.
+    /// The category that the first digit gives.
     public var category: Category {
         switch code {
         case 100..<200: .informational
@@ -50,7 +50,7 @@ public struct HTTPStatus: Sendable, Hashable, Comparable, ExpressibleByIntegerLi
         }
     }
 
-    /// The registered name of the status, or nil where there is none.
+    /// The registered name of the status, or `nil` if the code isn't registered.
     public var name: String? { Self.names[code] }
 
     /// The code and its name, such as `404 Not Found`.

@@ -1,10 +1,10 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The media types in everyday use, without parameters.
+/// The commonly used media types, without parameters.
 ///
-/// A text has no character set here, so that a type can stand in `Accept` and be compared with what a server names;
-/// `.plainText.charset("utf-8")` says one.
+/// The text types have no character set, so that they can stand in `Accept` and be compared with the type of a
+/// response; `.plainText.charset("utf-8")` sets one.
 extension MediaType {
     /// Every type: a range, for `Accept`.
     public static let any = MediaType("*", "*")
@@ -30,9 +30,9 @@ extension MediaType {
     public static let jsonPatch = MediaType("application", "json-patch+json")
     /// Changes of a JSON document, as a document with what changes (RFC 7396).
     public static let mergePatchJSON = MediaType("application", "merge-patch+json")
-    /// What went wrong, in JSON (RFC 9457).
+    /// Problem details in JSON (RFC 9457).
     public static let problemJSON = MediaType("application", "problem+json")
-    /// What went wrong, in XML (RFC 9457).
+    /// Problem details in XML (RFC 9457).
     public static let problemXML = MediaType("application", "problem+xml")
     /// JSON texts one after another (RFC 7464).
     public static let jsonSequence = MediaType("application", "json-seq")
@@ -217,12 +217,12 @@ extension MediaType {
 // MARK: - File extension
 
 extension MediaType {
-    /// The media type of files with an extension, or nil where it isn't an everyday one.
+    /// The media type of files with an extension, or `nil` if it isn't an everyday one.
     ///
-    /// The table is the library's own, and the same on every platform: what a file is sent as doesn't depend on what
-    /// happens to be installed.
+    /// The table is part of the library, and the same on every platform: the type of a file doesn't depend on installed
+    /// software.
     ///
-    /// - Parameter fileExtension: What is behind the last dot of the name, in either case: `jpg`.
+    /// - Parameter fileExtension: The text behind the last dot of the name, in either case: `jpg`.
     public init?(fileExtension: String) {
         guard let type = Self.byFileExtension[fileExtension.lowercasedASCII] else { return nil }
         self = type

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// What content is: a type, a subtype, and parameters in their order (RFC 9110, 8.3.1).
+/// The type of content: a type, a subtype, and parameters in their order (RFC 9110, 8.3.1).
 ///
-/// Those in everyday use are static members, and any other is a literal or made of its pieces:
+/// Commonly used types are static members, and any other is a literal or made of its pieces:
 ///
 /// ```swift
 /// let type: MediaType = .json
@@ -15,19 +15,19 @@ import Foundation
 /// extension MediaType { static let recipe: Self = "application/vnd.recipes+json" }
 /// ```
 ///
-/// A type made of a literal or of pieces isn't checked at once. One that is none, say because a line break or a quote
-/// stands in its subtype, is refused with an error when the request is built: ``validated()``. Text from outside is
-/// read by ``init(parsing:)``.
+/// A type made of a literal or of pieces isn't checked at once. An invalid one, for example with a line break or a
+/// quote in its subtype, is refused when the request is built: ``validated()``. For text from outside, use
+/// ``init(parsing:)``.
 ///
-/// Two are equal where type, subtype and parameters are, in the same order. Letters of either case count as the same,
-/// except in the values of parameters other than `charset`.
+/// Two are equal if type, subtype and parameters are, in the same order. The case of letters is ignored, except in the
+/// values of parameters other than `charset`.
 public struct MediaType: Sendable, ExpressibleByStringLiteral {
     /// A parameter, such as `charset=utf-8`.
     public typealias Parameter = HTTPField.Parameter
 
-    /// What is before the slash, such as `text`; `*` in a range.
+    /// The text before the slash, such as `text`; `*` in a range.
     public var type: String
-    /// What is behind the slash, such as `html`; `*` in a range.
+    /// The text behind the slash, such as `html`; `*` in a range.
     public var subtype: String
     /// The parameters, in the order in which they are sent.
     public var parameters: [Parameter]
@@ -41,17 +41,17 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
 
     /// Makes a media type from a literal.
     public init(stringLiteral value: String) {
-        // What can't be read is kept whole, for the error that names it.
+        // A text that can't be parsed is kept whole, for the error that names it.
         self = (try? MediaType(parsing: value)) ?? MediaType(value, "")
     }
 
-    /// The value of a parameter, or nil where there is none; setting it replaces the parameter in its place.
+    /// The value of a parameter, or `nil` if the type doesn't have it; setting it replaces the parameter in its place.
     public subscript(parameter name: String) -> String? {
         get { parameters[named: name] }
         set { parameters[named: name] = newValue }
     }
 
-    /// The media type with a parameter more, or with another value of it.
+    /// Returns the media type with another parameter, or with another value for it.
     public func parameter(_ name: String, _ value: String) -> MediaType {
         var copy = self
         copy[parameter: name] = value
@@ -61,7 +61,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
     /// Type and subtype in lower case, such as `text/html`.
     public var essence: String { "\(type)/\(subtype)".lowercasedASCII }
 
-    /// The format that the subtype is a dialect of: `json` of `application/problem+json`; nil where it has none (RFC
+    /// The format that the subtype is a dialect of: `json` of `application/problem+json`; `nil` if it has none (RFC
     /// 6838, 4.2.8).
     public var suffix: String? {
         guard let plus = subtype.utf8.lastIndex(of: UInt8(ascii: "+")) else { return nil }
@@ -74,10 +74,10 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
         suffix == "json" || subtype.equalsIgnoringASCIICase("json")
     }
 
-    /// Whether another type is of this one, which may be a range: `*/*` covers every type, `image/*` every image.
+    /// Whether this type, which may be a range, covers another: `*/*` covers every type, `image/*` every image.
     ///
-    /// A parameter of the range must stand in the other type too, except its weight `q`; further ones of the other
-    /// don't matter (RFC 9110, 12.5.1).
+    /// A parameter of the range, except its weight `q`, must also be in the other type; additional parameters of the
+    /// other are ignored (RFC 9110, 12.5.1).
     public func matches(_ other: MediaType) -> Bool {
         guard type == "*" || type.equalsIgnoringASCIICase(other.type) else { return false }
         guard subtype == "*" || subtype.equalsIgnoringASCIICase(other.subtype) else { return false }
@@ -88,7 +88,7 @@ public struct MediaType: Sendable, ExpressibleByStringLiteral {
 }
 
 extension MediaType: CustomStringConvertible {
-    /// The type as it stands in a field: values that are no tokens are quoted, with their quotes and backslashes
+    /// The type as it stands in a field: values that aren't tokens are quoted, with their quotes and backslashes
     /// escaped.
     public var rawValue: String {
         var text = subtype.isEmpty ? type : "\(type)/\(subtype)"
@@ -119,10 +119,10 @@ extension MediaType: Hashable {
 extension MediaType: HTTPFieldValue {
     /// Reads a media type from the text of a field or of a configuration.
     ///
-    /// It forgives what servers get wrong in the parameters, in the way that browsers do: blanks anywhere, a parameter
-    /// without a value, a missing quote at the end. Of a parameter that stands there twice, the first counts.
+    /// Common errors of servers in the parameters are accepted, as browsers do: blanks anywhere, a parameter without a
+    /// value, a missing quote at the end. Of a repeated parameter, the first counts.
     ///
-    /// - Throws: ``InvalidRequest`` where type or subtype isn't a token, or a control character stands anywhere.
+    /// - Throws: ``InvalidRequest`` if type or subtype isn't a token, or the text has a control character.
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
     public init(parsing text: String) throws(InvalidRequest) {
         guard text.isFieldValue else {
@@ -155,12 +155,12 @@ extension MediaType: HTTPFieldValue {
     /// character.
     public var isValid: Bool { flaw == nil }
 
-    /// The type itself, where it can be sent.
+    /// The type itself, if it can be sent.
     ///
-    /// A request checks its `Content-Type` and `Accept` fields that were made from types in this way. Code that puts
-    /// ``rawValue`` somewhere by itself calls this before.
+    /// A request checks its `Content-Type` and `Accept` fields that were made from types in this way. If you use
+    /// ``rawValue`` elsewhere, call this before.
     ///
-    /// - Throws: ``InvalidRequest`` that names the piece at fault.
+    /// - Throws: ``InvalidRequest`` that names the invalid piece.
     public func validated() throws(InvalidRequest) -> MediaType {
         if let flaw { throw flaw }
         return self
@@ -181,7 +181,7 @@ extension MediaType: HTTPFieldValue {
 extension MediaType: Codable {
     /// Reads a type from a string.
     ///
-    /// - Throws: `DecodingError` where it isn't one.
+    /// - Throws: `DecodingError` if it isn't one.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         let text = try container.decode(String.self)
@@ -194,7 +194,8 @@ extension MediaType: Codable {
 
     /// Writes the type as a string.
     ///
-    /// - Throws: ``InvalidRequest`` where it isn't one that could be read again, and what the encoder throws.
+    /// - Throws: ``InvalidRequest`` if the type is invalid and couldn't be read again; any error that the encoder
+    ///   throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(validated().rawValue)
@@ -215,11 +216,11 @@ extension MediaType {
         parameter("charset", charset)
     }
 
-    /// The encoding that the character set stands for, or nil where there is none or Foundation has no name for it.
+    /// The encoding of the character set, or `nil` if the type has no charset or Foundation has no name for it.
     public var encoding: String.Encoding? {
         guard let charset else { return nil }
-        // The names of the IANA's registry that are seen on the web. `iso-8859-1` is what it says, and not the
-        // `windows-1252` that browsers read it as.
+        // The names of the IANA registry that are common on the web. `iso-8859-1` is read literally, not as the
+        // `windows-1252` that browsers use for it.
         switch charset.lowercasedASCII {
         case "utf-8", "utf8", "unicode-1-1-utf-8": return .utf8
         case "us-ascii", "ascii", "ansi_x3.4-1968": return .ascii
@@ -271,19 +272,19 @@ extension String.Encoding {
         ("macintosh", .macOSRoman),
     ]
 
-    /// What else servers call them.
+    /// Other names that servers use.
     private static let aliases: [(name: String, encoding: String.Encoding)] = [
         ("utf8", .utf8), ("ascii", .ascii), ("latin1", .isoLatin1), ("latin-1", .isoLatin1), ("sjis", .shiftJIS),
     ]
 
-    /// The encoding of a charset, by its name in whatever case; nil for one that Foundation doesn't know.
+    /// The encoding of a charset, by its name in any case; `nil` if Foundation doesn't know it.
     init?(charset: String) {
         let all = Self.charsets + Self.aliases
         guard let entry = all.first(where: { $0.name.equalsIgnoringASCIICase(charset) }) else { return nil }
         self = entry.encoding
     }
 
-    /// The registered name; nil for encodings that no peer should be sent.
+    /// The registered name; `nil` for encodings that shouldn't be sent.
     var charset: String? {
         Self.charsets.first { $0.encoding == self }?.name
     }

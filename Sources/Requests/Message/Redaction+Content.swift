@@ -4,13 +4,13 @@
 import Foundation
 
 extension Redaction {
-    /// Content of a type without the texts in it that are credentials by their name, where it is JSON or a form.
+    /// Returns content of a type without texts that are credentials by their name, if it is JSON or a form.
     ///
-    /// What has none is given back byte for byte. JSON that can't be read, and a form in parts, is left out where it names
-    /// one. Whether content is JSON says its type or, where that doesn't, its first character.
+    /// Content without credentials is returned unchanged. Invalid JSON, and a multipart form, is left out if it names a
+    /// credential. Content is JSON by its type or, if that doesn't say so, by its first character.
     ///
-    /// Fewer names count than elsewhere: what is recorded is to be replayed, and a `code` or a `key` in content is next
-    /// to never a secret.
+    /// Fewer names count than elsewhere: recorded content is to be replayed, and a `code` or a `key` in content is
+    /// hardly ever a secret.
     ///
     /// - Complexity: O(n).
     package static func content(_ content: Data, type: String?) -> Data {
@@ -30,8 +30,8 @@ extension Redaction {
         return Data(redacted.joined(separator: [UInt8(ascii: "\n")]))
     }
 
-    /// What can't be taken apart, which goes as a whole where it names a credential, unless what stands behind that says
-    /// that it isn't a credential.
+    /// Content that can't be parsed: it is left out if it names a credential, unless the text behind the name shows
+    /// that it isn't one.
     private static func whole(_ content: Data, unless isHarmless: (_ behind: String) -> Bool) -> Data {
         let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
         let isSecret = pieces.indices.contains { index in
@@ -41,7 +41,7 @@ extension Redaction {
         return isSecret ? Data() : content
     }
 
-    /// Whether what stands behind a name in JSON is a colon and a number.
+    /// Whether a colon and a number follow a name in JSON.
     private static func isNumber(behind text: String) -> Bool {
         let letters = text.utf8.drop { $0 <= UInt8(ascii: " ") }
         guard letters.first == UInt8(ascii: ":") else { return false }
@@ -51,23 +51,23 @@ extension Redaction {
             && number.utf8.contains(where: ASCII.isDigit)
     }
 
-    /// Content of a message with header fields, as ``content(_:type:)`` gives it; empty if it is encoded.
+    /// Returns content of a message with header fields, like ``content(_:type:)``; empty if it is encoded.
     ///
-    /// In what is compressed, no secret can be seen, and every one is there.
+    /// Secrets can't be found in compressed content.
     package static func content(_ content: Data, of headers: HTTPHeaders) -> Data {
         headers.isEncoded ? Data() : self.content(content, type: headers[.contentType])
     }
 
-    /// Content of a message with header fields, as ``shown(_:type:)`` gives it; `nil` if it is encoded.
+    /// Returns content of a message with header fields, like ``shown(_:type:)``; `nil` if it is encoded.
     package static func shown(_ content: Data, of headers: HTTPHeaders) -> Data? {
         headers.isEncoded ? nil : shown(content, type: headers[.contentType])
     }
 
-    /// Content as people may read it in a message; nil if it names a secret, and can't be taken apart.
+    /// Returns content for display in a message; `nil` if it names a secret, and can't be parsed.
     ///
-    /// Whatever its type is: content without one, or of a wrong one, is what a message is most often about. All names
-    /// count here, since nothing is replayed from a message. Common words, such as `code`, count only as names: in a form
-    /// in parts, in quotes before a colon or behind `name=`, and before an equals sign.
+    /// Its type is ignored: a message is often about content without a type, or with a wrong one. All names count here,
+    /// since a message isn't replayed. Common words, such as `code`, count only as names: in a multipart form, in
+    /// quotes before a colon or behind `name=`, and before an equals sign.
     ///
     /// - Complexity: O(n).
     package static func shown(_ content: Data, type: String?) -> Data? {
@@ -92,7 +92,7 @@ extension Redaction {
         case .object, .array:
             let redacted = json(value)
             return redacted == value ? text : redacted.serialized
-        // A text may be anything once more, such as a form in quotes.
+        // A text may contain any format again, such as a form in quotes.
         case .string(let content): return namesSecret(inText: content.utf8, isForm: false) ? nil : text
         case .null, .bool, .integer, .double: return text
         }
@@ -139,17 +139,17 @@ extension Redaction {
         ASCII.isLetter(ASCII.lowercased(byte)) || ASCII.isDigit(byte) || "_-".utf8.contains(byte)
     }
 
-    /// Whether a text ends in `name=`, which what is behind gives a name to.
+    /// Whether a text ends with `name=`, which is followed by a name.
     private static func endsInName(_ text: some Collection<UInt8>) -> Bool {
         text.suffix(5).map(ASCII.lowercased).elementsEqual("name=".utf8)
     }
 
-    /// Whether a secret's name is also what people write in a text.
+    /// Whether a secret's name is also a common word.
     private static func isCommonWord(_ name: String) -> Bool {
         ["code", "key", "pin", "pass", "session", "cookie", "signature", "assertion"].contains(name.lowercased())
     }
 
-    /// The value without credentials; nil if it has no credentials.
+    /// The value without credentials; `nil` if it has no credentials.
     private static func credentials(_ value: JSONValue) -> JSONValue? {
         switch value {
         case .array(var elements):
@@ -177,7 +177,7 @@ extension Redaction {
         }
     }
 
-    /// The value of a credential without its texts; nil if it has no text.
+    /// The value of a credential without its texts; `nil` if it has no text.
     ///
     /// A number stays one, so that it is still decoded.
     private static func hidden(_ value: JSONValue, isCode: Bool) -> JSONValue? {
@@ -211,7 +211,7 @@ extension Redaction {
 }
 
 extension Data {
-    /// Whether the first character is one of an object or an array.
+    /// Whether the first character begins an object or an array.
     fileprivate var beginsAsJSON: Bool {
         let first = first {
             ![UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n")].contains($0)

@@ -3,10 +3,9 @@
 
 import Foundation
 
-/// What stands in the place of secrets wherever the library shows what it sends and receives.
+/// The replacement of secrets wherever the library shows sent and received data.
 package enum Redaction {
-    /// The value of a field, as far as it is no secret: the scheme of credentials is shown, an address without those of
-    /// its parts that are secrets.
+    /// The value of a field without secrets: of credentials the scheme, of an address the parts that aren't secrets.
     package static func value(of field: HTTPField) -> String {
         switch field.name {
         case .authorization, .proxyAuthorization: Authorization(field.value).description
@@ -17,7 +16,7 @@ package enum Redaction {
         }
     }
 
-    /// A text with addresses in it, such as a list of links, each as ``address(_:)`` shows it.
+    /// A text with addresses in it, such as a list of links, each shown like ``address(_:)``.
     ///
     /// - Complexity: O(n).
     static func addresses(in text: String) -> String {
@@ -32,11 +31,10 @@ package enum Redaction {
         return result
     }
 
-    /// An address without its user and password, and without the values of those parameters that are secrets by their
-    /// name, wherever they stand: in the query, in the fragment, where OAuth has them, or in the path, where sessions
-    /// are.
+    /// An address without its user and password, and without the values of parameters that are secrets by their name.
     ///
-    /// Nor has an address any that stands in it, such as the one that a login leads back to.
+    /// Parameters are found in the query, in the fragment, where OAuth has them, and in the path, where sessions are.
+    /// An address inside the address, such as the target of a login, is redacted as well.
     ///
     /// - Complexity: O(n).
     package static func address(_ address: String) -> String { self.address(address, depth: 0) }
@@ -55,7 +53,7 @@ package enum Redaction {
             )
     }
 
-    /// A text without what stands before an at sign behind two slashes.
+    /// A text without the part between two slashes and an at sign.
     private static func withoutCredentials(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "@")) else { return text }
         var result = ""
@@ -74,7 +72,7 @@ package enum Redaction {
         return result + String(Substring(rest))
     }
 
-    /// An address for people: as ``address(_:)`` shows it, but without what may be a password that looks like a port.
+    /// An address for display: like ``address(_:)``, but without a text that may be a password that looks like a port.
     ///
     /// - Complexity: O(n).
     static func shownAddress(_ address: String) -> String {
@@ -87,7 +85,7 @@ package enum Redaction {
         return address[..<slashes.upperBound] + "…@" + self.address(String(Substring(rest[at...].dropFirst())))
     }
 
-    /// Scheme, host and port, without credentials; and where the path begins.
+    /// Scheme, host and port, without credentials; and the position of the path.
     private static func root(of address: Substring) -> (String, Substring.Index) {
         guard let slashes = address.range(of: "//") else { return ("", address.startIndex) }
         let authority = address.utf8[slashes.upperBound...].prefix { $0 != UInt8(ascii: "/") }
@@ -96,9 +94,9 @@ package enum Redaction {
         return (String(address[..<slashes.upperBound]) + String(Substring(host)), authority.endIndex)
     }
 
-    /// An address without whatever may be a secret: credentials, query, fragment, and the parameters of its path.
+    /// An address without parts that may be secrets: credentials, query, fragment, and the parameters of its path.
     ///
-    /// The text may be no address at all.
+    /// The text may be an invalid address.
     ///
     /// - Complexity: O(n).
     static func bareAddress(_ address: String) -> String {
@@ -113,12 +111,12 @@ package enum Redaction {
         let authority = rest.prefix { !"/?#".utf8.contains($0) }
         if !scheme.isEmpty, let at = authority.lastIndex(of: UInt8(ascii: "@")) {
             rest = rest[rest.index(after: at)...]
-            // A password with both delimiters in it may end at any of them.
+            // A password that contains both delimiters may end at any of them.
             guard !rest.prefix(while: { !"?#".utf8.contains($0) }).contains(UInt8(ascii: "@")) else {
                 return scheme + "…"
             }
         } else if scheme.isEmpty ? mayHoldPassword(rest) : !hasPort(authority) && rest.contains(UInt8(ascii: "@")) {
-            // A password that has a delimiter in it may end anywhere.
+            // A password that contains a delimiter may end anywhere.
             return scheme + "…"
         } else if !scheme.isEmpty, let at = ambiguousEnd(of: authority, in: rest) {
             return scheme + "…@" + bareAddress(String(Substring(rest[at...].dropFirst())))
@@ -137,20 +135,20 @@ package enum Redaction {
     ) -> Substring.UTF8View.Index? {
         guard authority.first != UInt8(ascii: "["), authority.contains(UInt8(ascii: ":")) else { return nil }
         let behind = address[authority.endIndex...]
-        // Directly behind a port, a query may be a part of it as well; behind a path it is too far away.
+        // Directly behind a port, a query may belong to it as well; behind a path it is too far away.
         let path = behind.first == UInt8(ascii: "/") ? behind.prefix { !"?#".utf8.contains($0) } : behind
         guard let at = path.lastIndex(of: UInt8(ascii: "@")) else { return nil }
         // A segment that begins with it is a name, as of a user or a package.
         return path[..<at].last == UInt8(ascii: "/") ? nil : at
     }
 
-    /// Whether a text without an authority has a colon and an at sign behind it, as a user and a password have.
+    /// Whether a text without an authority has a colon and an at sign behind it, like a user and a password.
     private static func mayHoldPassword(_ text: Substring.UTF8View) -> Bool {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
         return text[colon...].contains(UInt8(ascii: "@"))
     }
 
-    /// Whether what stands behind the colon of an authority may be a port.
+    /// Whether the text behind the colon of an authority may be a port.
     private static func hasPort(_ authority: Substring.UTF8View) -> Bool {
         guard authority.first != UInt8(ascii: "["), let colon = authority.firstIndex(of: UInt8(ascii: ":")) else {
             return true
@@ -183,9 +181,9 @@ package enum Redaction {
         return result
     }
 
-    /// Whether a text is an address, escaped, with a secret in it.
+    /// Whether a text is an escaped address with a secret in it.
     ///
-    /// An address that is escaped more than a few times isn't looked into.
+    /// An address that is escaped more than a few times isn't checked.
     private static func holdsSecret(_ value: Substring, _ depth: Int) -> Bool {
         guard depth < 4, value.utf8.contains(UInt8(ascii: "%")), let inner = value.removingPercentEncoding,
             inner.utf8.contains(where: "/?%".utf8.contains)
@@ -193,7 +191,7 @@ package enum Redaction {
         return address(inner, depth: depth + 1) != inner
     }
 
-    /// JSON without the values of those members that are secrets by their name.
+    /// JSON without the values of members that are secrets by their name.
     static func json(_ value: JSONValue) -> JSONValue {
         switch value {
         case .array(let elements):
@@ -204,7 +202,8 @@ package enum Redaction {
         }
     }
 
-    /// Whether what has that name is most likely a secret; of a name within another, such as `user[pin]`, the last counts.
+    /// Whether a value of that name is most likely a secret; of a name within another, such as `user[pin]`, the last
+    /// counts.
     package static func namesSecret(_ name: some StringProtocol) -> Bool {
         let name = name.contains("%") ? name.removingPercentEncoding ?? String(name) : String(name)
         guard !SecretName.matches(name) else { return true }
@@ -219,6 +218,6 @@ package enum Redaction {
 }
 
 extension String {
-    /// The text without whatever may be a secret in an address.
+    /// The text without parts that may be secrets in an address.
     package var bareAddress: String { Redaction.bareAddress(self) }
 }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// What an application tells its own interceptors, validators and monitors about one request, typed by key.
+/// An application's data about one request, for its own interceptors, validators and monitors, typed by key.
 ///
 /// ```swift
 /// enum Screen: UserInfo.Key { static let defaultValue = "none" }

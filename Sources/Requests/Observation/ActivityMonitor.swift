@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Counts the operations that aren't over, and tells when there begin to be some, and when there are none any more.
+/// Counts the unfinished operations, and reports when the first one begins, and when the last one ends.
 ///
-/// Made for the indicator that something is going on:
+/// It is made for activity indicators:
 ///
 /// ```swift
 /// environment.monitors.append(ActivityMonitor { isActive in
@@ -11,22 +11,22 @@
 /// })
 /// ```
 ///
-/// An operation counts from its making until it ends, the time in its queue included. One whose making was before the
-/// monitor's isn't counted.
+/// An operation counts from its creation until it ends, including the time in its queue. One that was created before
+/// the monitor isn't counted.
 public final class ActivityMonitor: EventMonitor {
     private let state = Locked(ActivityState())
     private let onChange: @Sendable (Bool) -> Void
 
     /// Makes a monitor.
     ///
-    /// - Parameter onChange: Called with true when there are operations where there were none, with false when the last
-    ///   has ended; nothing is done by default. The calls take turns, one at a time: what has changed back before it
-    ///   could be told isn't told, and the last call is always right.
+    /// - Parameter onChange: Called with true when an operation begins while there are no others, with false when the
+    ///   last one has ended; does nothing by default. The calls come one at a time. A change that is reverted before it
+    ///   could be reported is skipped, and the last call is always right.
     public init(onChange: @escaping @Sendable (_ isActive: Bool) -> Void = { _ in }) {
         self.onChange = onChange
     }
 
-    /// How many operations aren't over.
+    /// The number of unfinished operations.
     public var count: Int { state.withLock { $0.count } }
 
     /// Counts the operation.
@@ -34,7 +34,7 @@ public final class ActivityMonitor: EventMonitor {
         tell(state.withLock { $0.begin(operation.id) })
     }
 
-    /// Counts the operation no more.
+    /// Stops counting the operation.
     public func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome) {
         tell(state.withLock { $0.end(operation.id) })
     }
@@ -48,9 +48,9 @@ public final class ActivityMonitor: EventMonitor {
     }
 }
 
-/// Which operations aren't over, and what has been told of it.
+/// The unfinished operations, and the last reported change.
 ///
-/// Each input returns what is to be told now, by the caller alone: as long as it tells, no one else is asked to.
+/// Each input returns the change to report, to one caller at a time: while it reports, no other is asked to.
 struct ActivityState {
     private var operations: Set<UInt64> = []
     private var toldActive = false
@@ -68,7 +68,7 @@ struct ActivityState {
         return next()
     }
 
-    /// The caller has told what it was given; it goes on with what has changed meanwhile.
+    /// Records that the caller has reported a change; returns a further one that came meanwhile.
     mutating func told(_ isActive: Bool) -> Bool? {
         toldActive = isActive
         isTelling = false

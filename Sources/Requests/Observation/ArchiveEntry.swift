@@ -3,27 +3,27 @@
 
 import Foundation
 
-/// One exchange in the form of the HTTP archive, HAR 1.2: what is the same whoever recorded it.
+/// One exchange in the form of the HTTP archive, HAR 1.2; the form doesn't depend on the recorder.
 package struct ArchiveEntry: Sendable {
-    /// When it began, such as `2026-11-21T10:00:00.000Z`.
+    /// The time at which it began, such as `2026-11-21T10:00:00.000Z`.
     package var started: String
     package var method: HTTPMethod
     package var url: String
     package var requestHeaders: HTTPHeaders
-    /// What was sent; nil where that wasn't recorded.
+    /// The content of the request; `nil` if it wasn't recorded.
     package var requestBody: Data?
-    /// How many bytes of content the request has; nil where that isn't known.
+    /// The byte count of the request's content; `nil` if it isn't known.
     package var requestBodySize: Int64?
-    /// The head of the response; nil where none came.
+    /// The head of the response; `nil` if none was received.
     package var response: HTTPResponseHead?
-    /// The content of the response, decoded; nil where it wasn't recorded.
+    /// The content of the response, decoded; `nil` if it wasn't recorded.
     package var responseBody: Data?
-    /// How many bytes the content has, decoded; nil where that isn't known.
+    /// The byte count of the content, decoded; `nil` if it isn't known.
     package var responseBodySize: Int64?
     package var error: RequestError.Code?
-    /// What the exchange took, where that is known.
+    /// The metrics of the exchange, if they are known.
     package var metrics: Metrics?
-    /// What the standard has no place for, by names that begin with `_`.
+    /// Values for which the standard has no place, by names that begin with `_`.
     package var extras: [String: JSONValue] = [:]
     package var comment: String?
     var timings: ArchiveTimings
@@ -68,7 +68,7 @@ package struct ArchiveEntry: Sendable {
         ]
     }
 
-    /// The entry as JSON; with `redacts`, without what is a secret by its place or its name.
+    /// The entry as JSON; with `redacts`, without values that are secrets by their place or their name.
     func json(redacts: Bool) -> JSONValue {
         let address = redacts ? Redaction.address(url) : url
         var members: [String: JSONValue] = [
@@ -98,7 +98,7 @@ package struct ArchiveEntry: Sendable {
             let type = requestHeaders[.contentType]
             let shown = redacts ? Redaction.content(body, of: requestHeaders) : body
             var content = ArchiveContent(shown, type: type).members
-            // The standard has no base64 here; that of the response goes by this name.
+            // The standard has no base64 for requests; this is the name that it has in responses.
             content["_encoding"] = content.removeValue(forKey: "encoding")
             let size = requestBodySize ?? Int64(body.count)
             content["_missing"] = missing(of: size, from: shown.isEmpty ? shown : body).map(JSONValue.integer)
@@ -161,7 +161,7 @@ package struct ArchiveEntry: Sendable {
         .string(encoded.removingPercentEncoding ?? String(encoded))
     }
 
-    /// How many bytes there were behind those that were recorded; nil where that is all.
+    /// The number of bytes behind the recorded ones; `nil` if all were recorded.
     private func missing(of size: Int64?, from body: Data?) -> Int64? {
         let missing = max(0, size ?? 0) - Int64(body?.count ?? 0)
         return missing > 0 ? missing : nil
@@ -171,7 +171,7 @@ package struct ArchiveEntry: Sendable {
         .integer(bytes ?? -1)
     }
 
-    /// The version as it stands in a request line, where that of ALPN isn't already.
+    /// The version as in a request line, converted from that of ALPN if necessary.
     private var version: JSONValue {
         switch metrics?.networkProtocol {
         case "http/1.0": "HTTP/1.0"
@@ -183,7 +183,7 @@ package struct ArchiveEntry: Sendable {
     }
 }
 
-/// Content as an HTTP archive has it: as text where that says the same bytes again, else in base64.
+/// Content as in an HTTP archive: as text if that gives the same bytes again, else in base64.
 struct ArchiveContent {
     let members: [String: JSONValue]
 
@@ -196,23 +196,22 @@ struct ArchiveContent {
     }
 
     private static func text(_ data: Data, _ type: String?) -> String? {
-        // A reader takes the text for one in the encoding that the type names, and wouldn't get the same bytes.
+        // A reader would decode the text in the encoding that the type names, and get other bytes.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.charset
         if let charset, !["utf-8", "utf8"].contains(charset.lowercased()) { return nil }
         guard let text = String(utf8: data) else { return nil }
-        // Some readers drop the mark at the beginning, and NUL is the sign of what isn't text.
+        // Some readers drop the mark at the beginning, and NUL is a sign of binary data.
         return text.unicodeScalars.first == "\u{FEFF}" || text.utf8.contains(0) ? nil : text
     }
 }
 
-/// The phases of an exchange as an HTTP archive has them, in milliseconds; -1 for one that didn't happen or isn't known
-/// of.
+/// The phases of an exchange as in an HTTP archive, in milliseconds; -1 for one that didn't happen or isn't known.
 struct ArchiveTimings: Sendable {
     private var microseconds: [String: Int64] = ["send": 0, "wait": 0, "receive": 0]
 
     init(_ segments: [RequestTimeline.Span.Segment]) {
         for segment in segments {
-            // Of two rounded ends, so that the rounded phases add up to the rounded whole.
+            // The difference of two rounded ends, so that the rounded phases add up to the rounded whole.
             let duration = segment.range.upperBound.wholeMicroseconds - segment.range.lowerBound.wholeMicroseconds
             microseconds[Self.name(of: segment.activity), default: 0] += duration
             if segment.activity == .phase(.secureConnect) { microseconds["ssl"] = duration }
@@ -226,7 +225,7 @@ struct ArchiveTimings: Sendable {
         )
     }
 
-    /// The sum of all phases, but for that of TLS, which is in that of the connection already.
+    /// The sum of all phases, except TLS, which is included in that of the connection.
     var total: JSONValue {
         Self.milliseconds(microseconds.filter { $0.key != "ssl" }.values.reduce(0, +))
     }
@@ -252,10 +251,10 @@ struct ArchiveTimings: Sendable {
 extension RequestTimeline {
     /// The attempts as an HTTP archive, HAR 1.2, which the network tab of any browser opens.
     ///
-    /// An entry is an attempt, redirects and retries included, in the order in which they began. What isn't known is -1
-    /// there, or empty: contents aren't recorded, nor are addresses of servers. An attempt without a response has the
-    /// status 0, as browsers write it, and its error in `_error`. `_operation`, `_attempt` and `_cause` say where an
-    /// entry belongs.
+    /// Each attempt is an entry, redirects and retries included, in the order of their beginnings. Unknown values are
+    /// -1 or empty: contents aren't recorded, nor are addresses of servers. An attempt without a response has the
+    /// status 0, as browsers write it, and its error in `_error`. `_operation`, `_attempt` and `_cause` identify an
+    /// entry.
     ///
     /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown; false by default.
     /// - Returns: JSON in UTF-8.

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// The command for a shell that sends a request with `curl`, byte for byte what the library sends.
+/// The shell command that sends a request with `curl`, byte for byte as the library sends it.
 ///
-/// Everything that came from the request stands in single quotes, where a POSIX shell changes nothing and runs nothing.
+/// All parts of the request are in single quotes, in which a POSIX shell changes and runs nothing.
 struct CURLCommand {
-    /// How large a text may be to stand among the arguments of a command; what is larger goes through a pipe.
+    /// The maximum size of an argument of the command; larger texts go through a pipe.
     private static let mostArgument = 64 * 1024
-    /// How large content may be for `curl` to send it without asking first, which the library never does.
+    /// The maximum size of content that `curl` sends without an expectation, which the library never sends.
     private static let mostUnasked = 1024 * 1024
 
     private let request: HTTPRequest
@@ -50,12 +50,12 @@ struct CURLCommand {
     private mutating func addHeaders() {
         for field in request.headers {
             let value = redacts ? Redaction.value(of: field) : field.value
-            // A name with a semicolon is how curl is told to send an empty value.
+            // In curl, a name with a semicolon sends an empty value.
             let line =
                 value.utf8.allSatisfy({ $0 == 0x20 || $0 == 0x09 }) ? "\(field.name);" : "\(field.name): \(value)"
             options.append("--header \(line.quotedForShell)")
         }
-        // What curl would add of its own.
+        // Fields that curl would add itself.
         if !request.headers.contains(.userAgent) { options.append("--header 'User-Agent:'") }
         if !request.body.isEmpty, !request.headers.contains(.contentType) { options.append("--header 'Content-Type:'") }
         if request.decodesContent, !request.headers.contains(.acceptEncoding) { options.append("--compressed") }
@@ -98,7 +98,7 @@ struct CURLCommand {
 
     private static let redacted = Data("<redacted>".utf8)
 
-    /// Whether a part of a form has a name that is that of a secret: the parts can't be told apart here.
+    /// Whether a part of a form has a secret's name: the parts can't be separated here.
     private static func nameSecrets(_ pieces: [MultipartForm.Piece]) -> Bool {
         pieces.contains { piece in
             guard case .data(let data) = piece else { return false }
@@ -123,7 +123,7 @@ struct CURLCommand {
 
     private mutating func addAddress() {
         let address = redacts ? Redaction.address(request.url.absoluteString) : request.url.absoluteString
-        // curl would take brackets and braces for patterns, and walk up at dots.
+        // curl would treat brackets and braces as patterns, and resolve dots.
         if address.contains(where: "[]{}".contains) { options.append("--globoff") }
         if address.contains("/.") { options.append("--path-as-is") }
         options.append("--url \(address.quotedForShell)")
@@ -131,7 +131,7 @@ struct CURLCommand {
 }
 
 extension String {
-    /// The text as one word of a POSIX shell, in which nothing has a meaning.
+    /// The text as one word of a POSIX shell, without special characters.
     fileprivate var quotedForShell: String {
         // By bytes, as the shell reads it: a quote with a combining mark behind is another character to Swift.
         let pieces = utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A monitor that prints what happens: a line an event, without secrets.
+/// A monitor that prints events: one line each, without secrets.
 ///
 /// ```swift
 /// environment.monitors.append(.console)
@@ -22,24 +22,24 @@ import Foundation
 /// #7 succeeded
 /// ```
 ///
-/// The number is ``MonitoredOperation/id``, that behind the point the attempt's. Header values, address parameters and
-/// members of forms and JSON that are secrets by their name are redacted. Whatever a server or a user chose is shown in
-/// one line, with control characters escaped: it can neither forge a line nor drive a terminal.
+/// The number is ``MonitoredOperation/id``, and behind the point that of the attempt. Header values, address parameters
+/// and members of forms and JSON that are secrets by their name are redacted. Texts from a server or a user are shown
+/// in one line, with control characters escaped, so that they can't forge a line or control a terminal.
 public struct ConsoleMonitor: EventMonitor {
-    /// How much is printed.
+    /// The amount of printed details.
     public enum Level: Int, Sendable, Hashable, CaseIterable, Comparable {
-        /// A line an event.
+        /// One line per event.
         case summary
-        /// Also the header fields that are sent and received, a line each.
+        /// Also the header fields that are sent and received, one line each.
         case headers
-        /// Also the content that is sent, where it is text in memory, and that of failures, up to 4 KiB of each.
+        /// Also the sent content, if it is text in memory, and that of failures, up to 4 KiB of each.
         ///
-        /// What of it is a secret can't be told but by the names in forms and JSON.
+        /// Secrets in it are recognized only by the names in forms and JSON.
         case bodies
-        /// Also the content of successful responses, where it is text in memory, up to 4 KiB of each.
+        /// Also the content of successful responses, if it is text in memory, up to 4 KiB of each.
         case responses
 
-        /// Orders levels by how much is printed.
+        /// Orders levels by the amount of details.
         public static func < (lhs: Level, rhs: Level) -> Bool {
             lhs.rawValue < rhs.rawValue
         }
@@ -53,13 +53,12 @@ public struct ConsoleMonitor: EventMonitor {
     /// Makes a monitor.
     ///
     /// - Parameters:
-    ///   - level: How much is printed; by default a line an event.
-    ///   - showsCURL: Whether each attempt is also printed as a command of one line that sends the same with `curl`,
-    ///     secrets left out as everywhere, content included; false by default.
+    ///   - level: The amount of details; by default one line per event.
+    ///   - showsCURL: Whether each attempt is also printed as a one-line `curl` command that sends the same, without
+    ///     secrets, content included; false by default.
     ///   - showsTime: Whether each line begins with the time, such as `2026-11-23T08:00:00.000Z`; false by default.
-    ///   - write: Takes one line, without a break at its end, on a thread of the pipeline; by default it is printed to
-    ///     the standard output.
-    ///   - now: What tells the time.
+    ///   - write: Writes one line, without a line end, on a thread of the library; by default to the standard output.
+    ///   - now: Returns the present time.
     public init(
         _ level: Level = .summary,
         showsCURL: Bool = false,
@@ -81,9 +80,9 @@ public struct ConsoleMonitor: EventMonitor {
 }
 
 extension EventMonitor where Self == ConsoleMonitor {
-    /// A monitor that prints a line an event, without secrets.
+    /// A monitor that prints one line per event, without secrets.
     public static var console: ConsoleMonitor { ConsoleMonitor() }
 
-    /// A monitor that prints what happens, without secrets.
+    /// A monitor that prints events, without secrets.
     public static func console(_ level: ConsoleMonitor.Level) -> ConsoleMonitor { ConsoleMonitor(level) }
 }

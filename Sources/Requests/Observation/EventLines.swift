@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// An event in lines for a log, each of which says what it belongs to, since events of other operations come in between.
+/// An event as lines for a log; each names its operation, since events of others come in between.
 struct EventLines {
     private(set) var lines: [String] = []
     private let level: ConsoleMonitor.Level
     private let showsCURL: Bool
 
-    /// How much of a content is shown.
+    /// The maximum size of shown content.
     private static let mostContent = 4096
-    /// How large a content may be to be looked into at all.
+    /// The maximum size of content that is inspected at all.
     private static let mostRead = 64 * 1024
 
     init(
@@ -39,7 +39,7 @@ struct EventLines {
             add(fields, to: "\(id).\(attempt.number) <")
         case .attemptEnded(let attempt, let record):
             add("\(id).\(attempt.number)", Self.text(of: record))
-            // That of a failure is told with it.
+            // The content of a failure is shown with it.
             if level >= .responses, let content = record.content, record.response?.status.category == .success {
                 add(content, of: record.response?[.contentType], to: "\(id).\(attempt.number) <")
             }
@@ -68,7 +68,7 @@ struct EventLines {
         guard showsCURL else { return }
         let command =
             (try? CURLCommand(request, redacts: true, isOneLine: true).text) ?? "curl: the content is a stream"
-        // Not cut: half a command would be another one.
+        // Not truncated: half a command would be another one.
         lines.append("\(prefix) $ \(command.printable(upTo: .max))")
     }
 

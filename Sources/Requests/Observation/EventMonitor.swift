@@ -4,7 +4,7 @@
 import Dispatch
 import Foundation
 
-/// Watches what becomes of operations, and can't change anything.
+/// Observes operations, without changing anything.
 ///
 /// Ready-made monitors print (``ConsoleMonitor``), count (``ActivityMonitor``), record what ran so that it can be drawn
 /// (``RecordingMonitor``), and post notifications (``EventMonitor/notifications(center:)``); a closure is one too (``ClosureMonitor``).
@@ -20,16 +20,16 @@ import Foundation
 /// }
 /// ```
 ///
-/// ## What is promised
+/// ## Guarantees
 ///
-/// The events of an operation are a tree, told in its order, one after the other:
+/// The events of an operation are a tree, reported in its order, one after the other:
 ///
 /// ```
 /// made  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
 /// ```
 ///
 /// Within an attempt, any number of `informational response received` may come before the response, and one `trailers
-/// received` behind it, over transports that see them.
+/// received` behind it, over transports that report them.
 ///
 /// Between attempts, before the first, and before a retry is scheduled, there may be `authentication started` and
 /// `authentication ended`.
@@ -40,72 +40,74 @@ import Foundation
 /// - Every attempt that started ends exactly once, before the operation ends, and before the next one starts unless an
 ///   interceptor sends several requests at once. A redirect that is followed is an attempt, and so is a retry.
 /// - `responseStarted` comes at most once an attempt.
-/// - Every wait for a credential that started ends exactly once, before anything else comes. Requests that a refresh
-///   consists of are operations of their own.
-/// - `operationEnded` comes when the result is there: perhaps behind the completion, and behind those who `await` the
-///   value. Unless it is called off meanwhile, the operation isn't finished before, and what depends on it hasn't begun.
+/// - Every wait for a credential that started ends exactly once, before any other event. The requests of a refresh are
+///   operations of their own.
+/// - `operationEnded` comes when there is a result: perhaps after the completion, and after callers that `await` the
+///   value. Unless it is cancelled meanwhile, the operation isn't finished before, and dependent operations haven't
+///   begun.
 /// - Operations that share a transfer have no attempts: the transfer has an operation of its own, which is on no queue,
-///   and `operationJoined` names it to each of those that wait for it, at most once. They have attempts after all where
-///   the request turns out to be one that can't be shared. What a ``ResponseCache`` answers takes no attempt either.
+///   and `operationJoined` names it to each waiting operation, at most once. They do have attempts if the request turns
+///   out not to be shareable. An answer from a ``ResponseCache`` is no attempt either.
 /// - Events of different operations come in any order, and at the same time on several threads.
 ///
-/// ## What is asked
+/// ## Requirements
 ///
-/// The methods are called on the threads of the pipeline, under no lock. A slow one holds its operation up: hand over
-/// what takes time, ``delivering(on:)`` does it for any monitor. A monitor sees everything, secrets included; what it
-/// shows or sends elsewhere, it has to redact, as the ready-made ones do.
+/// The methods are called on the library's threads, outside of all locks. A slow one delays its operation: move slow
+/// work elsewhere, for which ``delivering(on:)`` works with any monitor. A monitor sees everything, secrets included.
+/// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
 public protocol EventMonitor: Sendable {
     /// An operation was made; it may wait in its queue for long, or never start.
     func operationMade(_ operation: MonitoredOperation)
 
-    /// The operation's turn has come.
+    /// The queue has started the operation.
     func operationStarted(_ operation: MonitoredOperation)
 
-    /// The operation waits for what comes of another, which does the work for all that share it.
+    /// The operation waits for the result of another, which does the work for all that share it.
     func operationJoined(_ operation: MonitoredOperation, transferOf leader: MonitoredOperation)
 
-    /// A request is handed to the transport.
+    /// A request is passed to the transport.
     func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation)
 
-    /// The head of the final response is there, and its content is to come.
+    /// The head of the final response was received, and its content follows.
     func responseStarted(
         _ head: HTTPResponseHead,
         to attempt: MonitoredAttempt,
         of operation: MonitoredOperation
     )
 
-    /// A response that isn't the final one is there, such as 103 (Early Hints) with links to what will be needed.
+    /// A response before the final one was received, such as 103 (Early Hints) with links to resources that will be
+    /// needed.
     ///
-    /// Transports that don't see such responses, such as a `URLSession`, tell of none.
+    /// Transports that don't see such responses, such as a `URLSession`, report none.
     func informationalResponseReceived(
         _ head: HTTPResponseHead,
         to attempt: MonitoredAttempt,
         of operation: MonitoredOperation
     )
 
-    /// The content of the response is complete, and has fields behind it (RFC 9110, 6.5), such as a checksum.
+    /// The content of the response is complete, and is followed by fields (RFC 9110, 6.5), such as a checksum.
     ///
-    /// Transports that don't see these fields, such as a `URLSession`, tell of none.
+    /// Transports that don't see these fields, such as a `URLSession`, report none.
     func trailersReceived(_ fields: HTTPHeaders, to attempt: MonitoredAttempt, of operation: MonitoredOperation)
 
-    /// The attempt is over; the record has its response or error, and its metrics.
+    /// The attempt has ended; the record has its response or error, and its metrics.
     func attemptEnded(_ attempt: MonitoredAttempt, with record: Attempt, of operation: MonitoredOperation)
 
-    /// The operation will try again after a delay, unless it is cancelled before.
+    /// The operation will retry after a delay, unless it is cancelled before.
     func retryScheduled(after delay: Duration, because error: RequestError, of operation: MonitoredOperation)
 
     /// The operation waits for a credential, which is refreshed, or which a server's challenge asks for.
     ///
-    /// Of many operations that wait for one refresh, each is told of.
+    /// If many operations wait for one refresh, each is reported.
     func authenticationStarted(_ step: AuthenticationStep, of operation: MonitoredOperation)
 
-    /// The operation waits no longer; where no credential is granted, it was refused, or the operation called off.
+    /// The operation has stopped waiting; if no credential is granted, it was refused, or the operation was cancelled.
     func authenticationEnded(_ step: AuthenticationStep, isGranted: Bool, of operation: MonitoredOperation)
 
     /// The operation has its result.
     func operationEnded(_ operation: MonitoredOperation, with outcome: MonitoredOutcome)
 
-    /// Any of these; called by those methods above that the monitor doesn't implement.
+    /// Any event; called by the methods above that the monitor doesn't implement.
     func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation)
 }
 
@@ -236,8 +238,8 @@ extension EventMonitor where Self == ClosureMonitor {
 /// for await event in events { print(event) }
 /// ```
 ///
-/// It is a monitor for one request, and has the events of the first operation that is made of it. Events wait until they are asked
-/// for, also those from before; the sequence ends with the operation. For one task at a time.
+/// It is a monitor for one request, and has the events of the first operation that is made of it. Events are buffered,
+/// also those before the iteration; the sequence ends with the operation. For one task at a time.
 public struct MonitoredEvents: EventMonitor, AsyncSequence {
     private let stream: AsyncStream<MonitoredEvent>
     private let continuation: AsyncStream<MonitoredEvent>.Continuation
@@ -259,7 +261,7 @@ public struct MonitoredEvents: EventMonitor, AsyncSequence {
         if case .operationEnded = event { continuation.finish() }
     }
 
-    /// Makes what gives one event after the other.
+    /// Makes an iterator over the events.
     public func makeAsyncIterator() -> AsyncStream<MonitoredEvent>.Iterator { stream.makeAsyncIterator() }
 }
 

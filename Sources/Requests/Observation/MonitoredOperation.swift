@@ -3,33 +3,33 @@
 
 /// An operation, as an ``EventMonitor`` sees it.
 ///
-/// Two are equal where their ``id`` is: they are the same operation, of which more may be known later.
+/// Two are equal if their ``id`` is: they are the same operation, about which more may be known later.
 public struct MonitoredOperation: Sendable, Identifiable {
-    /// A number that no other operation of this process has; a later operation has a larger one.
+    /// A unique number in this process; later operations have larger ones.
     public let id: UInt64
-    /// The identifier of the request; empty as long as there is none yet.
+    /// The identifier of the request; empty before there is a request.
     ///
-    /// It may hold what the address holds: what shows it to people, redacts it.
+    /// It may contain parts of the address: redact it before you show it.
     ///
-    /// It is computed when it is first asked for: for a ready-made request it is a digest of all that is sent.
+    /// It is computed at its first use: for a ready-made request it is a digest of all that is sent.
     public var identifier: String {
         get { lazyIdentifier.value }
         set { lazyIdentifier = LazyText(newValue) }
     }
 
     private var lazyIdentifier: LazyText
-    /// The name that the request has for people, if it has one.
+    /// The name of the request for display, if it has one.
     public var tag: String?
     /// The name of the request's type.
     public var requestType: String
-    /// What the application says about the request.
+    /// The application's data about the request.
     public var userInfo = UserInfo()
 
-    /// Describes an operation, under the next free number.
+    /// Makes a description of an operation, with the next free number.
     ///
     /// - Parameters:
-    ///   - identifier: The identifier of the request; empty, the default, where it is to be made yet.
-    ///   - tag: The name that the request has for people.
+    ///   - identifier: The identifier of the request; empty, the default, if there is no request yet.
+    ///   - tag: The name of the request for display.
     ///   - requestType: The name of the request's type.
     public init(identifier: String = "", tag: String? = nil, requestType: String) {
         self.init(
@@ -43,7 +43,7 @@ public struct MonitoredOperation: Sendable, Identifiable {
         )
     }
 
-    /// Describes an operation under a number of the caller's choice, for tests of monitors.
+    /// Makes a description of an operation with a given number, for tests of monitors.
     public init(id: UInt64, identifier: String = "", tag: String? = nil, requestType: String) {
         self.id = id
         lazyIdentifier = LazyText(identifier)
@@ -60,13 +60,13 @@ public struct MonitoredOperation: Sendable, Identifiable {
         return other
     }
 
-    /// Says what makes the identifier, once there is a request.
+    /// Sets the closure that makes the identifier, once there is a request.
     mutating func identify(by make: @escaping @Sendable () -> String) {
         lazyIdentifier = LazyText(make)
     }
 }
 
-/// A text that is made when it is first asked for, at most once.
+/// A text that is made at its first use, at most once.
 private final class LazyText: Sendable {
     private enum State: Sendable {
         case made(String)
@@ -87,7 +87,7 @@ private final class LazyText: Sendable {
         switch state.withLock({ $0 }) {
         case .made(let text): return text
         case .toMake(let make):
-            // Two that ask at once may both make it; it is the same.
+            // Two threads at once may both make it; the results are equal.
             let text = make()
             let former = state.withLock { state in
                 defer { state = .made(text) }
@@ -118,34 +118,34 @@ extension MonitoredOperation: CustomStringConvertible {
     }
 }
 
-/// What an ``EventMonitor`` is told, as a value: for monitors that treat all events alike, or hand them on.
+/// An event of an ``EventMonitor``, as a value: for monitors that handle all events alike, or pass them on.
 public enum MonitoredEvent: Sendable {
     /// An operation was made.
     case operationMade
-    /// The operation's turn has come.
+    /// The queue has started the operation.
     case operationStarted
-    /// The operation waits for what comes of this one.
+    /// The operation waits for the result of this one.
     case operationJoined(MonitoredOperation)
-    /// A request is handed to the transport.
+    /// A request is passed to the transport.
     case attemptStarted(MonitoredAttempt)
-    /// The head of the final response is there.
+    /// The head of the final response was received.
     case responseStarted(HTTPResponseHead, MonitoredAttempt)
-    /// A response that isn't the final one is there, such as 103.
+    /// A response before the final one was received, such as 103.
     case informationalResponseReceived(HTTPResponseHead, MonitoredAttempt)
-    /// The content of the response has fields behind it.
+    /// The content of the response is followed by fields.
     case trailersReceived(HTTPHeaders, MonitoredAttempt)
-    /// The attempt is over.
+    /// The attempt has ended.
     case attemptEnded(MonitoredAttempt, Attempt)
-    /// The operation will try again.
+    /// The operation will retry.
     case retryScheduled(after: Duration, because: RequestError)
     /// The operation waits for a credential.
     case authenticationStarted(AuthenticationStep)
-    /// It waits no longer, and has one or has none.
+    /// It has stopped waiting, with or without a credential.
     case authenticationEnded(AuthenticationStep, isGranted: Bool)
     /// The operation has its result.
     case operationEnded(MonitoredOutcome)
 
-    /// Calls the method of the monitor that the event is for.
+    /// Calls the method of the monitor for the event.
     public func report(to monitor: some EventMonitor, of operation: MonitoredOperation) {
         switch self {
         case .operationMade: monitor.operationMade(operation)
@@ -169,14 +169,14 @@ public enum MonitoredEvent: Sendable {
 
 /// One request of an operation that goes to the transport, as an ``EventMonitor`` sees it.
 public struct MonitoredAttempt: Sendable {
-    /// Which one of the operation it is, from 1; redirects that were followed count, and so do retries.
+    /// The number of the attempt in the operation, from 1; followed redirects and retries count.
     public let number: Int
-    /// Why it is made.
+    /// The cause of the attempt.
     public let cause: Attempt.Cause
-    /// What is sent: complete, with its secrets.
+    /// The request as it is sent: complete, with its secrets.
     public let request: HTTPRequest
 
-    /// Describes an attempt.
+    /// Makes a description of an attempt.
     public init(number: Int, cause: Attempt.Cause, request: HTTPRequest) {
         self.number = number
         self.cause = cause
@@ -188,26 +188,26 @@ extension MonitoredAttempt: CustomStringConvertible, CustomReflectable {
     /// The number, the cause and the request, without secrets.
     public var description: String { "attempt \(number) (\(cause)): \(request)" }
 
-    /// A mirror of what the description says.
+    /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// What came of an operation, as an ``EventMonitor`` sees it.
+/// The result of an operation, as an ``EventMonitor`` sees it.
 public enum MonitoredOutcome: Sendable {
     /// It has a value.
     case success
-    /// It failed; an error that isn't the library's own is the underlying one.
+    /// It failed; an error of another type than the library's is the underlying one.
     case failure(RequestError)
-    /// It was called off, which nobody has to be alarmed about.
+    /// It was cancelled, which isn't an error.
     case cancelled
 
-    /// Tells a cancellation from a failure.
+    /// Makes the outcome of an error: a cancellation or a failure.
     public init(_ error: any Error) {
         let error = RequestError(error)
         self = error.code == .cancelled ? .cancelled : .failure(error)
     }
 
-    /// Tells what came of an operation by its result.
+    /// Makes the outcome of an operation's result.
     public init(_ result: Result<some Any, some Error>) {
         switch result {
         case .success: self = .success

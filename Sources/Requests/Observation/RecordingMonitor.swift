@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A monitor that remembers what ran, so that it can be drawn.
+/// A monitor that records operations, so that they can be drawn.
 ///
 /// ```swift
 /// let recorder = RecordingMonitor()
@@ -12,27 +12,27 @@ import Foundation
 /// print(recorder.timeline.text())
 /// ```
 ///
-/// It remembers a limited number of operations, and nothing of their contents, so that it may run for ever. It does
-/// remember header fields and addresses: what is drawn leaves secrets out, a dump of memory doesn't.
+/// It stores a limited number of operations, without their contents, so that it may run for ever. It does store header
+/// fields and addresses: drawings leave secrets out, a memory dump doesn't.
 public final class RecordingMonitor: EventMonitor {
     private let state: Locked<TimelineRecorder>
     private let now: @Sendable () -> Date
 
-    /// Makes a monitor, and begins to count the time.
+    /// Makes a monitor, and starts its clock.
     ///
     /// - Parameters:
-    ///   - limit: How many operations are remembered: when there is one more, the one that was made first is forgotten,
-    ///     whether it is over or not. 1,000 by default, and at least one.
-    ///   - now: Tells the time. Where it goes back, time stands still here.
+    ///   - limit: The maximum number of operations: the oldest one is dropped for a new one, whether it is over or not.
+    ///     1,000 by default, and at least one.
+    ///   - now: Returns the present time. If it goes back, recorded times stay the same.
     public init(limit: Int = 1000, now: @escaping @Sendable () -> Date = { Date() }) {
         state = Locked(TimelineRecorder(limit: limit, start: now()))
         self.now = now
     }
 
-    /// What was recorded until now.
+    /// The recording so far.
     ///
-    /// An operation whose value has just been awaited may not be over here yet. It is where an operation that depends
-    /// on it looks.
+    /// An operation whose value has just been awaited may still be unfinished here. It is finished for an operation
+    /// that depends on it.
     ///
     /// - Complexity: O(n) in the number of operations.
     public var timeline: RequestTimeline {
@@ -40,7 +40,7 @@ public final class RecordingMonitor: EventMonitor {
         return state.withLock { $0.timeline(at: time) }
     }
 
-    /// Forgets what was recorded, and begins anew: events of operations that were made before aren't recorded.
+    /// Drops the recording, and starts again: events of operations that were made before aren't recorded.
     public func reset() {
         let time = now()
         state.withLock { $0 = TimelineRecorder(limit: $0.limit, start: time) }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 extension RequestTimeline {
-    /// The timeline as bars for a terminal, without secrets: a row an operation, below it one for each attempt and wait.
+    /// The timeline as bars for a terminal, without secrets: a row per operation, and below it one per attempt and
+    /// wait.
     ///
     /// ```
     /// 2 operations, from 2026-11-21T10:00:00.000Z
@@ -13,10 +14,10 @@ extension RequestTimeline {
     ///   3 retry GET https://example.com/b                           --           5.0 ms 200
     /// ```
     ///
-    /// A wait for a credential is drawn like one for a retry. All bars have the same scale, from the first event to the last; the last line says what the characters mean. What
-    /// isn't over reaches to the end.
+    /// A wait for a credential is drawn like one for a retry. All bars have the same scale, from the first event to the
+    /// last; the last line is a legend. Bars of unfinished operations reach to the end.
     ///
-    /// - Parameter width: How many columns there are; 120 by default, and at least 60.
+    /// - Parameter width: The number of columns; 120 by default, and at least 60.
     /// - Returns: Lines of at most that width, without a break behind the last.
     /// - Complexity: O(n) in the number of attempts.
     public func text(width: Int = 120) -> String {
@@ -24,7 +25,7 @@ extension RequestTimeline {
     }
 }
 
-/// Draws a timeline in columns: what it was, when it was, how long it took, what came of it.
+/// Draws a timeline in columns: the operation, its times, its duration, its outcome.
 private struct TimelineText {
     private(set) var lines: [String] = []
     private let labelColumns: Int
@@ -96,7 +97,7 @@ private struct TimelineText {
         lines.append(String(line.trimmingSpaces))
     }
 
-    /// What the characters mean, in as many lines as it takes.
+    /// The legend, in the necessary number of lines.
     private mutating func addLegend(width: Int) {
         let activities =
             Metrics.Phase.allCases.map { RequestTimeline.Span.Segment.Activity.phase($0) } + [.failing, .unknown]
@@ -124,7 +125,7 @@ extension String {
 // MARK: - Text
 
 extension Metrics {
-    /// The phases of the attempt as bars, one below the other, with what each took.
+    /// The phases of the attempt as bars, one below the other, with their durations.
     ///
     /// ```
     /// queue        .                                        1.0 ms
@@ -137,7 +138,7 @@ extension Metrics {
     /// total        http/1.1, 0 bytes sent, 1234 bytes …    28.0 ms
     /// ```
     ///
-    /// - Parameter width: How many columns there are; 80 by default, and at least 40.
+    /// - Parameter width: The number of columns; 80 by default, and at least 40.
     /// - Returns: Lines of that width, without a break behind the last.
     public func text(width: Int = 80) -> String {
         let columns = min(max(40, width), 10_000) - Self.titleColumns - Self.timeColumns
@@ -167,20 +168,20 @@ extension Metrics {
     }
 }
 
-/// A stretch of time in so many columns of text.
+/// A period of time as a number of columns of text.
 struct TextBar {
     private var cells: [UInt8]
     private let span: Range<Duration>
 
     /// - Parameters:
-    ///   - columns: How many columns there are; at least one.
-    ///   - span: The time that they stand for.
+    ///   - columns: The number of columns; at least one.
+    ///   - span: The period that they stand for.
     init(columns: Int, span: Range<Duration>) {
         cells = Array(repeating: UInt8(ascii: " "), count: max(1, columns))
         self.span = span
     }
 
-    /// Fills the columns of a stretch of time, one at least, over what is there.
+    /// Fills the columns of a period, at least one, and replaces their content.
     mutating func paint(_ range: Range<Duration>, _ glyph: Unicode.Scalar) {
         let first = min(column(of: range.lowerBound), cells.count - 1)
         let last = max(column(of: range.upperBound), first + 1)
@@ -198,7 +199,7 @@ struct TextBar {
 }
 
 extension RequestTimeline.Span.Segment.Activity {
-    /// The character that bars of it are drawn with; ASCII, whose width every terminal agrees on.
+    /// The character of its bars; ASCII, whose width is the same on every terminal.
     var glyph: Unicode.Scalar {
         switch self {
         case .phase(.queue): "."
@@ -213,7 +214,7 @@ extension RequestTimeline.Span.Segment.Activity {
         }
     }
 
-    /// A few words for it.
+    /// A short title.
     var title: String {
         switch self {
         case .phase(.queue): "queue"
@@ -232,7 +233,7 @@ extension RequestTimeline.Span.Segment.Activity {
 // MARK: - Words
 
 extension Duration {
-    /// The duration for people: milliseconds below ten seconds, seconds above, with one digit behind the point.
+    /// The duration for display: milliseconds below ten seconds, seconds above, with one digit behind the point.
     var inWords: String {
         let microseconds = wholeMicroseconds
         let isLong = microseconds.magnitude >= 10_000_000
@@ -240,7 +241,7 @@ extension Duration {
         return "\(microseconds < 0 && tenths > 0 ? "-" : "")\(tenths / 10).\(tenths % 10) \(isLong ? "s" : "ms")"
     }
 
-    /// The duration in microseconds, of at most thirty thousand years: a duration may be a server's, and arithmetic traps.
+    /// The duration in microseconds, limited to thirty thousand years: it may come from a server, and arithmetic traps.
     var wholeMicroseconds: Int64 {
         let limit = Duration.seconds(1_000_000_000_000)
         let components = Swift.min(Swift.max(self, .zero - limit), limit).components

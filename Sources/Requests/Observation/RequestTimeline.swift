@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// What ran, when, and what came of it: a value that can be drawn.
+/// The recorded operations with their times and outcomes: a value that can be drawn.
 ///
-/// A ``RecordingMonitor`` makes one. It has three pictures: ``text(width:)`` for a terminal or a log,
+/// A ``RecordingMonitor`` makes one. It can be drawn in three ways: ``text(width:)`` for a terminal or a log,
 /// ``har(revealingSecrets:)`` for the network tab of a browser, ``traceEvents()`` for Perfetto.
 ///
 /// ```swift
@@ -13,48 +13,48 @@ import Foundation
 /// try recorder.timeline.har().write(to: folder.appending(path: "requests.har"))
 /// ```
 ///
-/// The value has what was sent but for the contents, secrets included. The pictures leave secrets out.
+/// The value contains the requests without their contents, secrets included. The drawings leave secrets out.
 public struct RequestTimeline: Sendable {
-    /// When the recording began.
+    /// The time at which the recording began.
     public internal(set) var start: Date
-    /// When the picture was taken; like all times here, since the start.
+    /// The time at which this value was made; like all times here, since the start.
     public internal(set) var end: Duration
-    /// What became of each operation, in the order of their making.
+    /// The operations, in the order of their creation.
     public internal(set) var entries: [Entry] = []
-    /// How many older operations were forgotten, because there were more than the recorder's limit.
+    /// The number of older operations that were dropped, because of the recorder's limit.
     public internal(set) var forgotten = 0
 
-    /// One operation, from its making to its end.
+    /// One operation, from its creation to its end.
     public struct Entry: Sendable {
         /// The operation.
         public internal(set) var operation: MonitoredOperation
-        /// When it was made.
+        /// The time of its creation.
         public internal(set) var made: Duration
-        /// When its turn came; nil as long as it hasn't, and where it never did.
+        /// The time at which it started; `nil` if it hasn't started.
         public internal(set) var started: Duration?
-        /// The operation whose transfer it shared; nil where it shared none.
+        /// The operation whose transfer it shared; `nil` if it shared none.
         public internal(set) var leader: MonitoredOperation?
-        /// When it was over; nil as long as it isn't.
+        /// The time at which it ended; `nil` before its end.
         public internal(set) var ended: Duration?
-        /// What came of it; nil as long as it isn't over.
+        /// Its outcome; `nil` before its end.
         public internal(set) var outcome: Outcome?
-        /// What it did, in order: attempts, and waits between them.
+        /// Its steps, in order: attempts, and waits between them.
         public internal(set) var steps: [Step] = []
-        /// How many older steps were forgotten: an operation that tries again for ever keeps the last 1,000.
+        /// The number of older steps that were dropped: an operation that retries for ever keeps the last 1,000.
         public internal(set) var forgottenSteps = 0
     }
 
-    /// What came of an operation.
+    /// The outcome of an operation.
     public enum Outcome: Sendable, Hashable {
         /// It has a value.
         case success
         /// It failed.
         case failure(RequestError.Code)
-        /// It was called off.
+        /// It was cancelled.
         case cancelled
     }
 
-    /// A thing that an operation did.
+    /// A step of an operation.
     public enum Step: Sendable {
         /// It sent a request.
         case attempt(Span)
@@ -66,47 +66,47 @@ public struct RequestTimeline: Sendable {
 
     /// A wait for a credential.
     public struct Authentication: Sendable {
-        /// What it waited for.
+        /// The reason for the wait.
         public let step: AuthenticationStep
-        /// When it began.
+        /// The time at which it began.
         public let start: Duration
-        /// When it was over; nil as long as it isn't.
+        /// The time at which it ended; `nil` before its end.
         public internal(set) var end: Duration?
-        /// Whether there was a credential then; nil as long as it isn't over.
+        /// Whether a credential was granted; `nil` before the end.
         public internal(set) var isGranted: Bool?
     }
 
-    /// An attempt, from when it was handed to the transport to its end.
+    /// An attempt, from the start of the transfer to its end.
     public struct Span: Sendable {
-        /// Which one of the operation it is, from 1.
+        /// The number of the attempt in the operation, from 1.
         public let number: Int
-        /// Why it was made.
+        /// The cause of the attempt.
         public let cause: Attempt.Cause
-        /// What was sent, without content and credentials that are yet to be added.
+        /// The request, without content and without credentials that are added later.
         public let request: HTTPRequest
-        /// How many bytes the content has, where that was known.
+        /// The byte count of the content, if it was known.
         public let contentLength: Int64?
-        /// When it began.
+        /// The time at which it began.
         public let start: Duration
-        /// When it was over; nil as long as it isn't.
+        /// The time at which it ended; `nil` before its end.
         public internal(set) var end: Duration?
-        /// The head of the response, if one came.
+        /// The head of the response, if one was received.
         public internal(set) var response: HTTPResponseHead?
-        /// Why it failed, if it did.
+        /// The error, if it failed.
         public internal(set) var error: RequestError.Code?
-        /// What its phases took, where that is known.
+        /// The metrics, if they are known.
         public internal(set) var metrics: Metrics?
     }
 
     /// A wait before a retry.
     public struct Pause: Sendable {
-        /// When it began.
+        /// The time at which it began.
         public let start: Duration
-        /// When the next attempt began, or the operation was over; nil as long as neither is.
+        /// The time at which the next attempt began, or the operation ended; `nil` before that.
         public internal(set) var end: Duration?
-        /// How long it was meant to be.
+        /// The planned delay.
         public let delay: Duration
-        /// Why the operation tries again.
+        /// The reason for the retry.
         public let reason: RequestError.Code
     }
 }
@@ -125,33 +125,34 @@ extension RequestTimeline.Outcome: CustomStringConvertible {
 // MARK: - Segments
 
 extension RequestTimeline.Span {
-    /// A stretch of an attempt in which it did one thing.
+    /// A period of an attempt with one activity.
     struct Segment: Hashable {
         enum Activity: Hashable {
             case phase(Metrics.Phase)
-            /// From the last thing that is known to the failure, in whatever phase that was.
+            /// From the last known event to the failure, in an unknown phase.
             case failing
-            /// Nothing more is known of it.
+            /// Nothing more is known.
             case unknown
         }
 
         let activity: Activity
-        /// Since the start of the attempt.
+        /// The period since the start of the attempt.
         let range: Range<Duration>
 
         var duration: Duration { range.upperBound - range.lowerBound }
     }
 
-    /// How long the attempt took; nil as long as it isn't over.
+    /// The duration of the attempt; `nil` before its end.
     ///
-    /// The transport's word, but within what was seen of it.
+    /// It is the transport's measurement, limited to the observed period.
     var duration: Duration? {
         guard let end else { return nil }
         let seen = max(.zero, end - start)
         return metrics?.end.map { min(max(.zero, $0), seen) } ?? seen
     }
 
-    /// What the attempt did from its start to its end, without gaps and overlaps; phases that took no time included.
+    /// The activities of the attempt from its start to its end, without gaps and overlaps; phases of zero length
+    /// included.
     func segments(until now: Duration) -> [Segment] {
         let duration = duration ?? max(.zero, now - start)
         guard var metrics, end != nil else { return [Segment(activity: .unknown, range: .zero..<duration)] }
@@ -161,8 +162,7 @@ extension RequestTimeline.Span {
 }
 
 extension Metrics {
-    /// The phases that are known of, each from where the one before ended: requests and responses may overlap, pictures
-    /// of them may not.
+    /// The known phases, each from the end of the one before: requests and responses may overlap, but segments may not.
     func segments(failed: Bool = false) -> [RequestTimeline.Span.Segment] {
         let total = max(.zero, end ?? .zero)
         var segments: [RequestTimeline.Span.Segment] = []
@@ -195,7 +195,7 @@ extension RequestTimeline {
 // MARK: - Timestamp
 
 extension Date {
-    /// The time so much later in ISO 8601, such as `2026-11-21T10:00:00.000Z`; of the years 1 to 9999.
+    /// The time plus a duration in ISO 8601, such as `2026-11-21T10:00:00.000Z`; of the years 1 to 9999.
     package func timestamp(after time: Duration = .zero) -> String {
         let begin = (timeIntervalSince1970 * 1_000_000).rounded()
         let limits = -62_135_596_800_000_000.0...253_402_300_799_000_000.0
@@ -209,8 +209,8 @@ extension Date {
             + ":\(date.minute.padded(2)):\(date.second.padded(2)).\(thousandths.padded(3))Z"
     }
 
-    /// Reads a time in ISO 8601 as it stands in files: with or without a fraction of a second, in Greenwich or with an
-    /// offset, such as `2026-11-21T11:00:00.000+01:00`; nil for anything else.
+    /// Reads a time in ISO 8601, with or without a fraction of a second, in Greenwich or with an offset, such as
+    /// `2026-11-21T11:00:00.000+01:00`; `nil` for any other text.
     package init?(timestamp: String) {
         var rest = Substring(timestamp).utf8
         guard let year = rest.number(of: 4), rest.skip("-"), let month = rest.number(of: 2), rest.skip("-"),
@@ -241,7 +241,7 @@ extension Substring.UTF8View {
         return true
     }
 
-    /// A number of just so many digits.
+    /// A number of exactly `count` digits.
     fileprivate mutating func number(of count: Int) -> Int? {
         let digits = prefix(count)
         guard digits.count == count, digits.allSatisfy(ASCII.isDigit) else { return nil }
@@ -249,7 +249,7 @@ extension Substring.UTF8View {
         return digits.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    /// Seconds east of Greenwich; none where nothing is said.
+    /// The seconds east of Greenwich; zero if there is no offset.
     fileprivate mutating func offset() -> Int64? {
         if isEmpty || skip("Z") || skip("z") { return 0 }
         let sign: Int64 = skip("-") ? -1 : 1

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 extension String {
-    /// At most `limit` characters of a text that anyone may have chosen, as one line that moves no cursor.
+    /// At most `limit` characters of an untrusted text, as one line that doesn't move the cursor.
     ///
-    /// Besides control characters, what separates lines or changes the direction of text is shown escaped: a log is read
-    /// by people and by programs, and neither may be led to see a line that isn't there.
+    /// Control characters are shown escaped, and so are characters that separate lines or change the direction of text:
+    /// a log is read by people and by programs, and neither should see a forged line.
     ///
     /// - Complexity: O(min(n, limit)).
     func printable(upTo limit: Int = 4096) -> String {
@@ -24,7 +24,7 @@ extension String {
         return text
     }
 
-    /// The text in exactly so many columns of a terminal: cut where it is longer, filled up where it is shorter.
+    /// The text in exactly `columns` columns of a terminal: truncated if it is longer, padded if it is shorter.
     func fitted(to columns: Int, alignedRight: Bool = false) -> String {
         let width = unicodeScalars.reduce(0) { $0 + $1.columns }
         guard width > columns else {
@@ -51,7 +51,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// How many columns of a terminal the character takes (UAX 11, abridged to what is always wide).
+    /// The number of columns of the character in a terminal (UAX 11, abridged to characters that are always wide).
     fileprivate var columns: Int {
         guard value >= 0x300 else { return 1 }
         switch properties.generalCategory {

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// Makes a timeline of events, and forgets the oldest operations.
+/// Makes a timeline of events, and drops the oldest operations.
 struct TimelineRecorder: Sendable {
     let limit: Int
     private var start: Date
-    /// The time of the last event: a clock that is set back doesn't make spans negative.
+    /// The time of the last event: if the clock is set back, spans don't become negative.
     private var latest = Duration.zero
     private var entries: [UInt64: RequestTimeline.Entry] = [:]
-    /// The operations in their order; those before `first` are forgotten.
+    /// The operations in their order; those before `first` are dropped.
     private var order: [UInt64] = []
     private var first = 0
     private var forgotten = 0
 
-    /// How many steps of one operation are kept.
+    /// The maximum number of steps of one operation.
     static let mostSteps = 1000
 
     init(limit: Int, start: Date) {
@@ -40,7 +40,7 @@ struct TimelineRecorder: Sendable {
     }
 
     private mutating func time(at date: Date) -> Duration {
-        // What isn't a time, or is millennia away, counts for no time at all: doubles don't turn into integers safely.
+        // NaN and times millennia away are ignored: such doubles can't be converted to integers safely.
         let microseconds = (date.timeIntervalSince(start) * 1_000_000).rounded()
         if abs(microseconds) < 1e15 { latest = max(latest, .microseconds(Int64(microseconds))) }
         return latest
@@ -53,7 +53,7 @@ struct TimelineRecorder: Sendable {
         entries[order[first]] = nil
         first += 1
         forgotten += 1
-        // Now and then, so that forgetting costs the same however many there are.
+        // Done only now and then, so that the cost per operation doesn't depend on their number.
         guard first > limit else { return }
         order.removeFirst(first)
         first = 0

@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// Tells how far one direction of an operation's transfers has come, to whoever has asked.
+/// Reports the progress of one direction of an operation's transfers to its observers.
 final class ProgressFeed: Sendable {
     private struct State: Sendable {
         var meter = ProgressMeter()
         var bulletin = Bulletin<TransferProgress>()
-        /// Whether the bytes of the present transfer are those that count.
+        /// Whether the bytes of the present transfer count.
         var isCounting = false
-        /// How many bytes the present transfer has, which may be less than what was told.
+        /// The byte count of the present transfer, which may be less than the reported one.
         var exact: Int64 = 0
         var timer: DelayedAction?
         var hasTimer = false
         var isOver = false
 
-        /// How long to wait before what was held back is told, where nobody waits for that.
+        /// The time until the deferred progress is reported, if no timer is running.
         mutating func startTimer(at time: Duration) -> Duration? {
             guard !isOver, !hasTimer, let due = meter.due else { return nil }
             hasTimer = true
@@ -33,9 +33,9 @@ final class ProgressFeed: Sendable {
         time = clock.stopwatch()
     }
 
-    // MARK: What happens
+    // MARK: Events
 
-    /// So many bytes are there of so many, in a transfer that tells both at once.
+    /// Records that `count` of `total` bytes have been transferred, in a transfer that reports both at once.
     func reach(_ count: Int64, of total: Int64?) {
         change { state, time in
             state.exact = count
@@ -43,7 +43,7 @@ final class ProgressFeed: Sendable {
         }
     }
 
-    /// A transfer begins whose bytes count; `offset` of them are there already.
+    /// Records that a transfer begins whose bytes count, with `offset` bytes already present.
     func begin(at offset: Int64 = 0, total: Int64?) {
         change { state, time in
             state.isCounting = true
@@ -52,7 +52,7 @@ final class ProgressFeed: Sendable {
         }
     }
 
-    /// So many bytes are there, with those that were there at the beginning.
+    /// Records the byte count, including the bytes that were present at the beginning.
     func reach(_ count: Int64) {
         change { state, time in
             guard state.isCounting else { return nil }
@@ -61,12 +61,12 @@ final class ProgressFeed: Sendable {
         }
     }
 
-    /// What comes from now on doesn't count: it is the content of a redirect or an error.
+    /// Stops counting: the following content is that of a redirect or an error.
     func rest() {
         state.withLock { $0.isCounting = false }
     }
 
-    /// It is over; the last progress is told, and is exact where all went well.
+    /// Ends the feed; the last progress is reported, and is exact if the operation succeeded.
     func end(isWhole: Bool) {
         change { state, _ in
             state.isOver = true
@@ -74,10 +74,10 @@ final class ProgressFeed: Sendable {
         }
     }
 
-    // MARK: Who wants to know
+    // MARK: Observers
 
-    /// Adds somebody who is told what was told last, if anything, and all that is told from now on; gives the number to
-    /// remove them by.
+    /// Adds an observer, which receives the last progress, if there is one, and all later ones; returns the number with
+    /// which it is removed.
     @discardableResult
     func observe(_ reader: @escaping Bulletin<TransferProgress>.Reader) -> Int {
         let id = state.withLock { $0.bulletin.add(reader) }
@@ -85,12 +85,12 @@ final class ProgressFeed: Sendable {
         return id
     }
 
-    /// Tells somebody no more.
+    /// Removes an observer.
     func remove(_ id: Int) {
         state.withLock { $0.bulletin.remove(id) }
     }
 
-    // MARK: Telling
+    // MARK: Reporting
 
     private func change(_ change: @Sendable (inout State, Duration) -> TransferProgress?) {
         let time = time()
@@ -116,7 +116,7 @@ final class ProgressFeed: Sendable {
             }
         }
         let isOver = state.withLock { state in
-            // It may have gone off already.
+            // The timer may have fired already.
             if state.hasTimer, !state.isOver { state.timer = timer }
             return state.isOver
         }
@@ -131,7 +131,7 @@ final class ProgressFeed: Sendable {
     }
 }
 
-/// What tells of the progress of one operation; made when somebody first asks.
+/// The progress feeds of one operation; made when the progress is first observed.
 final class ProgressFeeds: Sendable {
     /// The content of the response.
     let received: ProgressFeed
@@ -144,13 +144,13 @@ final class ProgressFeeds: Sendable {
         sent = ProgressFeed(clock: clock)
     }
 
-    /// The operation is over.
+    /// Ends both feeds, because the operation is over.
     func end(isWhole: Bool) {
         sent.end(isWhole: isWhole)
         received.end(isWhole: isWhole)
     }
 
-    /// The one object that follows a feed; made by `make` where there is none.
+    /// Returns the one object that follows a feed; made by `make` at the first call.
     func progress(of direction: TransferDirection, make: () -> Progress) -> Progress {
         let new = make()
         let (progress, isNew) = made.withLock { made in
@@ -167,10 +167,10 @@ final class ProgressFeeds: Sendable {
 }
 
 extension Progress {
-    /// Takes over what a feed tells.
+    /// Takes the values of a feed.
     fileprivate func follow(_ progress: TransferProgress?) {
         guard let progress else { return }
-        // Of nothing, Foundation makes no progress that could be finished.
+        // With a total of zero, Foundation's progress could never be finished.
         guard progress.total != 0 else {
             totalUnitCount = 1
             completedUnitCount = 1

@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Makes of the bytes of a transfer what is worth telling: not every chunk, nothing that goes back, and the exact end.
+/// Selects the progress to report from the bytes of a transfer: not every chunk, never a decrease, and the exact end.
 ///
-/// Times are those since any beginning, told by the caller. What isn't told at once is told with a later chunk, by
+/// Times are those since any beginning, passed by the caller. Deferred progress is reported with a later chunk, by
 /// ``flush(at:)`` when it is ``due``, or at the end.
 struct ProgressMeter: Sendable {
     private let interval: Duration
@@ -13,41 +13,41 @@ struct ProgressMeter: Sendable {
 
     /// Makes a meter.
     ///
-    /// - Parameter interval: How long to be silent after each progress; a tenth of a second by default.
+    /// - Parameter interval: The minimum time between two reports; a tenth of a second by default.
     init(interval: Duration = .milliseconds(100)) {
         self.interval = interval
     }
 
-    /// When there is something to be told, if nothing else is told before; nil where there isn't.
+    /// The time at which deferred progress has to be reported; `nil` if nothing is deferred.
     var due: Duration? { current == told ? nil : nextTime }
 
-    /// Begins a transfer, or goes on after one that was interrupted.
+    /// Begins a transfer, or continues after an interrupted one.
     ///
-    /// Where it starts over, the number of bytes stays where it was until it is reached again.
+    /// If the transfer starts over, the byte count stays until it is reached again.
     ///
     /// - Parameters:
-    ///   - offset: How many bytes are there already.
-    ///   - total: How many there will be, with those; nil where nobody knows.
+    ///   - offset: The number of bytes already present.
+    ///   - total: The expected number, including those; `nil` if it isn't known.
     ///   - time: The time.
-    /// - Returns: What is to be told, if anything.
+    /// - Returns: The progress to report, if any.
     mutating func begin(at offset: Int64 = 0, total: Int64?, time: Duration) -> TransferProgress? {
         current.total = total.flatMap { $0 < 0 ? nil : $0 }
         return reach(offset, at: time)
     }
 
-    /// Notes how many bytes are there, with those that were there at the beginning.
+    /// Records the byte count, including the bytes that were present at the beginning.
     ///
-    /// - Returns: What is to be told, if anything.
+    /// - Returns: The progress to report, if any.
     mutating func reach(_ completed: Int64, at time: Duration) -> TransferProgress? {
         current.completed = max(current.completed, completed)
-        // A number that turns out wrong isn't one.
+        // A total that turns out to be wrong is dropped.
         if let total = current.total, completed > total { current.total = nil }
-        // Bytes of a longer version that was given up don't make this one whole.
+        // Bytes of a longer version that was abandoned don't complete this one.
         if let total = current.total { current.completed = min(current.completed, max(total, told?.completed ?? 0)) }
         return flush(at: time)
     }
 
-    /// Tells what was held back, once it is time.
+    /// Returns deferred progress, once it is due.
     mutating func flush(at time: Duration) -> TransferProgress? {
         guard current != told, nextTime.map({ time >= $0 }) ?? true else { return nil }
         nextTime = time + interval
@@ -55,32 +55,31 @@ struct ProgressMeter: Sendable {
         return current
     }
 
-    /// Ends the transfer with the exact number of bytes, which is then also that of the whole.
+    /// Ends the transfer with the exact byte count, which is then also the total.
     ///
-    /// It is what counts, so it is told even where it is less than what was told: the file shrank on the way.
+    /// It is reported even if it is less than the last one: the file became shorter during the transfer.
     ///
-    /// - Returns: What is to be told, if that isn't known yet.
+    /// - Returns: The progress to report, if it wasn't reported yet.
     mutating func finish(_ completed: Int64) -> TransferProgress? {
         current = TransferProgress(completed: max(0, completed), total: max(0, completed))
         defer { (told, nextTime) = (current, nil) }
         return current == told ? nil : current
     }
 
-    /// Ends a transfer that failed: tells what was held back, whether it is time or not.
+    /// Ends a transfer that failed: returns deferred progress, whether it is due or not.
     mutating func stop() -> TransferProgress? {
         nextTime = nil
         return flush(at: .zero)
     }
 }
 
-/// How far a transfer has come.
+/// The progress of a transfer.
 ///
-/// Of one transfer, it never goes back, also when it is retried or goes on with what was there; and the last one is
-/// exact.
+/// For one transfer, it never decreases, also when it is retried or resumed; and the last one is exact.
 public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
-    /// How many bytes are transferred, with those that a transfer before had.
+    /// The number of transferred bytes, including those of an earlier transfer.
     public var completed: Int64
-    /// How many there are to transfer; nil where nobody knows.
+    /// The number of bytes to transfer; `nil` if it isn't known.
     public var total: Int64?
 
     /// Makes a progress.
@@ -89,9 +88,9 @@ public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
         self.total = total
     }
 
-    /// How much of the whole is done, from 0 to 1; nil where nobody knows how much that is.
+    /// The completed fraction, from 0 to 1; `nil` if the total isn't known.
     ///
-    /// Of nothing, all is done.
+    /// It is 1 if the total is zero.
     public var fraction: Double? {
         guard let total else { return nil }
         return total > 0 ? min(max(0, Double(completed) / Double(total)), 1) : 1
@@ -103,7 +102,7 @@ public struct TransferProgress: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Which way content goes.
+/// The direction of a transfer.
 public enum TransferDirection: Sendable, Hashable, CaseIterable {
     /// To the server: the content of the request.
     case upload

@@ -3,15 +3,15 @@
 
 /// Adds up the progress of many requests.
 struct QueueMeter: Sendable {
-    /// What names a request that isn't over.
+    /// The identity of a request that isn't over.
     typealias ID = ObjectIdentifier
 
-    /// How far one request is.
+    /// The progress of one request.
     private struct Part: Sendable {
         var sent = TransferProgress(completed: 0, total: 0)
         var received = TransferProgress(completed: 0)
 
-        /// From 0 to 1; one that has something to send is half done when that is sent.
+        /// From 0 to 1; a request with a body is half done when that is sent.
         var fraction: Double {
             let received = received.fraction ?? 0
             guard let total = sent.total, total == 0 else { return ((sent.fraction ?? 0) + received) / 2 }
@@ -23,16 +23,16 @@ struct QueueMeter: Sendable {
     private var fractions = 0.0
     private var sum = QueueProgress()
 
-    /// How far all are.
+    /// The common progress.
     var progress: QueueProgress {
         var progress = sum
         if sum.count > 0 { progress.fraction = min((Double(sum.finished) + max(0, fractions)) / Double(sum.count), 1) }
         return progress
     }
 
-    /// Adds a request; where all before are over, it is the first.
+    /// Adds a request; if all before are over, the counting starts again.
     ///
-    /// - Returns: Whether it wasn't there.
+    /// - Returns: Whether it was new.
     mutating func add(_ id: ID) -> Bool {
         guard parts[id] == nil else { return false }
         if parts.isEmpty { (sum, fractions) = (QueueProgress(), 0) }
@@ -41,7 +41,7 @@ struct QueueMeter: Sendable {
         return true
     }
 
-    /// Notes how far a request is.
+    /// Records the progress of a request.
     mutating func note(_ progress: TransferProgress, _ direction: TransferDirection, of id: ID) {
         guard var part = parts[id] else { return }
         fractions -= part.fraction
@@ -57,7 +57,7 @@ struct QueueMeter: Sendable {
         parts[id] = part
     }
 
-    /// Notes that a request is over.
+    /// Records that a request is over.
     mutating func end(_ id: ID) {
         guard let part = parts.removeValue(forKey: id) else { return }
         fractions -= part.fraction
@@ -65,22 +65,21 @@ struct QueueMeter: Sendable {
     }
 }
 
-/// How far many requests have come together.
+/// The common progress of many requests.
 ///
-/// It counts those that were added since there was last nothing to do; the first one after that begins anew.
+/// It counts the requests that were added since there was last nothing to do; the first one after that starts it again.
 public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
-    /// How many requests are over, well or not.
+    /// The number of requests that are over, successfully or not.
     public var finished: Int
-    /// How many there are, with those.
+    /// The number of all requests.
     public var count: Int
-    /// How many bytes of responses were received.
+    /// The number of received bytes of responses.
     public var received: Int64
-    /// How many bytes of bodies were sent.
+    /// The number of sent bytes of bodies.
     public var sent: Int64
-    /// How much of the whole is done, from 0 to 1: each request counts the same, and one that is under way with what is
-    /// known to be done of it.
+    /// The completed fraction, from 0 to 1: each request counts the same, a running one with its known progress.
     ///
-    /// Of nothing, all is done. It goes back where requests are added.
+    /// It is 1 without requests. It decreases when requests are added.
     public var fraction: Double
 
     /// Makes a progress.
@@ -92,7 +91,7 @@ public struct QueueProgress: Sendable, Hashable, CustomStringConvertible {
         self.fraction = fraction
     }
 
-    /// Whether there is nothing to do.
+    /// Whether there are no unfinished requests.
     public var isIdle: Bool { finished == count }
 
     /// The requests, such as `3 of 10 requests`.

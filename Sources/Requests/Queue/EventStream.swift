@@ -3,57 +3,57 @@
 
 import Foundation
 
-/// The server-sent events of a request, over as many connections as it takes (WHATWG HTML, 9.2).
+/// The server-sent events of a request, over as many connections as necessary (WHATWG HTML, 9.2).
 ///
 /// ```swift
 /// for try await event in client.events(Feed()) { print(event.event, event.data) }
 /// ```
 ///
-/// The request is sent when the first event is asked for, and asks for `text/event-stream`. A connection that ends or
-/// breaks is made again after the time that the server asked for last, and tells the server the identifier of the last
-/// event, so that it goes on from there. Connections that give no event, one after another, wait longer and longer; statuses of a
-/// server that is only busy are failures of this kind. 204 ends the stream. Everything else ends it with an error:
-/// another status, another type of content, an event of more than 1 MiB, a failure that the next connection would have
-/// too.
+/// The request is sent when the first event is requested, and asks for `text/event-stream`. A connection that ends or
+/// breaks is made again after the last reconnection time that the server sent. It sends the identifier of the last
+/// event, so that the server continues from there. Reconnection backs off when connections close without an event, or
+/// with a status of a server that is only busy. 204 ends the stream. Everything else ends it with an error: another
+/// status, another type of content, an event of more than 1 MiB, a failure that the next connection would have too.
 ///
-/// Each connection is an operation of the queue, and keeps its place there until it ends; the waits between them keep
-/// none. Retries of the environment and of the request don't apply. A deadline is one for the whole. A connection that is
-/// silent for longer than the timeout counts as broken: a server that has nothing to say sends comments.
+/// Each connection is an operation of the queue, and keeps its place there until it ends; the waits between them take
+/// no place. Retries of the environment and of the request don't apply. A deadline applies to the whole stream. A
+/// connection that is silent for longer than the timeout counts as broken: an idle server sends comments.
 ///
-/// Breaking out of the loop, and cancelling the task, ends the connection or the wait. Each iteration begins anew.
+/// Breaking out of the loop, and cancelling the task, ends the connection or the wait. Each iteration starts from the
+/// beginning.
 public struct EventStream: AsyncSequence, Sendable {
     /// An event.
     public typealias Element = ServerSentEvent
 
     let makeConnector: @Sendable () -> EventConnector
 
-    /// Begins anew.
+    /// Makes an iterator with its own connections.
     public func makeAsyncIterator() -> Iterator { Iterator(connector: makeConnector()) }
 
     /// Consumes an ``EventStream``.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Any error: each that a loop throws is a ``RequestError``.
+        /// Any error: each error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
         fileprivate var connector: EventConnector
 
-        /// The next event; nil when the server says that there are no more.
+        /// The next event; `nil` when the server ends the stream.
         ///
-        /// - Throws: What ended the stream; its code is `cancelled` in a cancelled task. The end of a connection is not
-        ///   an error, as long as the policy has patience.
+        /// - Throws: The error that ended the stream; its code is `cancelled` in a cancelled task. The end of a
+        ///   connection is not an error, within the limits of the policy.
         public mutating func next() async throws(RequestError) -> ServerSentEvent? { try await connector.next() }
     }
 }
 
 extension RequestQueue {
-    /// Gives the server-sent events of a request, and reconnects where a connection ends.
+    /// Returns the server-sent events of a request, and reconnects when a connection ends.
     ///
     /// - Parameters:
-    ///   - request: What to connect with; of its result only the content counts.
-    ///   - session: What carries it; nil, the default, is the queue's transport.
-    ///   - lastEventID: Where an earlier stream came to, the ``ServerSentEvent/id`` of its last event; nil, the default,
-    ///     leaves the beginning to the server.
-    ///   - reconnection: How patient the stream is.
-    /// - Returns: The events. Nothing is sent before the first is asked for.
+    ///   - request: The request to connect with; its own decoding is ignored.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - lastEventID: The ``ServerSentEvent/id`` of the last event of an earlier stream; `nil`, the default, lets the
+    ///     server choose the beginning.
+    ///   - reconnection: The limits of reconnection.
+    /// - Returns: The events. Nothing is sent before the first is requested.
     public func events(
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
@@ -78,7 +78,7 @@ extension RequestQueue {
     }
 }
 
-/// Does what an ``EventStreamReconnection`` decides, as far as it takes to the next event.
+/// Performs the decisions of an ``EventStreamReconnection``, until the next event.
 struct EventConnector {
     /// Sends the request with these fields, and this deadline.
     typealias Connect = @Sendable ([HTTPField], Duration?) async throws(RequestError) -> ResponseStream
@@ -90,7 +90,7 @@ struct EventConnector {
     private let deadline: Duration?
     private let connect: Connect
 
-    /// How long the stream has been going on; nil before it begins.
+    /// The time since the stream began; `nil` before that.
     private var elapsed: (@Sendable () -> Duration)?
     private var stream: ResponseStream?
     private var parser = ServerSentEventParser()
@@ -109,7 +109,7 @@ struct EventConnector {
         self.connect = connect
     }
 
-    /// The next event; nil where there are no more.
+    /// The next event; `nil` at the end.
     mutating func next() async throws(RequestError) -> ServerSentEvent? {
         guard !isOver else { return nil }
         do throws(RequestError) {
@@ -165,7 +165,7 @@ struct EventConnector {
                 return machine.handle(.failed(error))
             }
             let action = machine.handle(.responded(head))
-            // The error that came has the content, too.
+            // The received error contains the content, too.
             if case .fail = action { return .fail(error) }
             return action
         }
@@ -173,7 +173,7 @@ struct EventConnector {
 
     private mutating func read() async throws(RequestError) -> Action {
         guard let stream else { return .finish }
-        // What was complete came first.
+        // Events that were complete before the failure come first.
         if let failure = parser.failure {
             return machine.handle(.failed(RequestError(.bodyTooLarge, phase: .receiving, underlying: failure)))
         }
@@ -191,7 +191,7 @@ struct EventConnector {
         }
     }
 
-    /// How long there is yet; nil for ever.
+    /// The remaining time; `nil` without a deadline.
     private var remaining: Duration? {
         guard let deadline, let elapsed else { return nil }
         return max(.zero, deadline - elapsed())
@@ -214,10 +214,10 @@ extension RequestError {
     }
 }
 
-/// A request whose stream is one of events.
+/// A request whose stream has events.
 protocol EventSource {}
 
-/// A request for events, once more.
+/// A request for events, for one connection.
 struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, EventSource {
     typealias Success = Void
     typealias Failure = RequestError
@@ -234,9 +234,9 @@ struct EventConnection<Base: NetworkRequest>: StreamRequest, NamedRequestType, E
     var options: RequestOptions {
         var options = request.resolvedOptions
         options.deadline = deadline
-        // It is for the stream to decide when to connect again.
+        // The stream decides when to reconnect.
         options.retry = .never
-        // They are made below, before the fields of the stream.
+        // They are applied below, before the fields of the stream.
         options.changes = []
         return options
     }

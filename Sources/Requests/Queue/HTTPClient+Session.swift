@@ -3,7 +3,7 @@
 
 import Foundation
 
-// Clients over a session of Foundation's.
+// Clients over a session of Foundation.
 
 extension HTTPClient {
     /// Makes a client whose requests run over a `URLSession` of its own, made from a configuration.
@@ -16,19 +16,19 @@ extension HTTPClient {
     /// | URL cache, credential storage, TLS versions, cellular and expensive networks, HTTP/3 | on Apple platforms |
     /// | background | nowhere: operations don't outlive the process |
     ///
-    /// Headers and cookies are the environment's when `configure` is called, and stay what it leaves, so that everything
-    /// sees them that goes by who the user is: redirects, the cache, coalescing. A configuration without a cookie
-    /// storage, or that says `httpShouldSetCookies = false`, has no cookies. Those of the whole process are used where
-    /// the environment asks for them: `$0.cookies = FoundationCookieStorage(.shared)`.
+    /// Headers and cookies are in the environment when `configure` is called, which may change them. So they are known
+    /// to everything that depends on the user: redirects, the cache, coalescing. A configuration without a cookie
+    /// storage, or with `httpShouldSetCookies = false`, has no cookies. Those of the whole process are used if the
+    /// environment says so: `$0.cookies = FoundationCookieStorage(.shared)`.
     ///
     /// The session's delegate is the library's own, and the session ends when the client and its last request do.
-    /// Without a configuration, requests run over libcurl on Linux, which of all this knows nothing: there the
-    /// environment says it.
+    /// Without a configuration, requests run over libcurl on Linux, which ignores all these settings: there, use the
+    /// environment.
     ///
     /// - Parameters:
-    ///   - configuration: What the session is made from; it is copied.
-    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
-    ///   - configure: Changes what the requests inherit. What it throws, this does.
+    ///   - configuration: The configuration of the session; it is copied.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
+    ///   - configure: Changes the environment. An error that it throws is thrown here.
     public convenience init(
         configuration: URLSessionConfiguration,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -50,10 +50,10 @@ extension HTTPClient {
     /// ``init(configuration:maxConcurrentRequests:_:)``.
     ///
     /// - Parameters:
-    ///   - baseURL: What relative addresses are appended to; with nil every request fails before it is sent.
-    ///   - configuration: What the session is made from; it is copied.
-    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
-    ///   - configure: Changes what the requests inherit; nothing by default. What it throws, this does.
+    ///   - baseURL: The URL that relative addresses are appended to; with `nil` every request fails before it is sent.
+    ///   - configuration: The configuration of the session; it is copied.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
+    ///   - configure: Changes the environment; does nothing by default. An error that it throws is thrown here.
     public convenience init(
         baseURL: URL?,
         configuration: URLSessionConfiguration,
@@ -66,7 +66,7 @@ extension HTTPClient {
         }
     }
 
-    /// Makes a client over a `URLSession` of its own whose requests inherit nothing but a jar for cookies; see
+    /// Makes a client over a `URLSession` of its own whose requests inherit only a jar for cookies; see
     /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
         configuration: URLSessionConfiguration,
@@ -75,8 +75,8 @@ extension HTTPClient {
         self.init(configuration: configuration, maxConcurrentRequests: maxConcurrentRequests) { _ in }
     }
 
-    /// Makes a client over a `URLSession` of its own whose requests inherit nothing but a base URL and a jar for
-    /// cookies; see ``init(configuration:maxConcurrentRequests:_:)``.
+    /// Makes a client over a `URLSession` of its own whose requests inherit only a base URL and a jar for cookies; see
+    /// ``init(configuration:maxConcurrentRequests:_:)``.
     public convenience init(
         baseURL: URL?,
         configuration: URLSessionConfiguration,
@@ -93,7 +93,7 @@ extension HTTPClient {
 // MARK: - User
 
 extension URLSessionConfiguration {
-    /// Takes out what says who the user is, for an environment to say it.
+    /// Removes the user's headers and cookies, and returns them for an environment.
     func takeUser() -> (headers: HTTPHeaders, cookies: (any CookieStorage)?) {
         let user = (headers, cookies)
         httpAdditionalHeaders = nil
@@ -105,7 +105,7 @@ extension URLSessionConfiguration {
     private var cookies: (any CookieStorage)? {
         guard httpShouldSetCookies, let storage = FoundationCookieStorage(of: self) else { return nil }
         guard httpCookieStorage === HTTPCookieStorage.shared else { return storage }
-        // What the whole process shares is no user's: a jar takes its place, where cookies are kept at all.
+        // Storage that the whole process shares is replaced by a jar, if cookies are stored at all.
         return httpCookieAcceptPolicy == .never ? nil : CookieJar()
     }
 }

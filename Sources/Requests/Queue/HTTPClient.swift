@@ -14,16 +14,16 @@ import Foundation
 /// let user = try await client.fetch(GetUser(id: 1))
 /// ```
 ///
-/// Everything that a ``RequestQueue`` does, a client does. What its requests inherit is the ``environment``; a change of
-/// it counts for requests that are added afterwards. Cookies are kept in a jar of the client's own, in memory, unless the
-/// environment has another, or nil. Safe from any thread.
+/// A client does everything that a ``RequestQueue`` does. Its requests inherit the ``environment``; changing it affects
+/// requests that are added afterwards. Cookies are stored in a jar of the client's own, in memory, unless the
+/// environment has another, or `nil`. Safe from any thread.
 ///
-/// A client may be let go of while its requests run: they run to their end.
+/// A client may be deallocated while its requests run: they still complete.
 public final class HTTPClient: RequestQueue, CustomReflectable {
     /// A client without a base URL: the one that `HTTPRequest.fetch` uses.
     public static let shared = HTTPClient()
 
-    /// What carries the requests that name no transport of their own.
+    /// The transport of requests that name none of their own.
     public let transport: any HTTPTransport
     private let lanes: Lanes
     private let shared: Locked<RequestEnvironment>
@@ -31,11 +31,12 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// Makes a client without a base URL, whose requests need absolute addresses.
     ///
     /// - Parameters:
-    ///   - maxConcurrentRequests: How many requests run at once, at least one; by default as many as the system sees
-    ///     fit. One that waits for a retry, for a credential or for a limiter counts.
-    ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
-    ///     credentials of its own.
-    ///   - configure: Changes what the requests inherit; a jar for cookies is there already. What it throws, this does.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default the system
+    ///     decides. Requests that wait for a retry, for a credential or for a limiter count.
+    ///   - transport: The transport; `nil`, the default, is the platform's best, without cookies, cache and credentials
+    ///     of its own.
+    ///   - configure: Changes the environment; it already has a jar for cookies. An error that it throws is thrown
+    ///     here.
     public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
         transport: (any HTTPTransport)? = nil,
@@ -62,14 +63,14 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// Makes a client.
     ///
     /// - Parameters:
-    ///   - baseURL: What relative addresses are appended to. With nil, which `URL(string:)` gives for a text that is no
-    ///     address, every request fails before it is sent; leave it out for a client without one.
-    ///   - maxConcurrentRequests: How many requests run at once, at least one; by default as many as the system sees
-    ///     fit. One that waits for a retry, for a credential or for a limiter counts.
-    ///   - transport: What carries the requests; nil, the default, is the platform's best, without cookies, cache and
-    ///     credentials of its own.
-    ///   - configure: Changes what the requests inherit; the base URL and a jar for cookies are there already. What it
-    ///     throws, this does.
+    ///   - baseURL: The URL that relative addresses are appended to. With `nil`, which `URL(string:)` returns for an
+    ///     invalid text, every request fails before it is sent; for a client without a base URL, omit it.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests, at least one; by default the system
+    ///     decides. Requests that wait for a retry, for a credential or for a limiter count.
+    ///   - transport: The transport; `nil`, the default, is the platform's best, without cookies, cache and credentials
+    ///     of its own.
+    ///   - configure: Changes the environment; it already has the base URL and a jar for cookies. An error that it
+    ///     throws is thrown here.
     public convenience init(
         baseURL: URL?,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -82,21 +83,20 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         }
     }
 
-    /// Makes a client for a base URL that is a text, and checks it at once.
+    /// Makes a client for a base URL given as a text, and checks it at once.
     ///
     /// ```swift
     /// let client = try HTTPClient(baseURL: settings.server) { $0.retry = .default }
     /// ```
     ///
-    /// `URL(string:)` is nil for a text that is no address, and the requests of a client with a base URL of nil fail one
-    /// by one.
+    /// `URL(string:)` returns `nil` for an invalid text, and each request of a client with a base URL of `nil` fails.
     ///
     /// - Parameters:
     ///   - baseURL: An absolute address, `http` or `https`, with a host.
-    ///   - maxConcurrentRequests: How many requests run at once; by default as many as the system sees fit.
-    ///   - transport: What carries the requests; nil, the default, is the platform's best.
-    ///   - configure: Changes what the requests inherit; nothing by default.
-    /// - Throws: ``InvalidRequest`` if the text isn't such an address; what `configure` throws.
+    ///   - maxConcurrentRequests: The maximum number of concurrent requests; by default the system decides.
+    ///   - transport: The transport; `nil`, the default, is the platform's best.
+    ///   - configure: Changes the environment; does nothing by default.
+    /// - Throws: ``InvalidRequest`` if the text isn't such an address; any error that `configure` throws.
     public convenience init(
         baseURL: String,
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -113,7 +113,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         )
     }
 
-    /// Makes a client whose requests inherit nothing but a jar for cookies; see
+    /// Makes a client whose requests inherit only a jar for cookies; see
     /// `init(maxConcurrentRequests:transport:_:)`.
     public convenience init(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount,
@@ -122,7 +122,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         self.init(maxConcurrentRequests: maxConcurrentRequests, transport: transport) { _ in }
     }
 
-    /// Makes a client whose requests inherit nothing but a base URL and a jar for cookies; see
+    /// Makes a client whose requests inherit only a base URL and a jar for cookies; see
     /// `init(baseURL:maxConcurrentRequests:transport:_:)`.
     public convenience init(
         baseURL: URL?,
@@ -138,13 +138,13 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// let client = HTTPClient(queue: queue) { $0.monitors.append(.console) }
     /// ```
     ///
-    /// So a plain `OperationQueue` gets an environment: monitors, retries, a base URL. Its width, its suspension and its
-    /// underlying queue stay those of the queue, and requests that are added to the queue itself inherit nothing.
+    /// This gives a plain `OperationQueue` an environment: monitors, retries, a base URL. Its width, its suspension and
+    /// its underlying queue stay those of the queue, and requests that are added to the queue itself inherit nothing.
     ///
     /// - Parameters:
-    ///   - queue: What runs the requests; other operations may be on it.
-    ///   - transport: What carries the requests; `nil`, the default, is the platform's best.
-    ///   - configure: Changes what the requests inherit; nothing by default.
+    ///   - queue: The queue of the requests; it may have other operations.
+    ///   - transport: The transport; `nil`, the default, is the platform's best.
+    ///   - configure: Changes the environment; does nothing by default.
     public convenience init(
         queue: OperationQueue,
         transport: (any HTTPTransport)? = nil,
@@ -159,15 +159,15 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         lanes = client.lanes
     }
 
-    /// A client that shares this one's queue and transport, and has an environment with changes of its own.
+    /// Returns a client that shares this one's queue and transport, and has a changed copy of its environment.
     ///
     /// ```swift
     /// let admin = client.inheriting { $0.headers["X-Role"] = "admin" }
     /// ```
     ///
-    /// What both do counts together towards the maximum of concurrent requests. Later changes of this client's
-    /// environment don't reach the other. What an environment has by reference, such as the jar of cookies, a cache and
-    /// limiters, is the same for both unless it is changed here.
+    /// The requests of both count together towards the maximum of concurrent requests. Later changes of this client's
+    /// environment don't affect the other. Objects in an environment, such as the jar of cookies, a cache and limiters,
+    /// are shared unless they are replaced here.
     public func inheriting(_ configure: (inout RequestEnvironment) throws -> Void) rethrows -> HTTPClient {
         var environment = environment
         try configure(&environment)
@@ -176,9 +176,9 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         return HTTPClient(environment, besides: self)
     }
 
-    /// This client with another base URL, and nothing else.
+    /// Returns this client with another base URL, and no other change.
     ///
-    /// The revision stays: however often it is derived, equal requests share a transfer.
+    /// The revision is the same, so equal requests share a transfer even if it is called repeatedly.
     func relocated(to baseURL: URL?) -> HTTPClient {
         var environment = environment
         guard environment.baseURL != baseURL else { return self }
@@ -186,18 +186,18 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         return HTTPClient(environment, besides: self)
     }
 
-    // MARK: What requests inherit
+    // MARK: Environment
 
-    /// What every request inherits that is added from now on.
+    /// The settings that requests inherit when they are added.
     public var environment: RequestEnvironment {
         get { shared.withLock { $0 } }
         set { replaceEnvironment(by: newValue) { _ in true } }
     }
 
-    /// Changes the environment in one step, which no other thread comes between.
+    /// Changes the environment atomically.
     ///
-    /// The closure may read the client, and mustn't change it. It is called again, with what is there by then, where
-    /// another thread has changed the environment in the meantime.
+    /// The closure may read the client, and must not change it. It is called again, with the present value, if another
+    /// thread has changed the environment in the meantime.
     public func configure(_ change: @Sendable (inout RequestEnvironment) -> Void) {
         var isDone = false
         while !isDone {
@@ -208,9 +208,9 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         }
     }
 
-    /// Puts another environment in the place of the present one, if that is the one it should be.
+    /// Replaces the environment, if the present one fulfils the condition.
     ///
-    /// What goes goes outside the lock, since it may be the last to hold on to something whose end is the caller's.
+    /// The former one is released outside the lock, since that may deallocate a caller's objects.
     @discardableResult
     private func replaceEnvironment(
         by environment: RequestEnvironment,
@@ -226,12 +226,12 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         }
     }
 
-    /// What relative addresses are appended to.
+    /// The URL that relative addresses are appended to.
     public var baseURL: URL? { environment.baseURL }
 
     // MARK: The queue
 
-    /// How many requests run at once; changes count for requests that haven't started.
+    /// The maximum number of concurrent requests; changes affect requests that haven't started.
     public var maxConcurrentRequests: Int {
         get { lanes.bounded.maxConcurrentOperationCount }
         set { lanes.bounded.maxConcurrentOperationCount = Lanes.width(newValue) }
@@ -251,31 +251,32 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
 
     // MARK: Progress
 
-    /// How far the requests have come together that were added since there was last nothing to do.
+    /// The common progress of the requests that were added since the queue was last empty.
     ///
-    /// Nothing is counted before this, or ``progressUpdates()``, is first asked for: the first answer knows of the
-    /// requests that aren't finished then. Those of a client that ``inheriting(_:)`` made count too, as its requests run
-    /// on the same queue; operations that aren't of this library don't.
+    /// Nothing is counted before this, or ``progressUpdates()``, is first used: the first value includes the requests
+    /// that aren't finished then. Requests of a client that ``inheriting(_:)`` made count too, as they run on the same
+    /// queue; operations of other kinds don't.
     public var progress: QueueProgress { lanes.follower.progress { operations } }
 
-    /// How far the requests have come together, as a sequence, which begins with the present and ends with the client.
+    /// The common progress of the requests, as a sequence, which begins with the present value and ends with the
+    /// client.
     ///
-    /// Who is slow gets the newest. Each call makes a sequence of its own.
+    /// A slow consumer gets the newest value. Each call makes a sequence of its own.
     public func progressUpdates() -> AsyncStream<QueueProgress> { lanes.follower.updates { operations } }
 
-    /// What tells the requests of this client, and of those derived from it, from all others.
+    /// The identity that separates the requests of this client, and of those derived from it, from all others.
     var laneIdentity: any AnyObject & Sendable { lanes.bounded }
 
     // MARK: Running
 
-    /// Takes an operation, to start it when its turn has come.
+    /// Adds an operation, to start it when its turn has come.
     ///
-    /// What a running operation waits for starts at once, such as the request of an interceptor or the refresh of a
-    /// credential: the operations that wait for it may have all the places.
+    /// An operation that a running one waits for starts at once, such as the request of an interceptor or the refresh
+    /// of a credential: the waiting operations may have all the places.
     public func addOperation(_ operation: Operation) {
         if let operation = operation as? AsynchronousOperation {
             operation.takePlace(in: operation.exclusivity)
-            // On a queue of the client's own there are no others to tell them from.
+            // A queue of the client's own has no operations of others.
             if !lanes.isOwn { operation.core.withLock { $0.links.isOfClient = true } }
         }
         lanes.follower.add(operation)
@@ -286,8 +287,8 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
 
     /// Cancels every request that isn't finished, and every group of requests.
     ///
-    /// On an operation queue of yours, these are the requests that clients of that queue have added. Other operations stay
-    /// as they are, whatever added them, and so do requests that were added to the queue itself.
+    /// On an operation queue of yours, these are the requests that clients of that queue have added. Other operations
+    /// aren't affected, nor are requests that were added to the queue itself.
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
     public func cancelAllRequests() {
@@ -300,14 +301,14 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         return isOwn ? requests : requests.filter(\.isOfClient)
     }
 
-    /// What `dump` shows: what requests inherit, without secrets.
+    /// A mirror of the environment, without secrets, for `dump`.
     ///
     /// Foundation's queues can't be read while they work.
     public var customMirror: Mirror {
         Mirror(self, children: ["environment": environment, "isSuspended": isSuspended], displayStyle: .class)
     }
 
-    /// The queue, and another one without a bound, for what others wait for.
+    /// The queue, and another one without a limit, for operations that others wait for.
     private final class Lanes: Sendable {
         let bounded: OperationQueue
         let unbounded = OperationQueue()
@@ -331,13 +332,14 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
 
         deinit {
             detachedWork.end()
-            // Nobody can let the operations of a suspended queue start any more.
+            // No code can resume the operations of a suspended queue any more.
             guard isOwn, bounded.isSuspended else { return }
             bounded.cancelAllOperations()
             bounded.isSuspended = false
         }
 
-        /// What the system takes: it traps on numbers below its default, and stands still with none.
+        /// The width in the system's range: `OperationQueue` traps on numbers below its default, and runs nothing with
+        /// zero.
         static func width(_ width: Int) -> Int {
             width == OperationQueue.defaultMaxConcurrentOperationCount ? width : max(1, width)
         }

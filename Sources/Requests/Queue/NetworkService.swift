@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Something that offers an API: requests are sent by its name.
+/// A type that represents an API and sends its requests.
 ///
 /// ```swift
 /// struct GitHub: NetworkService {
@@ -12,28 +12,28 @@ import Foundation
 /// let user = try await GitHub().send(GetUser(name: "ada")).body
 /// ```
 ///
-/// One that has only a base URL runs over ``HTTPClient/shared``:
+/// A service that has only a base URL uses ``HTTPClient/shared``:
 ///
 /// ```swift
 /// struct GitHub: NetworkService { let baseURL = "https://api.github.com" }
 /// ```
 ///
 /// The base URL may be a `URL`, a `URL?` or a `String`. A service whose ``baseURL`` or ``client`` has any other type
-/// doesn't compile. One whose base URL is no address fails each request with a relative address.
+/// doesn't compile. With an invalid base URL, each request with a relative address fails.
 ///
-/// Inherit it in a protocol of your own to put a stand-in in the place of the service in tests.
+/// To replace the service in tests, inherit it in a protocol of your own.
 public protocol NetworkService {
     /// The type of the client: always an ``HTTPClient``.
     associatedtype ServiceClient = HTTPClient
     /// The type of the base URL: `URL`, `URL?` or `String`.
     associatedtype ServiceBaseURL = URL?
 
-    /// What runs the requests; ``HTTPClient/shared`` by default.
+    /// The client of the requests; ``HTTPClient/shared`` by default.
     var client: ServiceClient { get }
-    /// What relative addresses are appended to; by default the base URL of the client.
+    /// The URL that relative addresses are appended to; by default the base URL of the client.
     var baseURL: ServiceBaseURL { get }
 
-    /// The client as the service's requests use it: with the base URL of the service. Not for you to implement.
+    /// The client for the service's requests: with the base URL of the service. Don't implement it.
     var requestQueue: HTTPClient { get }
 }
 
@@ -94,7 +94,7 @@ extension NetworkService {
     }
 }
 
-/// An API: where it is, and what all requests to it have in common.
+/// An API: its base URL, and the common settings of all its requests.
 ///
 /// ```swift
 /// enum ExampleAPI: RequestProviding {
@@ -112,25 +112,25 @@ extension NetworkService {
 /// let request = api.get(.json(User.self), from: "/user/1")
 /// ```
 ///
-/// Implement ``request(to:using:)-(String,_)`` to give every request what the API demands, such as a key.
+/// Implement ``request(to:using:)-(String,_)`` to add settings that the API requires, such as a key.
 public protocol RequestProviding: Sendable {
-    /// What the paths of requests are appended to; its own path and query are kept.
+    /// The URL that the paths of requests are appended to; its own path and query are kept.
     var baseURL: URL { get }
 
-    /// Makes the request that all others are made from; by default one that has only the address and the method.
+    /// Makes the request that all others are derived from; by default with only the address and the method.
     ///
     /// - Parameters:
-    ///   - path: The path of the resource as it is written, with its slashes, a query if it has one, and values escaped.
+    ///   - path: The path of the resource, with its slashes, and a query if it has one; values must be escaped.
     ///   - method: The method.
     /// - Returns: A request that ignores the content of the answer; another decoder replaces that.
     func request(to path: String, using method: HTTPMethod) -> APIRequest<Self, Void>
 }
 
-/// A request to an API, which is its tag: extensions can be for the requests of one API only.
+/// A request to an API, which is its tag, so that extensions can apply to the requests of one API only.
 public typealias APIRequest<API: RequestProviding, Success: Sendable> = TypedRequest<API, Success>
 
 extension RequestProviding {
-    /// Makes a request that has only the address and the method.
+    /// Makes a request with only the address and the method.
     public func request(to path: String, using method: HTTPMethod) -> APIRequest<Self, Void> {
         APIRequest(HTTPRequest(path: path, relativeTo: baseURL, method: method), decoding: .none)
     }
@@ -142,25 +142,25 @@ extension RequestProviding {
         request(at: path, using: .get).decoding(decoder)
     }
 
-    /// Makes a request that gets a resource for its effect, or to be decoded later.
+    /// Makes a request that gets a resource without decoding it; a decoder can be added later.
     public func get(_ path: RequestPath) -> APIRequest<Self, Void> {
         request(at: path, using: .get)
     }
 
-    /// Makes a request that posts content, and ignores the content of the answer unless it is given a decoder:
+    /// Makes a request that posts content, and ignores the content of the answer unless a decoder is added:
     /// ``TypedRequest/decoding(_:)``.
     public func post(_ body: HTTPBody, to path: RequestPath) -> APIRequest<Self, Void> {
         request(at: path, using: .post).body(body)
     }
 
-    /// Makes a request that replaces a resource, and ignores the content of the answer unless it is given a decoder:
+    /// Makes a request that replaces a resource, and ignores the content of the answer unless a decoder is added:
     /// ``TypedRequest/decoding(_:)``.
     public func put(_ body: HTTPBody, to path: RequestPath) -> APIRequest<Self, Void> {
         request(at: path, using: .put).body(body)
     }
 
-    /// Makes a request that changes a part of a resource, and ignores the content of the answer unless it is given a
-    /// decoder: ``TypedRequest/decoding(_:)``.
+    /// Makes a request that changes a part of a resource, and ignores the content of the answer unless a decoder is
+    /// added: ``TypedRequest/decoding(_:)``.
     public func patch(_ path: RequestPath, with body: HTTPBody) -> APIRequest<Self, Void> {
         request(at: path, using: .patch).body(body)
     }
@@ -170,7 +170,7 @@ extension RequestProviding {
         request(at: path, using: .delete)
     }
 
-    /// Makes a request for what a get would bring, without the content.
+    /// Makes a request for the head of a resource, without its content.
     public func head(_ path: RequestPath) -> APIRequest<Self, Void> {
         request(at: path, using: .head)
     }
@@ -180,7 +180,7 @@ extension RequestProviding {
         request(at: path, using: .options)
     }
 
-    /// Makes a request for a path in which no value is more than one piece.
+    /// Makes a request for a path in which each value is one piece.
     private func request(at path: RequestPath, using method: HTTPMethod) -> APIRequest<Self, Void> {
         var request = request(to: path.text, using: method)
         if let failure = path.failure { request.http.address = .invalid(failure) }
@@ -188,14 +188,14 @@ extension RequestProviding {
     }
 }
 
-/// An API that needs no type of its own: a base URL, and nothing else that its requests have in common.
+/// An API without a type of its own: a base URL, without other common settings.
 ///
 /// ```swift
 /// let api = AnonymousRequestProvider(baseURL: server)
 /// let robots = api.get(.text, from: "/robots.txt")
 /// ```
 public struct AnonymousRequestProvider: RequestProviding, Hashable {
-    /// What the paths of requests are appended to.
+    /// The URL that the paths of requests are appended to.
     public let baseURL: URL
 
     /// Makes a provider for a base URL.
@@ -207,10 +207,10 @@ public struct AnonymousRequestProvider: RequestProviding, Hashable {
 // MARK: - Type name
 
 extension TypedRequest: NamedRequestType {
-    /// The alias that the type is written by: `Get<User>`, `APIRequest<ExampleAPI, User>`; `HTTPRequest<User>` for an
-    /// `HTTPRequest` that decodes its response.
+    /// The alias of the type: `Get<User>`, `APIRequest<ExampleAPI, User>`; `HTTPRequest<User>` for an `HTTPRequest`
+    /// that decodes its response.
     static var typeName: String {
-        // The type of no value is `()` by itself.
+        // The name of `Void` would be `()`.
         let success = Success.self == Void.self ? "Void" : "\(Success.self)"
         return switch Tag.self {
         case is any RequestMethod.Type: "\(Tag.self)<\(success)>"
@@ -232,19 +232,19 @@ extension RequestConvertible {
     ///
     /// Cancelling the task cancels the request.
     ///
-    /// - Parameter client: What runs it; ``HTTPClient/shared`` by default, which needs an absolute address.
-    /// - Returns: What came of the request.
+    /// - Parameter client: The client; ``HTTPClient/shared`` by default, which needs an absolute address.
+    /// - Returns: The value of the request.
     /// - Throws: The failure of the request.
     public func fetch(on client: HTTPClient = .shared) async throws(Failure) -> Success {
         try await client.fetch(self)
     }
 
-    /// Runs the request on a client, and waits for its value together with the response that it was made of.
+    /// Runs the request on a client, and waits for its value together with the response.
     ///
     /// Cancelling the task cancels the request.
     ///
-    /// - Parameter client: What runs it; ``HTTPClient/shared`` by default, which needs an absolute address.
-    /// - Returns: The response, with what came of the request as its body.
+    /// - Parameter client: The client; ``HTTPClient/shared`` by default, which needs an absolute address.
+    /// - Returns: The response, with the value of the request as its body.
     /// - Throws: The failure of the request.
     public func send(on client: HTTPClient = .shared) async throws(Failure) -> HTTPResponse<Success> {
         try await client.send(self)
@@ -252,15 +252,15 @@ extension RequestConvertible {
 }
 
 extension HTTPRequest {
-    /// Runs the request on a client, and waits for the value that the JSON of the answer says.
+    /// Runs the request on a client, and waits for the value decoded from the JSON of the answer.
     ///
     /// ```swift
     /// let todo = try await HTTPRequest("https://api.example.com/todos/1").fetch(Todo.self)
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What the content decodes to.
-    ///   - client: What runs it; ``HTTPClient/shared`` by default, which needs an absolute address.
+    ///   - type: The type of the value.
+    ///   - client: The client; ``HTTPClient/shared`` by default, which needs an absolute address.
     ///   - decoder: Makes the decoder; by default the client's.
     /// - Returns: The value.
     /// - Throws: The failure of the request.

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// An operation that stands for several others: it ends when all of them have ended, and may have a value.
+/// An operation that contains several others: it ends when all of them have ended, and may have a value.
 ///
 /// ```swift
 /// let crawl = queue.addOperationGroup { group in
@@ -14,44 +14,44 @@ import Foundation
 /// let title = try await crawl.value()
 /// ```
 ///
-/// A group is a queue: whatever is added to it is a member, and runs on the queue that the group is on, with its bound,
-/// environment and transport. Members can be of any kind, groups included, and can be added from anywhere, also by other
-/// members, as long as the group isn't over. It is over when its closure has returned and every member has its result.
-/// What is added to a group that is over is cancelled.
+/// A group is a queue: operations that are added to it become members, and run on the queue of the group, with its
+/// limit, environment and transport. Members can be of any kind, groups included, and can be added from anywhere, also
+/// by other members, until the group is over. It is over when its closure has returned and every member has its result.
+/// An operation that is added later is cancelled.
 ///
-/// It takes no place in its queue while it waits: it depends on its members, so the queue starts it when they are finished,
-/// and a queue of width 1 runs it too. Its completions are enqueued as soon as the last member has its result, behind
+/// It takes no place in its queue while it waits: it depends on its members, so the queue starts it when they are
+/// finished, even a queue of width 1. Its completions are enqueued as soon as the last member has its result, behind
 /// those of all members.
 ///
-/// Cancelling the group cancels the members and the task of the closure. A member may be cancelled alone, and is one
-/// that failed. What a failure does to the others, the group was told when it was added.
-// Sendable: Operation demands that it be restated; what is added here is constants and one lock.
+/// Cancelling the group cancels the members and the task of the closure. A member may be cancelled alone, and then
+/// counts as failed. The effect of a failure on the others is chosen when the group is added.
+// Sendable: Operation requires restating it; the only additions here are constants and one lock.
 open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, NestedQueue,
     @unchecked Sendable
 {
-    /// Whether the first failure of a member cancels the others, and is that of the group.
+    /// Whether the first failure of a member cancels the others, and becomes the failure of the group.
     public let failsFast: Bool
 
-    /// The queue that runs the members; nil when the group is over.
+    /// The queue that runs the members; `nil` when the group is over.
     final var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
     final var memberIDs: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
-    /// What keeps the group from starting until it is over.
+    /// Keeps the group from starting until it is over.
     private let gate: OperationGate
     private let outerTurns: [OperationGate]
     private let roll: Locked<GroupRoll>
-    /// What the closure has returned.
+    /// The value that the closure has returned.
     private let value = Locked<Success?>(nil)
     private let feed: MonitorFeed?
 
     /// Makes a group without members, which isn't over until ``endBuilding()``.
     ///
     /// - Parameters:
-    ///   - parent: What runs the members.
+    ///   - parent: The queue that runs the members.
     ///   - failsFast: Whether the first failure ends it.
-    ///   - causes: What has to be finished before it begins.
-    ///   - categories: Of which it has to be the only one, from its beginning to its end.
-    ///   - priority: How soon its turn comes, and it is finished; nil is the usual.
-    ///   - name: The name of its type, for people.
+    ///   - causes: The operations that must finish before it begins.
+    ///   - categories: The categories in which it must be the only one, from its beginning to its end.
+    ///   - priority: Its priority in a line and in the queue; `nil` is the usual one.
+    ///   - name: The name of its type, for display.
     init(
         on parent: some RequestQueue,
         failsFast: Bool,
@@ -62,7 +62,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ) {
         self.failsFast = failsFast
         gate = OperationGate(behind: causes)
-        // The members of a group within a group run where both are, and are members of one.
+        // The members of a nested group run on the outer queue, and are members of that group.
         let outer = parent as? any NestedQueue
         outerTurns = outer?.turns ?? []
         underlyingQueue = parent.underlyingQueue.asOptional
@@ -79,23 +79,24 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     // MARK: A queue
 
-    /// The members that aren't finished, in the order of their coming.
+    /// The members that aren't finished, in the order in which they were added.
     public final var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
-    /// That of the queue that the group is on.
+    /// The underlying queue of the group's queue.
     public final let underlyingQueue: DispatchQueue?
-    /// That of the queue that the group is on.
+    /// The transport of the group's queue.
     public final var transport: any HTTPTransport { parent?.requestTransport ?? DefaultTransport.shared }
-    /// That of the queue that the group is on.
+    /// The environment of the group's queue.
     public final var environment: RequestEnvironment { parent?.environment ?? RequestEnvironment() }
 
-    /// Takes an operation as a member, and adds it to the queue that the group is on.
+    /// Adds an operation as a member, and to the queue of the group.
     ///
     /// An operation that waits for the group can't be its member: it is refused with an error of code
-    /// `dependencyCycle`. One that comes when the group is over is cancelled.
+    /// `dependencyCycle`. One that is added when the group is over is cancelled.
     ///
-    /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in what the operation depends on and is no member.
+    /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in the operation's dependencies that
+    ///   aren't members.
     public final func addOperation(_ operation: Operation) {
-        guard !memberIDs.contains(ObjectIdentifier(operation)) else { return }  // Added before, it is a member already.
+        guard !memberIDs.contains(ObjectIdentifier(operation)) else { return }  // It is already a member.
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
         let (members, turns) = (memberIDs, turns)
         // First, while nothing depends on the operation: then there is nothing to walk.
@@ -116,13 +117,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
     }
 
-    /// What has to open before a member runs: the group's own turn, and those of the groups that it is in.
+    /// The gates that must open before a member runs: the group's own turn, and those of the groups that contain it.
     final var turns: [OperationGate] { (core.withLock { $0.links.place }.map { [$0.gate] } ?? []) + outerTurns }
 
     private func follow(_ operation: Operation) {
         let id = ObjectIdentifier(operation)
-        // Weakly: a member that never gets a result would otherwise keep itself alive, and owes its completions
-        // when it goes.
+        // Weakly: otherwise a member that never gets a result would keep itself alive, and its completions are called
+        // when it is deallocated.
         if let member = operation as? any GroupMember {
             member.whenSettled { [weak self] failure in self?.memberSettled(id, failure) }
         } else {
@@ -141,23 +142,23 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     // MARK: Progress
 
-    /// How far the members have come together that are requests, counted from the first call on.
+    /// The common progress of the members that are requests, counted from the first call on.
     public final var progress: QueueProgress { followers[0].progress { nestedOperations } }
 
-    /// How far the members have come together, as a sequence, which begins with the present and ends with the group.
+    /// The common progress of the members, as a sequence, which begins with the present value and ends with the group.
     public final func progressUpdates() -> AsyncStream<QueueProgress> { followers[0].updates { nestedOperations } }
 
-    /// What follows the members: its own follower, and those of the groups that it is in.
+    /// The observers of the members' progress: its own, and those of the groups that contain it.
     final let followers: [QueueFollower]
 
-    /// The members that aren't finished, and theirs.
+    /// The unfinished members, and theirs.
     final var nestedOperations: [Operation] {
         operations + operations.flatMap { ($0 as? any NestedQueue)?.nestedOperations ?? [] }
     }
 
     // MARK: The beginning
 
-    /// Runs a closure as the task of the group, when what it is made from is finished; its value is that of the group.
+    /// Runs a closure as the task of the group, when its dependencies are finished; its value is that of the group.
     final func run(after causes: [Operation], _ body: @escaping @Sendable () async throws -> Success) {
         // Made here, for the task-locals of the caller.
         let task = CallExecutor.task {
@@ -175,7 +176,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         keep(task)
     }
 
-    /// Has `work` done when the group begins: when what it is made from is finished.
+    /// Does `work` when the group begins, which is when its dependencies are finished.
     final func begin(after causes: [Operation], _ work: (@Sendable () -> Void)? = nil) {
         guard feed != nil || work != nil else { return }
         let approach = BlockOperation { [weak self] in
@@ -188,18 +189,18 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         approach.remindQueue()
     }
 
-    /// Says that all members are there that the group brings itself.
+    /// Records that the group's own members have been added.
     final func endBuilding() {
         if roll.withLock({ $0.endBuilding() }) { conclude() }
     }
 
-    /// Says that all members are there that the group brings itself, and what its value is.
+    /// Records that the group's own members have been added, and its value.
     final func endBuilding(with value: Success) {
         self.value.withLock { $0 = value }
         endBuilding()
     }
 
-    /// Keeps the task that belongs to the group; one that is over cancels it.
+    /// Stores the task of the group; a group that is over cancels it.
     final func keep(_ task: Task<Void, Never>) {
         if !roll.withLock({ $0.keep(task) }) { task.cancel() }
     }
@@ -235,10 +236,10 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Cancels all members that have no result yet, and the group.
     ///
-    /// The completions are enqueued at once. The group is finished when its members are: not as soon as other cancelled
-    /// operations, which no longer wait for what they depend on.
+    /// The completions are enqueued at once. The group is finished when its members are; other cancelled operations,
+    /// which no longer wait for their dependencies, finish earlier.
     public final override func cancel() {
-        // Without `super`, which would have the queue start the group before its members are finished.
+        // Without `super`, which would make the queue start the group before its members are finished.
         guard !hasResult, !isFinished else { return }
         willChangeValue(forKey: Self.isCancelledKey)
         let rest = roll.withLock { $0.cancel() }
@@ -247,7 +248,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         finish(throwing: makeCancellation())
     }
 
-    /// Nothing: what there is to do, the members have done.
+    /// Does nothing: the members have done the work.
     public final override func execute() {}
 
     override func refuse(_ error: RequestError) {
@@ -257,7 +258,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     override var shownType: String { request?.typeName ?? super.shownType }
 
-    // Normally there is nothing left to be cancelled. What is has its result before the group tells its own.
+    // Normally nothing is left to cancel. Otherwise those members have their results before the group reports its own.
     override func willTell(_ settled: SettledOperation) {
         roll.withLock { $0.end() }.cancel()
         guard let feed else { return }
@@ -273,7 +274,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         if roll.withLock({ $0.isComplete }) { gate.open() }
     }
 
-    // It has its turn until the last member is finished.
+    // It keeps its turn until the last member is finished.
     override func didSettleUnstarted() {
         core.withLock { $0.links.place }?.giveUp()
     }
@@ -281,13 +282,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     private static var isCancelledKey: String { "isCancelled" }
 }
 
-/// Who belongs to a group, and what it still waits for.
+/// The members of a group, and the open ones among them.
 struct GroupRoll: Sendable {
-    /// What is to be cancelled when a group ends.
+    /// The work to cancel when a group ends.
     struct Rest: Sendable {
         let members: [Operation]
         let task: Task<Void, Never>?
-        /// Released outside the lock, perhaps by the last that holds it.
+        /// Released outside the lock, since this may be the last reference.
         let parent: (any RequestQueue)?
 
         func cancel() {
@@ -304,7 +305,7 @@ struct GroupRoll: Sendable {
     private var task: Task<Void, Never>?
     private var isBuilding = true
     private var isOver = false
-    /// How many members are being added at this moment.
+    /// The number of members that are being added at this moment.
     private var admissions = 0
 
     init(parent: any RequestQueue) {
@@ -317,7 +318,7 @@ struct GroupRoll: Sendable {
     /// Whether the group is over, and depends on all its members.
     var isComplete: Bool { isOver && admissions == 0 }
 
-    /// Takes a member, and gives what runs it; nil if the group is over.
+    /// Adds a member, and returns the queue that runs it; `nil` if the group is over.
     mutating func admit(_ operation: Operation) -> (any RequestQueue)? {
         guard !isOver, let parent, ids.insert(ObjectIdentifier(operation)).inserted else { return nil }
         open.insert(ObjectIdentifier(operation))
@@ -326,24 +327,24 @@ struct GroupRoll: Sendable {
         return parent
     }
 
-    /// Ends what ``admit(_:)`` began; true if the group is over meanwhile, and complete.
+    /// Ends the addition that ``admit(_:)`` began; returns whether the group is over meanwhile, and complete.
     mutating func endAdmission() -> Bool {
         admissions -= 1
         return isComplete
     }
 
-    /// Notes that a member has its result; true if it was the last one.
+    /// Records that a member has its result; returns whether it was the last one.
     mutating func settle(_ id: ObjectIdentifier) -> Bool {
         open.remove(id) != nil && open.isEmpty && !isBuilding
     }
 
-    /// Notes that the group has what it brings itself; true if no member is without a result.
+    /// Records that the group's own members have been added; returns whether all members have results.
     mutating func endBuilding() -> Bool {
         isBuilding = false
         return open.isEmpty
     }
 
-    /// Keeps a task; false if the group is over.
+    /// Stores a task; returns `false` if the group is over.
     mutating func keep(_ task: Task<Void, Never>) -> Bool {
         if !isOver { self.task = task }
         return !isOver
@@ -354,34 +355,34 @@ struct GroupRoll: Sendable {
         return end()
     }
 
-    /// Ends the group, and gives what is to be cancelled.
+    /// Ends the group, and returns the work to cancel.
     mutating func end() -> Rest {
         defer { (isOver, parent, task) = (true, nil, nil) }
         return Rest(members: isOver ? [] : unsettled, task: task, parent: parent)
     }
 }
 
-/// What a group is the operation of: a request that is never sent.
+/// The request type of a group's operation, which is never sent.
 public struct GroupRequest<Success: Sendable>: Request {
-    /// A name that no other group has.
+    /// A unique name.
     public let identifier = UUID().uuidString
     let typeName: String
 }
 
-/// A queue within another.
+/// A queue inside another.
 protocol NestedQueue: RequestQueue {
     var parent: (any RequestQueue)? { get }
-    /// The members, those that are finished included.
+    /// The members, including finished ones.
     var memberIDs: Set<ObjectIdentifier> { get }
-    /// What has to open before a member runs.
+    /// The gates that must open before a member runs.
     var turns: [OperationGate] { get }
-    /// What follows the progress of the members.
+    /// The observers of the members' progress.
     var followers: [QueueFollower] { get }
-    /// The members that aren't finished, and theirs.
+    /// The unfinished members, and theirs.
     var nestedOperations: [Operation] { get }
 }
 
-/// An operation whose failure its group learns of.
+/// An operation that reports its failure to its group.
 protocol GroupMember: AsynchronousOperation {
     /// Calls `body` once with the failure, if it is one, when the completions of the result have been enqueued.
     func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void)

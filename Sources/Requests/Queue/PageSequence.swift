@@ -71,7 +71,7 @@ extension RequestQueue {
     }
 }
 
-/// What pages come from.
+/// The source of pages.
 struct PageSource<R: NetworkRequest>: Sendable {
     /// A page, or its failure, and the address that was asked for it.
     typealias Outcome = (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?)

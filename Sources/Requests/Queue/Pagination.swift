@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// How the next page of a list is found, for ``RequestQueue/pages(_:by:prefetching:session:)``.
+/// The rule for finding the next page of a list, for ``RequestQueue/pages(_:by:prefetching:session:)``.
 ///
 /// | the server says | write |
 /// |---|---|
@@ -12,27 +12,27 @@ import Foundation
 /// | `{"nextCursor": "b7f", …}` | `.cursor(\.body.nextCursor, parameter: "cursor")` |
 /// | nothing: pages are counted | `.next { page, request in … }` |
 ///
-/// Pages that a response names are asked for with the credentials of the first one only at its origin; see
-/// <doc:Paging>. A request that ``next(_:)`` makes is the caller's own in every respect.
+/// Pages that a response names get the credentials of the first one only at its origin; see <doc:Paging>. A request
+/// that ``next(_:)`` makes is the caller's own in every respect.
 public struct Pagination<R: NetworkRequest>: Sendable {
-    /// What follows a page.
+    /// The step after a page.
     enum Step: Sendable {
-        /// Nothing.
+        /// There is no further page.
         case end
         /// A page at an address, relative to that of the response.
         case address(String)
-        /// A page that a query parameter names.
+        /// A page with a query parameter.
         case query(Query.Item)
-        /// A page that a request of its own asks for.
+        /// A page with a request of its own.
         case request(R)
     }
 
     let step: @Sendable (HTTPResponse<R.Success>, R) throws -> Step
 
-    /// The next page is where a `Link` field of the response says, by the relation `next` (RFC 8288).
+    /// The next page is given by a `Link` field of the response with the relation `next` (RFC 8288).
     public static var links: Pagination { links("next") }
 
-    /// The next page is where a `Link` field of the response says, by another relation, such as `prev`.
+    /// The next page is given by a `Link` field of the response with another relation, such as `prev`.
     public static func links(_ relation: String) -> Pagination {
         Pagination { page, _ in
             let link = page.links.first { $0.isOfResponse && $0.relations.contains(relation.lowercasedASCII) }
@@ -40,28 +40,28 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         }
     }
 
-    /// The next page is at an address that stands somewhere in the response.
+    /// The next page is at an address in the response.
     ///
-    /// - Parameter address: Reads the address, which may be relative; `nil` on the last page. What it throws ends the
-    ///   pages.
-    /// - Returns: The way to the next page.
+    /// - Parameter address: Reads the address, which may be relative; `nil` on the last page. An error that it throws
+    ///   ends the pages.
+    /// - Returns: The rule.
     public static func following(
         _ address: @escaping @Sendable (HTTPResponse<R.Success>) throws -> URL?
     ) -> Pagination {
         Pagination { page, _ in try address(page).map { .address($0.absoluteString) } ?? .end }
     }
 
-    /// The next page is named by a query parameter, whose value stands somewhere in the response.
+    /// The next page is given by a query parameter, whose value is in the response.
     ///
     /// ```swift
     /// client.pages(Get<Listing>("items"), by: .cursor(\.body.nextCursor, parameter: "cursor"))
     /// ```
     ///
     /// - Parameters:
-    ///   - cursor: Reads the value; `nil`, or an empty text, on the last page. What it throws ends the pages.
-    ///   - name: The name of the parameter; it takes the place of all of that name, whether they are in the address or in
-    ///     the query of the request or of its client.
-    /// - Returns: The way to the next page.
+    ///   - cursor: Reads the value; `nil`, or an empty text, on the last page. An error that it throws ends the pages.
+    ///   - name: The name of the parameter; it replaces all of that name, whether they are in the address or in the
+    ///     query of the request or of its client.
+    /// - Returns: The rule.
     public static func cursor(
         _ cursor: @escaping @Sendable (HTTPResponse<R.Success>) throws -> (some Query.ValueConvertible)?,
         parameter name: String
@@ -72,7 +72,7 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         }
     }
 
-    /// The next page is asked for by a request that a closure makes.
+    /// The next page is requested by a request that a closure makes.
     ///
     /// ```swift
     /// client.pages(SearchRequest(text: "soup", offset: 0), by: .next { page, request in
@@ -80,9 +80,9 @@ public struct Pagination<R: NetworkRequest>: Sendable {
     /// })
     /// ```
     ///
-    /// - Parameter makeRequest: Makes the request, of a page and of the request for it; `nil` on the last page. What it
-    ///   throws ends the pages.
-    /// - Returns: The way to the next page.
+    /// - Parameter makeRequest: Makes the request, from a page and the request for it; `nil` on the last page. An error
+    ///   that it throws ends the pages.
+    /// - Returns: The rule.
     public static func next(
         _ makeRequest: @escaping @Sendable (HTTPResponse<R.Success>, R) throws -> R?
     ) -> Pagination {

@@ -3,16 +3,16 @@
 
 import Foundation
 
-/// Follows all operations of a queue, from when somebody first asks.
+/// Observes all operations of a queue, from the first request for their progress.
 final class QueueFollower: Sendable {
     private struct State: Sendable {
-        /// Nil as long as nobody has asked.
+        /// The meter; `nil` before the first request.
         var meter: QueueMeter?
         var bulletin = Bulletin<QueueProgress>()
 
         mutating func change<Result>(_ change: (inout QueueMeter) -> Result) -> Result? {
             guard var meter else { return nil }
-            // Taken out, so that there is one meter, and nothing of it is copied.
+            // Moved out, so that there is one meter, and nothing of it is copied.
             self.meter = nil
             defer { self.meter = meter }
             let result = change(&meter)
@@ -28,7 +28,7 @@ final class QueueFollower: Sendable {
         tell()
     }
 
-    /// Follows an operation that is about to be added, where anybody has asked.
+    /// Observes an operation that is about to be added, if the progress is observed.
     func add(_ operation: Operation) {
         guard state.withLock({ $0.meter != nil }), let operation = operation as? any ProgressFollowing else { return }
         let id = ObjectIdentifier(operation)
@@ -45,13 +45,13 @@ final class QueueFollower: Sendable {
         }
     }
 
-    /// How far all are; the first call begins to follow those that are there.
+    /// Returns the common progress; the first call begins to observe the present operations.
     func progress(of operations: () -> [Operation]) -> QueueProgress {
         start(operations)
         return state.withLock { $0.meter?.progress } ?? QueueProgress()
     }
 
-    /// All that changes, beginning with the present.
+    /// Returns all changes, beginning with the present value.
     func updates(of operations: () -> [Operation]) -> AsyncStream<QueueProgress> {
         start(operations)
         return AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// The operations of a queue and what waits for what, as they were at one moment: for logs, tests and pictures.
+/// The operations of a queue and their dependencies at one moment: for logs, tests and drawings.
 ///
 /// ```swift
 /// print(queue.graph().mermaid)  // a picture, where Markdown is shown with Mermaid diagrams
 /// ```
 public struct QueueGraph: Sendable, Hashable {
-    /// How far an operation has come.
+    /// The state of an operation.
     public enum State: String, Sendable, Hashable, CaseIterable {
         /// It depends on operations that aren't finished.
         case waiting
@@ -17,7 +17,7 @@ public struct QueueGraph: Sendable, Hashable {
         case ready
         /// It has been started.
         case executing
-        /// It is over; where it is one of a request, with a value.
+        /// It is over; if it has a request, with a value.
         case finished
         /// It is the operation of a request, and has a failure.
         case failed
@@ -31,11 +31,11 @@ public struct QueueGraph: Sendable, Hashable {
         public var type: String
         /// The name of the operation.
         public var name: String?
-        /// The identifier of the request; nil as long as that is yet to be made.
+        /// The identifier of the request; `nil` until the request is made.
         public var identifier: String?
         /// The tag of the request's options.
         public var tag: String?
-        /// How far it has come.
+        /// The state of the operation.
         public var state: State
 
         /// Makes a node.
@@ -54,15 +54,15 @@ public struct QueueGraph: Sendable, Hashable {
         }
     }
 
-    /// That one operation waits for another.
+    /// A connection between two operations, one of which waits for the other.
     public struct Edge: Sendable, Hashable {
-        /// Why it waits.
+        /// The reason for the wait.
         public enum Kind: String, Sendable, Hashable, CaseIterable {
             /// It depends on it.
             case dependency
             /// It is a group, and the other is its member.
             case membership
-            /// The other is before it, in the line of a category of which only one may run.
+            /// The other is before it, in the line of an exclusive category.
             case exclusivity
         }
 
@@ -70,7 +70,7 @@ public struct QueueGraph: Sendable, Hashable {
         public var from: Int
         /// The index of the operation that waits for it.
         public var to: Int
-        /// Why it waits.
+        /// The reason for the wait.
         public var kind: Kind
 
         /// Makes an edge; a dependency by default.
@@ -81,12 +81,12 @@ public struct QueueGraph: Sendable, Hashable {
         }
     }
 
-    /// The operations of the queue in its order, then those that they depend on and that aren't on it: finished ones,
-    /// and those of other queues.
+    /// The operations of the queue in its order, followed by their dependencies that aren't on it: finished ones, and
+    /// those of other queues.
     public var nodes: [Node]
-    /// What waits for what; an operation that is finished waits for nothing any more.
+    /// The connections; a finished operation waits for nothing any more.
     ///
-    /// A group that hasn't begun waits for what it is made from.
+    /// A group that hasn't begun waits for its dependencies.
     public var edges: [Edge]
 
     /// Makes a graph.
@@ -107,7 +107,7 @@ extension QueueGraph: CustomStringConvertible {
     /// 2 waiting   RequestGroup<IssuesRequest>, after 1
     /// ```
     ///
-    /// Texts of requests are cut to 64 characters, and none moves a cursor.
+    /// Texts of requests are truncated to 64 characters, and can't move the cursor.
     ///
     /// - Complexity: O(n) in the number of nodes and edges.
     public var description: String {
@@ -163,10 +163,10 @@ extension QueueGraph {
     ///     classDef waiting …
     /// ```
     ///
-    /// An arrow leads to what depends on an operation, a line with a circle to the group of a member, and a dotted arrow to
-    /// what is behind it in a line. Identifiers stand in it as the requests give them, and those of ready-made requests hold no secret. Every state
-    /// has a colour and is said in words. Texts are cut to 64 characters, and nothing in them is code to
-    /// Mermaid, to Markdown or to a browser. Edges to nodes that there aren't are left out.
+    /// An arrow leads to the dependents of an operation, a line with a circle to the group of a member, and a dotted
+    /// arrow to the next operation in a line. Identifiers are shown unchanged, and those of ready-made requests have no
+    /// secrets. Every state has a colour and a text. Texts are truncated to 64 characters, and contain no code for
+    /// Mermaid, Markdown or a browser. Edges to missing nodes are left out.
     ///
     /// - Complexity: O(n) in the number of nodes and edges.
     public var mermaid: String {
@@ -179,7 +179,7 @@ extension QueueGraph {
         }
         let states = Set(nodes.map(\.state))
         for state in State.allCases where states.contains(state) {
-            // Without a semicolon: at the end of a line of colours, Mermaid takes one away.
+            // Without a semicolon: Mermaid removes one at the end of a line of colours.
             lines.append("    classDef \(state.rawValue) \(state.style),color:#000")
         }
         return lines.joined(separator: "\n") + "\n"
@@ -207,10 +207,10 @@ extension QueueGraph.State {
 }
 
 extension String {
-    /// The beginning of the text, in quotes of Mermaid's.
+    /// The beginning of the text, in Mermaid's quotes.
     ///
-    /// All but letters, digits and spaces become character codes. Which of them mean something depends on the place
-    /// (directives, comments, Markdown, HTML, icons) and on the version that draws the picture.
+    /// All characters except letters, digits and spaces become character codes. Their meaning depends on the place
+    /// (directives, comments, Markdown, HTML, icons) and on the version of the renderer.
     fileprivate var escapedForMermaid: String {
         shortened().unicodeScalars.map { scalar in
             switch scalar.properties.generalCategory {
@@ -230,9 +230,10 @@ extension String {
 // MARK: - Graph
 
 extension RequestQueue {
-    /// The operations that aren't finished, and all that they depend on, as a graph.
+    /// Returns the unfinished operations, and all their dependencies, as a graph.
     ///
-    /// Operations of any type are in it. They go on while it is made, so the states needn't be of exactly one moment.
+    /// It contains operations of any type. They continue while it is made, so the states may be of slightly different
+    /// moments.
     ///
     /// - Complexity: O(n) in the number of operations and dependencies, and O(m log m) in the number of operations of the
     ///   process that wait for their turns in a category.
@@ -259,9 +260,9 @@ extension RequestQueue {
 }
 
 extension Operation {
-    /// What the operation waits for, each once, and why.
+    /// The operations that this one waits for, each once, with the reason.
     ///
-    /// A gate is drawn as what it waits for itself; of a line, only the last operation in front is.
+    /// A gate is replaced by the operations that it waits for; of a line, only the last operation in front is shown.
     fileprivate func causes(in lines: ExclusiveLines) -> [(Operation, QueueGraph.Edge.Kind)] {
         var seen: Set<ObjectIdentifier> = [ObjectIdentifier(self)]
         var causes: [(Operation, QueueGraph.Edge.Kind)] = []
@@ -310,16 +311,16 @@ extension QueueGraph.State {
     }
 }
 
-/// An operation that a graph can say more of.
+/// An operation with details for a graph.
 private protocol DrawnOperation: Operation {
     var requestIdentifier: String? { get }
     var requestTag: String? { get }
-    /// The state, where the result decides about it.
+    /// The state, if the result determines it.
     var stateOfResult: QueueGraph.State? { get }
 }
 
 extension RequestOperation: DrawnOperation {
-    // A group's is a number that tells people nothing.
+    // That of a group is a random number.
     fileprivate var requestIdentifier: String? { self is any NestedQueue ? nil : request?.identifier }
     fileprivate var requestTag: String? { (request as? any NetworkRequest)?.resolvedOptions.tag }
 

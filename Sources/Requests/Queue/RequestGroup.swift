@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A group of requests of one type, whose value are all of theirs.
+/// A group of requests of one type, whose value consists of all their values.
 ///
 /// ```swift
 /// let users = queue.addGroup([GetUser(id: 1), GetUser(id: 2)]) { results in … }
@@ -11,22 +11,22 @@ import Foundation
 /// let all = try await issues.value()
 /// ```
 ///
-/// Its ``RequestOperation/result`` has the values in the order of the requests, or a failure: of the first request, in
-/// their order, that failed; of the first that failed by the clock, where the group fails fast. What came of each is in
-/// ``results``. What else is added to the group delays its end, and is no part of its value.
-// Sendable: Operation demands that it be restated; what is added here is one lock.
+/// Its ``RequestOperation/result`` has the values in the order of the requests, or a failure: that of the first failed
+/// request in their order, or, if the group fails fast, in time. The individual results are in ``results``. Other
+/// operations that are added to the group delay its end, and don't contribute to its value.
+// Sendable: Operation requires restating it; the only addition here is one lock.
 open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchecked Sendable {
     /// The result of each request, in their order.
     public typealias Results = [Result<R.Success, R.Failure>]
 
     private let made = Locked<[R.OperationType]?>(nil)
 
-    /// The operations of the requests, in their order; empty as long as the requests are yet to be made.
+    /// The operations of the requests, in their order; empty until the requests are made.
     public final var members: [R.OperationType] { made.withLock { $0 } ?? [] }
 
-    /// The result of each request, in their order; nil as long as one is missing.
+    /// The result of each request, in their order; `nil` until all have one.
     ///
-    /// They are there before the group is finished, and never change.
+    /// They are stored before the group is finished, and never change.
     ///
     /// - Complexity: O(n)
     public final var results: Results? {
@@ -51,7 +51,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
         try members.map { try $0.resultInGroup.get() }
     }
 
-    /// Adds the requests that the group is for.
+    /// Adds the requests of the group.
     fileprivate func fill(
         with requests: [R],
         _ add: (R) -> R.OperationType
@@ -62,7 +62,7 @@ open class RequestGroup<R: NetworkRequest>: OperationGroup<[R.Success]>, @unchec
 }
 
 extension RequestOperation {
-    /// The result, for a group that is over; a cancellation, if the operation has none and nothing will run it.
+    /// The result, for a group that is over; a cancellation, if an operation has no result and will never run.
     fileprivate final var resultInGroup: Outcome {
         result ?? .failure(mapError(makeCancellation()))
     }
@@ -80,17 +80,17 @@ extension RequestQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - requests: What to run.
-    ///   - session: What carries them; nil, the default, is the queue's transport.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - dependencies: What has to be finished before any of them starts.
-    ///   - priority: How soon they start, among those that could.
+    ///   - requests: The requests to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
+    ///   - dependencies: The operations that must finish before any of the requests starts.
+    ///   - priority: The priority of the requests in the queue.
     ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
-    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them go on.
-    ///   - categories: Of which the group has to be the only one that runs; see ``ExclusiveCategory``.
-    ///   - completion: Takes the results, in the order of the requests. Called exactly once, always asynchronously,
-    ///     also where some or all are cancelled. It is on its queue before any operation that depends on the group
-    ///     starts, and, unless the group fails fast, behind the completions of the members.
+    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them continue.
+    ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - completion: Receives the results, in the order of the requests. Called exactly once, always asynchronously,
+    ///     also if some or all are cancelled. It is enqueued before any operation that depends on the group starts,
+    ///     and, unless the group fails fast, behind the completions of the members.
     /// - Returns: The group: an operation that is finished when all of its members are.
     @discardableResult
     public func addGroup<R: NetworkRequest>(
@@ -133,7 +133,7 @@ extension RequestQueue {
         return group
     }
 
-    /// Runs requests that are made from the results of other operations, as many as there are to be.
+    /// Runs requests that are made from the results of other operations, in any number.
     ///
     /// ```swift
     /// let user = queue.addRequest(UserRequest(name: "ada"))
@@ -147,14 +147,14 @@ extension RequestQueue {
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
-    ///   - session: What carries the requests; nil, the default, is the queue's transport.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - priority: How soon they start, among those that could.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
+    ///   - priority: The priority of the requests in the queue.
     ///   - coalescing: Whether they join transfers of equal requests, as with `addRequest`.
-    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them go on.
-    ///   - categories: Of which the group has to be the only one that runs; see ``ExclusiveCategory``.
-    ///   - make: Makes the requests of the values. What it throws is the failure of the group.
-    ///   - completion: Takes the values in the order of the requests, or the failure of the group.
+    ///   - failingFast: Whether the first failure cancels the others; false, the default, lets them continue.
+    ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - make: Makes the requests from the values. An error that it throws is the failure of the group.
+    ///   - completion: Receives the values in the order of the requests, or the failure of the group.
     /// - Returns: The group: an operation that is finished when all of its members are.
     @discardableResult
     public func addGroup<each Input: RequestDependency, R: NetworkRequest>(
@@ -207,12 +207,12 @@ extension RequestQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - requests: What to run.
-    ///   - session: What carries them; nil, the default, is the queue's transport.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - dependencies: What has to be finished before any of them starts.
-    ///   - priority: How soon they start, among those that could.
-    ///   - completion: Takes the results, one each. Called exactly once, as with `addGroup`.
+    ///   - requests: The requests to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
+    ///   - dependencies: The operations that must finish before any of the requests starts.
+    ///   - priority: The priority of the requests in the queue.
+    ///   - completion: Receives the results, one each. Called exactly once, as with `addGroup`.
     /// - Returns: An operation that is finished when all of them are, and whose `cancel` cancels all.
     @discardableResult
     public func addRequests<each R: NetworkRequest>(
@@ -241,7 +241,7 @@ extension RequestQueue {
         return group
     }
 
-    /// Runs a group of operations of any kind, which a closure adds, waits for and makes a value of.
+    /// Runs a group of operations of any kind; a closure adds them, waits for them and makes a value of them.
     ///
     /// ```swift
     /// let sync = queue.addOperationGroup(after: login) { group, token in
@@ -251,20 +251,21 @@ extension RequestQueue {
     /// }
     /// ```
     ///
-    /// The closure runs as a task when the operations are finished, and takes no place in the queue. The group is over when
-    /// it has returned and all members have their results. What it throws ends the group, and cancels the members.
-    /// Cancelling the group cancels the task. A closure that waits for its own group waits for ever.
+    /// The closure runs as a task when the given operations are finished, and takes no place in the queue. The group is
+    /// over when the closure has returned and all members have their results. An error that it throws ends the group,
+    /// and cancels the members. Cancelling the group cancels the task. A closure that waits for its own group never
+    /// ends.
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed, on this queue or any other; none or several. If one failed,
     ///     the closure isn't called, and the group fails with an error of code `dependencyFailed`.
-    ///   - failingFast: Whether the first failure of a member ends the group, and is its own; false, the default, leaves
-    ///     that to the closure.
-    ///   - categories: Of which the group has to be the only one that runs; see ``ExclusiveCategory``.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - priority: How soon the group is finished, among those that could be.
-    ///   - body: Adds members to the group, which it is given as a queue, and makes its value.
-    ///   - completion: Takes the value, or the failure of the group.
+    ///   - failingFast: Whether the first failure of a member ends the group, and is its own; false, the default,
+    ///     leaves that to the closure.
+    ///   - categories: The categories in which the group must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
+    ///   - priority: The priority of the group in the queue.
+    ///   - body: Adds members to the group, which it gets as a queue, and makes its value.
+    ///   - completion: Receives the value, or the failure of the group.
     /// - Returns: The group, on which others can depend.
     @discardableResult
     public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
@@ -300,7 +301,7 @@ extension RequestQueue {
 // MARK: - Producing
 
 extension AsynchronousOperation {
-    /// Adds an operation where this one is: to its group, or else to the queue that is running it.
+    /// Adds an operation to the group of this one, or else to the queue that runs it.
     ///
     /// ```swift
     /// override func execute() {
@@ -309,9 +310,10 @@ extension AsynchronousOperation {
     /// }
     /// ```
     ///
-    /// Call it from ``execute()``, before ``finish()``: then the group isn't over. What depends on this operation doesn't wait
-    /// for what it produces, and what depends on the group does. In no group, and elsewhere than on the thread that
-    /// called `execute`, it runs on a queue without a bound; on the main thread, on the main queue.
+    /// Call it from ``execute()``, before ``finish()``: then the group isn't over. Dependents of this operation don't
+    /// wait for the operations that it produces, but dependents of the group do. Outside a group, and on other threads
+    /// than the one that called `execute`, the operation runs on a queue without a limit; on the main thread, on the
+    /// main queue.
     public final func produce(_ operation: Operation) {
         if let group = core.withLock({ $0.links.group }) as? any RequestQueue { return group.place(operation) }
         (OperationQueue.current ?? .besideBounds).place(operation)

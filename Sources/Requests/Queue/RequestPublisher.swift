@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// What a subscription to the result of one operation does, by the rules of Combine: nothing before there is demand, one
-/// value and one completion after it, and nothing behind a cancel.
+/// The logic of a subscription to one operation's result, by the rules of Combine.
 ///
-/// It knows nothing of Combine, so that it can be tested without Combine.
+/// It does nothing before there is demand, then delivers one value and one completion, and nothing after a
+/// cancellation. It doesn't depend on Combine, so that it can be tested without it.
 struct ResultSubscription: Sendable {
     private enum State: Sendable {
         case idle
@@ -17,35 +17,35 @@ struct ResultSubscription: Sendable {
 
     private var state = State.idle
 
-    /// Takes demand; true if the operation is to be started now.
+    /// Takes demand; returns whether the operation is to be started now.
     mutating func request(isPositive: Bool) -> Bool {
         guard case .idle = state, isPositive else { return false }
         state = .running(nil)
         return true
     }
 
-    /// Keeps the operation that was started; false if it is to be cancelled, or has ended.
+    /// Stores the started operation; returns `false` if it is to be cancelled, or has ended.
     mutating func keep(_ operation: Operation) -> Bool {
         guard case .running = state else { return false }
         state = .running(operation)
         return true
     }
 
-    /// Takes the result; true if its value is to be delivered.
+    /// Takes the result; returns whether its value is to be delivered.
     mutating func beginDelivery() -> Bool {
         guard case .running = state else { return false }
         state = .delivering
         return true
     }
 
-    /// Ends what ``beginDelivery()`` began; true if the completion is to be delivered.
+    /// Ends what ``beginDelivery()`` began; returns whether the completion is to be delivered.
     mutating func endDelivery() -> Bool {
         guard case .delivering = state else { return false }
         state = .over
         return true
     }
 
-    /// Ends it; gives the operation that is to be cancelled.
+    /// Ends it; returns the operation to cancel.
     mutating func cancel() -> Operation? {
         defer { state = .over }
         if case .running(let operation) = state { return operation }
@@ -58,12 +58,12 @@ import Combine
 
 /// The result of a request, as a publisher: each subscription with demand runs the request once.
 ///
-/// A subscription that is cancelled cancels its operation, and receives nothing more. Values and completions come on the
-/// completion queue.
+/// A subscription that is cancelled cancels its operation, and receives nothing more. Values and completions are
+/// delivered on the completion queue.
 public struct RequestPublisher<R: NetworkRequest>: Publisher {
     /// The value of the request.
     public typealias Output = R.Success
-    /// What may go wrong.
+    /// The error of the request.
     public typealias Failure = R.Failure
 
     fileprivate typealias Completion = @Sendable (Result<R.Success, R.Failure>) -> Void
@@ -80,8 +80,8 @@ public struct RequestPublisher<R: NetworkRequest>: Publisher {
     }
 }
 
-// Sendable: a subscription is called by any thread, which its lock is for; and Combine's contract has a subscriber ready
-// for any thread, one call at a time, which the machine behind the lock sees to.
+// Sendable: a subscription is called by any thread, for which it has a lock; and Combine's contract requires
+// subscribers to support any thread, one call at a time, which the machine behind the lock ensures.
 private final class RequestSubscription<Success: Sendable, Failure: Error>: Subscription, @unchecked Sendable {
     typealias Completion = @Sendable (Result<Success, Failure>) -> Void
 
@@ -111,7 +111,7 @@ private final class RequestSubscription<Success: Sendable, Failure: Error>: Subs
     }
 
     private func deliver(_ result: Result<Success, Failure>) {
-        // The operation is held until the lock is free again: its release may be the last.
+        // The operation is retained until after unlocking: this may be its last reference.
         let (former, isDue) = state.withLock { state in (state, state.beginDelivery()) }
         defer { withExtendedLifetime(former) {} }
         guard isDue else { return }
@@ -133,9 +133,9 @@ extension RequestQueue {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; nil, the default, is the queue's transport.
-    ///   - completionQueue: Where values and completions come, as with `addRequest`.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of values and completions, as with `addRequest`.
     /// - Returns: The publisher; nothing is sent before it has a subscriber with demand.
     public func publisher<R: NetworkRequest>(
         for request: R,

@@ -13,10 +13,10 @@ extension RequestQueue {
     /// Cancelling the task cancels the operation.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; nil, the default, is the queue's transport.
-    /// - Returns: What came of the request.
-    /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    /// - Returns: The value of the request.
+    /// - Throws: The failure of the request; if it was cancelled, with the code `cancelled`.
     public func fetch<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil
@@ -30,17 +30,17 @@ extension RequestQueue {
     /// let film = try await client.fetch(request) { bar.value = $0.fraction ?? 0 }
     /// ```
     ///
-    /// The closure is called where the caller runs, on the main actor for example, one call after the other, and never
-    /// after this returns. The last progress of a request that succeeds is exact. Cancelling the task cancels the
+    /// The closure is called in the caller's isolation, on the main actor for example, one call after the other, and
+    /// never after this returns. The last progress of a request that succeeds is exact. Cancelling the task cancels the
     /// operation.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; `nil`, the default, is the queue's transport.
-    ///   - direction: Which bytes are reported: by default those that are received.
-    ///   - progress: Takes each progress. A slow one may skip values, never the last one.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - direction: The bytes to report: by default the received ones.
+    ///   - progress: Receives each progress. A slow closure may skip values, never the last one.
     /// - Returns: The value of the request.
-    /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
+    /// - Throws: The failure of the request; if it was cancelled, with the code `cancelled`.
     public func fetch<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil,
@@ -49,7 +49,7 @@ extension RequestQueue {
     ) async throws(R.Failure) -> R.Success {
         let promise = Promise<Result<R.Success, R.Failure>>()
         let reference = OperationReference()
-        // Not in a closure, which would run elsewhere than the caller. A cancel of the task ends the loop.
+        // Not in a closure, which wouldn't run in the caller's isolation. A cancellation of the task ends the loop.
         for await news in begin(request, session, direction, promise, reference) { progress(news) }
         let outcome = await withTaskCancellationHandler {
             await promise.take()
@@ -59,7 +59,7 @@ extension RequestQueue {
         return try outcome.get()
     }
 
-    /// Adds the operation of a request, and doesn't hold on to it.
+    /// Adds the operation of a request, without retaining it.
     private func begin<R: NetworkRequest>(
         _ request: R,
         _ session: (any HTTPTransport)?,
@@ -70,7 +70,7 @@ extension RequestQueue {
         let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
         operation.observe { promise.keep($0) }
         let news = operation.progressUpdates(direction)
-        // A task that is cancelled already adds nothing.
+        // A task that is already cancelled adds nothing.
         guard !Task.isCancelled, reference.keep(operation) else {
             operation.cancel()
             return news
@@ -80,15 +80,15 @@ extension RequestQueue {
         return news
     }
 
-    /// Runs a request on this queue, and waits for its value together with the response that it was made of.
+    /// Runs a request on this queue, and waits for its value together with the response.
     ///
     /// Cancelling the task cancels the operation.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; nil, the default, is the queue's transport.
-    /// - Returns: The response, with what came of the request as its body.
-    /// - Throws: The failure of the request; a cancelled one's has the code `cancelled`.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    /// - Returns: The response, with the value of the request as its body.
+    /// - Throws: The failure of the request; if it was cancelled, with the code `cancelled`.
     public func send<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil
@@ -96,9 +96,9 @@ extension RequestQueue {
         try await exchange(request, session: session).response.get()
     }
 
-    /// Runs a request, or a later page of it, and waits for its value together with the response that it was made of.
+    /// Runs a request, or a later page of it, and waits for its value together with the response.
     ///
-    /// - Returns: The response or the failure, and the address that was asked first.
+    /// - Returns: The response or the failure, and the address of the first attempt.
     func exchange<R: NetworkRequest>(
         _ request: R,
         page: PageTarget? = nil,
@@ -114,16 +114,16 @@ extension RequestQueue {
         return (outcome.response(to: request, record), record?.asked)
     }
 
-    /// Finds out whether a host can be reached, by a request of its own: `HEAD`, without retries, cookies and credentials.
+    /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.
     ///
-    /// Any answer is one, whatever its status. That a host could be reached doesn't say that it can be a moment later: to
-    /// send something, send it, and look at the error.
+    /// Any answer counts, whatever its status. The host may be unreachable a moment later: to send something, send it,
+    /// and check the error.
     ///
     /// - Parameters:
-    ///   - url: Where to.
-    ///   - limit: How long to try; 5 seconds by default.
-    ///   - session: What carries the request; nil, the default, is the queue's transport.
-    /// - Returns: Whether an answer came; false too where the task is cancelled.
+    ///   - url: The address.
+    ///   - limit: The maximum time; 5 seconds by default.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    /// - Returns: Whether there was an answer; `false` also if the task is cancelled.
     public func canReach(
         _ url: URL,
         within limit: Duration = .seconds(5),
@@ -131,7 +131,7 @@ extension RequestQueue {
     ) async -> Bool {
         var probe = ReachabilityProbe(url: url)
         probe.options.deadline = limit
-        // They may want a credential, which the probe has not, or send it again.
+        // They may require a credential, which the probe doesn't have, or send it again.
         probe.options.bypassedInterceptors = environment.interceptors.map { type(of: $0) }
         do {
             try await fetch(probe, session: session)
@@ -142,7 +142,7 @@ extension RequestQueue {
         }
     }
 
-    /// Runs an operation, and waits for its end, without holding on to it: one that the queue doesn't run ends when the
+    /// Runs an operation, and waits for its end, without retaining it: one that the queue doesn't run ends when the
     /// queue releases it.
     private func run<R: NetworkRequest>(
         _ makeOperation: () -> NetworkOperation<R>
@@ -152,7 +152,7 @@ extension RequestQueue {
             await withUnsafeContinuation { continuation in
                 let operation = makeOperation()
                 operation.resume(continuation)
-                // A task that is cancelled already adds nothing.
+                // A task that is already cancelled adds nothing.
                 guard !Task.isCancelled, reference.keep(operation) else { return operation.cancel() }
                 operation.prepareTask()
                 place(operation)
@@ -164,7 +164,7 @@ extension RequestQueue {
 }
 
 extension Result {
-    /// The value together with the head of the response that it was made of.
+    /// The value together with the head of its response.
     func response<R: NetworkRequest>(
         to request: R,
         _ record: CallRecord?
@@ -179,7 +179,7 @@ extension Result {
     }
 }
 
-/// An operation that a task waits for, and is cancelled with it.
+/// An operation that a task waits for, and that is cancelled with the task.
 private struct OperationReference: Sendable {
     private struct State: Sendable {
         weak var operation: Operation?
@@ -188,7 +188,7 @@ private struct OperationReference: Sendable {
 
     private let state = Locked(State())
 
-    /// Keeps the operation, without holding on to it; false if the task is cancelled already.
+    /// Stores the operation, without retaining it; `false` if the task is already cancelled.
     func keep(_ operation: Operation) -> Bool {
         state.withLock { state in
             state.operation = operation
@@ -205,7 +205,7 @@ private struct OperationReference: Sendable {
     }
 }
 
-/// A request that asks whether a host is there.
+/// A request that checks if a host can be reached.
 private struct ReachabilityProbe: DataRequest {
     typealias Success = Void
     typealias Failure = RequestError

@@ -13,17 +13,17 @@ extension RequestQueue {
     ///
     /// It starts when all of them are finished. If one failed or was cancelled, no request is made, nothing is sent,
     /// and this operation fails with an error of code `dependencyFailed`, whose underlying error is the cause: in a
-    /// chain, that of the first that failed. (Plain `dependencies` only order.)
+    /// chain, that of the first that failed. (Plain `dependencies` define the order only.)
     ///
     /// - Parameters:
     ///   - operations: The operations whose results are needed; one or several, on this queue or any other.
-    ///   - session: What carries the request; nil, the default, is the queue's transport.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - priority: How soon the operation starts, among those that could.
-    ///   - categories: Of which the operation has to be the only one that runs; see ``ExclusiveCategory``.
-    ///   - mapError: Makes an error the request's own, as long as there is no request that could.
-    ///   - make: Makes the request of the values. What it throws is the failure of the operation.
-    ///   - completion: Takes the result, as with `addRequest`.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
+    ///   - priority: The priority of the operation in the queue.
+    ///   - categories: The categories in which the operation must be the only one that runs; see ``ExclusiveCategory``.
+    ///   - mapError: Converts an error to the request's own type, while there is no request that could.
+    ///   - make: Makes the request from the values. An error that it throws is the failure of the operation.
+    ///   - completion: Receives the result, as with `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
@@ -53,7 +53,7 @@ extension RequestQueue {
 
     /// Runs a request that is made from the results of other operations, and may fail with any error.
     ///
-    /// The same as the one with `mapError`, which needs none here.
+    /// It is the same as the one with `mapError`, without that parameter.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -78,7 +78,7 @@ extension RequestQueue {
 
     /// Runs a request that is made from the results of other operations, and fails with ``RequestError``.
     ///
-    /// The same as the one with `mapError`, which needs none here.
+    /// It is the same as the one with `mapError`, without that parameter.
     @discardableResult
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
@@ -102,20 +102,20 @@ extension RequestQueue {
     }
 }
 
-// MARK: - What a request is made from
+// MARK: - Dependencies
 
 /// An operation that later requests are made from, or a view of one.
 ///
-/// A ``RequestOperation`` is one, with its value; so a request that is made from it isn't if it failed. Its
-/// ``RequestOperation/outcome`` is one with the result, success or failure. Not for you to adopt.
+/// A ``RequestOperation`` is one, with its value; if it failed, the dependent request isn't made. Its
+/// ``RequestOperation/outcome`` is one with the result, success or failure. Don't adopt it.
 public protocol RequestDependency<Value>: Sendable {
-    /// What a later request is made from.
+    /// The value for a later request.
     associatedtype Value: Sendable
 
-    /// What has to be finished before.
+    /// The operation that must finish before.
     var awaitedOperation: Operation { get }
 
-    /// What there is, when the operation is finished.
+    /// Returns the value, when the operation is finished.
     ///
     /// - Throws: ``RequestError`` of code `dependencyFailed`, with the first cause behind it.
     func valueOfDependency() throws -> Value
@@ -127,8 +127,8 @@ extension RequestOperation: RequestDependency {
 
     /// The value, for an operation that depends on this one.
     ///
-    /// The error of a chain that fails at its head bears the error of the head, however long the chain is: a list of
-    /// them would say no more, and releasing a long one would overflow the stack.
+    /// The error of a chain contains only the error of its first failed operation, however long the chain is: a list of
+    /// all would say no more, and releasing a long one would overflow the stack.
     ///
     /// - Throws: An error of code `dependencyFailed`, with the first cause behind it.
     public final func valueOfDependency() throws -> R.Success {

@@ -4,22 +4,22 @@
 import Foundation
 
 extension RequestQueue {
-    /// Runs a request on this queue, and gives its content while it comes.
+    /// Runs a request on this queue, and returns its content as it arrives.
     ///
     /// ```swift
     /// let stream = try await client.stream(HTTPRequest("https://example.com/log"))
     /// for try await chunk in stream { … }
     /// ```
     ///
-    /// The operation keeps its place in the queue until the stream is consumed to its end, or let go of, which cancels
-    /// the transfer. Cancelling the task that waits for the head cancels it too.
+    /// The operation keeps its place in the queue until the stream is consumed to its end, or deallocated, which
+    /// cancels the transfer. Cancelling the task that waits for the head cancels it too.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; nil, the default, is the queue's transport.
-    ///   - bufferSize: How many bytes wait to be consumed before the server is held back; 256 KiB by default.
-    /// - Returns: The stream of a good response, when its head is there.
-    /// - Throws: The failure of the request, which for a status that isn't valid has the content.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - bufferSize: The number of unconsumed bytes above which the transfer pauses; 256 KiB by default.
+    /// - Returns: The stream of a good response, when its head was received.
+    /// - Throws: The failure of the request; for a status that isn't accepted, it has the content.
     public func stream(
         _ request: some NetworkRequest,
         session: (any HTTPTransport)? = nil,
@@ -41,12 +41,12 @@ extension RequestQueue {
     }
 }
 
-/// Any request, whose stream is given to whoever waits for it.
+/// Any request, whose stream is passed to the waiting caller.
 private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequestType {
     typealias Success = Void
     typealias Failure = RequestError
 
-    // What sends for events is named by these alone.
+    // Connections for events are named by their request alone.
     static var typeName: String {
         Base.self is any EventSource.Type ? Base.shownTypeName : "\(Base.shownTypeName) (stream)"
     }
@@ -75,13 +75,13 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequ
     }
 }
 
-/// Passes a stream from the operation to the caller, and tells the operation when the caller is done with it.
+/// Passes a stream from the operation to the caller, and notifies the operation when the caller is done with it.
 private final class StreamHandover: Sendable {
     private let promise = Promise<Result<ResponseStream, RequestError>>()
 
     func result() async -> Result<ResponseStream, RequestError> { await promise.take() }
 
-    /// Gives the stream, and returns when it is over.
+    /// Passes the stream, and returns when it is over.
     func give(_ stream: ResponseStream) async {
         promise.keep(.success(stream.handedOver()))
         await stream.over()

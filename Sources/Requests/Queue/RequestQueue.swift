@@ -3,11 +3,10 @@
 
 import Foundation
 
-/// Something that runs requests: an `OperationQueue`, or a stand-in for one.
+/// A type that runs requests: an `OperationQueue`, or a replacement for one.
 ///
-/// All that can be done with requests is done by extensions of this protocol, on whatever adopts it. A queue for tests
-/// needs two members, and may finish the operations that it is given with ``RequestOperation/finish(with:)``, or with a
-/// whole response, ``NetworkOperation/finish(with:)``:
+/// All functions for requests are extensions of this protocol. A queue for tests needs two members, and may finish its
+/// operations with ``RequestOperation/finish(with:)``, or with a whole response, ``NetworkOperation/finish(with:)``:
 ///
 /// ```swift
 /// final class CannedQueue: RequestQueue {
@@ -18,29 +17,29 @@ import Foundation
 /// }
 /// ```
 ///
-/// An `OperationQueue` inherits an environment without changes, also where a subclass declares one: a class can't
-/// change what its superclass adopts. To give requests an environment of your own, write a class that holds an
-/// operation queue, hands `operations` and `addOperation` on to it, and has `environment` and `transport`.
+/// An `OperationQueue` has an environment without changes, even if a subclass declares one: a class can't change what
+/// its superclass adopts. To give requests an environment of your own, write a class that has an operation queue,
+/// forwards `operations` and `addOperation` to it, and has `environment` and `transport`.
 public protocol RequestQueue: AnyObject, Sendable {
     /// The type of the underlying queue: itself or an optional.
     associatedtype UnderlyingQueue: OptionalConvertible<DispatchQueue> = DispatchQueue?
-    /// The type of the transport: `any HTTPTransport`, or one transport's.
+    /// The type of the transport: `any HTTPTransport`, or a concrete one.
     associatedtype QueueTransport = any HTTPTransport
 
     /// The operations that aren't finished.
     var operations: [Operation] { get }
-    /// Where completions go that name no queue; nil, the default, is the global queue of utility quality.
+    /// The queue of completions that name none; `nil`, the default, is the global queue of utility quality.
     var underlyingQueue: UnderlyingQueue { get }
-    /// What carries requests that name no transport; by default ``DefaultTransport``.
+    /// The transport of requests that name none; by default ``DefaultTransport``.
     ///
     /// A property of a type that isn't a transport doesn't compile.
     var transport: QueueTransport { get }
-    /// The transport, whatever its type. Not for you to implement: declare ``transport``.
+    /// The transport, whatever its type. Don't implement it; declare ``transport``.
     var requestTransport: any HTTPTransport { get }
-    /// What every request inherits; by default an environment without changes.
+    /// The settings that every request inherits; by default an environment without changes.
     var environment: RequestEnvironment { get }
 
-    /// Takes an operation, to start it when its turn has come.
+    /// Adds an operation, to start it when its turn has come.
     func addOperation(_ operation: Operation)
 }
 
@@ -50,7 +49,7 @@ extension RequestQueue where UnderlyingQueue == DispatchQueue? {
 }
 
 extension RequestQueue where QueueTransport == any HTTPTransport {
-    /// The platform's best.
+    /// The platform's best transport.
     public var transport: any HTTPTransport { DefaultTransport.shared }
     /// The transport.
     public var requestTransport: any HTTPTransport { transport }
@@ -81,28 +80,27 @@ extension RequestQueue {
     /// let recipe = queue.addRequest(RecipeRequest(recipeID: "1")) { result in … }
     /// ```
     ///
-    /// The operation is on the queue when this returns, and may have started. What has to be set before goes in here,
-    /// or into an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. One that an
-    /// interceptor, a condition or the refresh of a credential adds runs beside an `OperationQueue`: the operations that
-    /// wait for it may have all places.
+    /// The operation is on the queue when this returns, and may have started. Settings that it needs before are passed
+    /// here, or to an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. An operation
+    /// that an interceptor, a condition or the refresh of a credential adds runs outside an `OperationQueue`: the
+    /// operations that wait for it may have all places.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it: a `URLSession`, or any other transport; nil, the default, is the queue's.
-    ///   - completionQueue: Where the completion is called; by default the underlying queue of this queue, else the
+    ///   - request: The request to run.
+    ///   - session: The transport: a `URLSession`, or any other; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of the completion; by default the underlying queue of this queue, or else the
     ///     global queue of utility quality.
-    ///   - dependencies: What has to be finished, well or not, before the request starts.
-    ///   - priority: How soon it starts, among those that could; nil, the default, is the request's own option,
-    ///     or else normal.
-    ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of sending
-    ///     it again: one that is unfinished when the request is added, or, where there are dependencies, when they are
-    ///     finished. Equal are requests of one identifier that are the same on the wire, credentials and cookies
-    ///     included, as the article about concurrency says in full. What is shared is the answer as it came: each request
-    ///     keeps its own operation, deadline, decoding and accepted statuses. The transfer is cancelled when nobody waits
-    ///     for it any more. Requests with unsafe methods are sent in any case.
-    ///   - completion: Takes the result. Called exactly once, always asynchronously, also for an operation that is
-    ///     cancelled while it waits. It is on its queue before any operation that depends on this one starts; one that
-    ///     runs on the same serial queue runs behind it.
+    ///   - dependencies: The operations that must finish, successfully or not, before the request starts.
+    ///   - priority: The priority in the queue; `nil`, the default, is the request's own option, or else normal.
+    ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of
+    ///     sending it again. The transfer must be unfinished when the request is added or, if it has dependencies, when
+    ///     they are finished. Requests are equal if they have one identifier and are the same on the wire, credentials
+    ///     and cookies included; the article about concurrency has the details. The shared part is the raw answer: each
+    ///     request keeps its own operation, deadline, decoding and accepted statuses. The transfer is cancelled when no
+    ///     request waits for it any more. Requests with unsafe methods are always sent.
+    ///   - completion: Receives the result. Called exactly once, always asynchronously, also for an operation that is
+    ///     cancelled while it waits. It is enqueued before any operation that depends on this one starts; one on the
+    ///     same serial queue runs behind it.
     /// - Returns: The operation, typed: others can depend on it, and read its result.
     @discardableResult
     public func addRequest<R: NetworkRequest>(
@@ -119,7 +117,7 @@ extension RequestQueue {
         return operation
     }
 
-    /// Runs a request as an operation of this queue, whose completion takes the whole response.
+    /// Runs a request as an operation of this queue, with a completion that receives the whole response.
     ///
     /// ```swift
     /// queue.send(GetUser(id: 1)) { result in
@@ -127,18 +125,19 @@ extension RequestQueue {
     /// }
     /// ```
     ///
-    /// The same as ``addRequest(_:session:completionQueue:dependencies:priority:coalescing:completion:)``, whose
-    /// completion takes the value alone.
+    /// It differs from ``addRequest(_:session:completionQueue:dependencies:priority:coalescing:completion:)`` only in
+    /// the completion, which receives the value alone there.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; `nil`, the default, is the queue's transport.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
-    ///   - dependencies: What has to be finished before the request starts.
-    ///   - priority: How soon it starts, among those that could.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is the queue's.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
+    ///   - dependencies: The operations that must finish before the request starts.
+    ///   - priority: The priority in the queue.
     ///   - coalescing: Whether to share the transfer of an equal request, as with `addRequest`.
-    ///   - completion: Takes the response, with the value of the request as its body: status, header fields, metrics,
-    ///     attempts. A failure that is a ``RequestError`` has them too. Called exactly once, as with `addRequest`.
+    ///   - completion: Receives the response, with the value of the request as its body: status, header fields,
+    ///     metrics, attempts. A failure that is a ``RequestError`` has them too. Called exactly once, as with
+    ///     `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
     public func send<R: NetworkRequest>(
@@ -171,22 +170,22 @@ extension RequestQueue {
         enqueue(operation, dependencies: dependencies, priority: priority ?? options?.priority)
     }
 
-    /// Where a completion is called that names this queue, or none.
+    /// The queue of a completion that names this queue, or none.
     func queue(for completionQueue: DispatchQueue?) -> DispatchQueue {
         completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)
     }
 
     /// Makes the operation of a request without adding it, to configure it first.
     ///
-    /// Add it with `addOperation`, once. It needn't be this queue that runs it; what it inherits comes from this one.
+    /// Add it with `addOperation`, once. Another queue may run it; its environment comes from this one.
     ///
     /// - Parameters:
-    ///   - request: What to run.
-    ///   - session: What carries it; nil, the default, is this queue's transport.
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - request: The request to run.
+    ///   - session: The transport; `nil`, the default, is this queue's.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue that is unfinished when the
     ///     operation starts.
-    ///   - completion: Takes the result, as with `addRequest`.
+    ///   - completion: Receives the result, as with `addRequest`.
     /// - Returns: The operation, on no queue yet.
     public func makeOperation<R: NetworkRequest>(
         for request: R,
@@ -229,13 +228,13 @@ extension RequestQueue {
         )
         configuration.page = page
         let operation = R.makeOperation(configuration)
-        // What is decoded where the operation starts would hold up the completions there: the main queue, for example.
+        // Decoding where the operation starts would delay the completions there: on the main queue, for example.
         if underlyingQueue.asOptional != nil { operation.startElsewhere() }
         if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
         return operation
     }
 
-    /// What tells the requests of this queue from all others.
+    /// The identity that separates the requests of this queue from all others.
     var sharingIdentity: QueueIdentity {
         if let parent = (self as? any NestedQueue)?.parent { return parent.sharingIdentity }
         let client = self as? HTTPClient
@@ -250,7 +249,8 @@ extension RequestQueue {
 
     /// Adds an operation, which takes no place in an operation queue if a running operation waits for it.
     ///
-    /// The operations that wait may have all the places. A client sees to that itself, and so must a queue of another kind that has a bound.
+    /// The waiting operations may have all the places. A client ensures that itself, and so must any other queue with a
+    /// limit.
     func place(_ operation: Operation) {
         if let operation = operation as? AsynchronousOperation { takePlace(operation, in: operation.exclusivity) }
         if CallScope.isOnBehalfOfAnother, self is OperationQueue {
@@ -265,26 +265,26 @@ extension RequestQueue {
 // MARK: - Exclusivity
 
 extension RequestQueue {
-    /// Has an operation that is about to be added wait for its turn, behind those of the groups that it is added to.
+    /// Makes an operation that is about to be added wait for its turn, behind the groups that it is added to.
     func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
         guard !categories.isEmpty else { return }
         for turn in (self as? any NestedQueue)?.turns ?? [] { operation.addDependency(turn) }
         operation.takePlace(in: categories)
     }
 
-    /// Adds an operation of any kind that waits until it is the only one that runs in some categories.
+    /// Adds an operation of any kind that waits until no other runs in some categories.
     ///
     /// ```swift
     /// queue.addOperation(migration, exclusive: ["database"])
     /// ```
     ///
-    /// It waits for its turn without a place in the queue, behind those that came first, whichever queues they are on.
-    /// Requests say the same with ``RequestOptions/exclusivity``. Links that are added to a plain operation afterwards
+    /// It waits for its turn without a place in the queue, behind those that came first, on all queues together.
+    /// Requests can use ``RequestOptions/exclusivity`` instead. Links that are added to a plain operation afterwards
     /// don't delay its turn.
     ///
     /// - Parameters:
-    ///   - operation: What to run; on no queue yet.
-    ///   - categories: What it has to be the only one of.
+    ///   - operation: The operation to run; on no queue yet.
+    ///   - categories: The categories in which it must be the only one that runs.
     public func addOperation(_ operation: Operation, exclusive categories: Set<ExclusiveCategory>) {
         takePlace(operation, in: categories)
         place(operation)
@@ -296,8 +296,8 @@ extension RequestQueue {
 extension RequestQueue {
     /// The unfinished operation of an equal request on this queue: of the same type, with the same identifier.
     ///
-    /// To send equal requests once, add them with `coalescing` instead: between this question and what you do about the
-    /// answer, the operation may finish.
+    /// To send equal requests once, add them with `coalescing` instead: the operation may finish before you use the
+    /// result of this method.
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
     public func requestCurrentlyExecuting<R: Request>(_ request: R) -> RequestOperation<R>? {
@@ -327,29 +327,29 @@ extension RequestQueue {
     /// queue.cancelRequests { $0 is ThumbnailRequest }
     /// ```
     ///
-    /// Operations whose requests are yet to be made from the results of others aren't asked about.
+    /// The condition isn't called for operations whose requests haven't been made from the results of others yet.
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
-    /// - Throws: What the condition throws; what was cancelled before stays so.
+    /// - Throws: Any error that the condition throws; requests that were cancelled before stay cancelled.
     public func cancelRequests(where condition: (any Request) throws -> Bool) rethrows {
         for case let operation as any RequestBearing in operations {
             if let request = operation.anyRequest, try condition(request) { operation.cancel() }
         }
     }
 
-    /// Cancels every request of this queue that isn't finished, and tells when nothing of them is under way any more.
+    /// Cancels every request of this queue that isn't finished, and calls a completion when none is running any more.
     ///
     /// ```swift
     /// client.cancelAllRequests { keychain.removeToken() }
     /// ```
     ///
-    /// A group of requests is cancelled with its members. Operations that aren't of this library stay as they are. Of a
-    /// client with an operation queue of yours, the requests are those that clients of that queue have added.
+    /// A group of requests is cancelled with its members. Operations of other kinds aren't affected. For a client with
+    /// an operation queue of yours, the requests are those that clients of that queue have added.
     ///
     /// - Parameters:
-    ///   - completionQueue: Where the completion is called, as with `addRequest`.
+    ///   - completionQueue: The queue of the completion, as with `addRequest`.
     ///   - completion: Called once, when all of them have their results and their transfers have ended. It comes behind
-    ///     their completions on the same serial queue. Operations that are added meanwhile aren't waited for.
+    ///     their completions on the same serial queue. It doesn't wait for operations that are added meanwhile.
     /// - Complexity: O(n) in the number of operations on the queue.
     public func cancelAllRequests(
         completionQueue: DispatchQueue? = nil,
@@ -360,14 +360,15 @@ extension RequestQueue {
         for operation in operations { operation.cancel() }
         let queue = queue(for: completionQueue)
         let end = BlockOperation { queue.async(execute: completion) }
-        // What is cancelled before it starts does nothing when it does, and in a suspended queue it doesn't.
+        // An operation that is cancelled before it starts does nothing at its start, and in a suspended queue it never
+        // starts.
         for operation in operations where operation.isExecuting { end.addDependency(operation) }
         OperationQueue.besideBounds.addOperation(end)
         end.remindQueue()
     }
 }
 
-/// An operation that has a request, of whatever type.
+/// An operation that has a request, of any type.
 private protocol RequestBearing: AsynchronousOperation {
     var anyRequest: (any Request)? { get }
 }
@@ -377,11 +378,11 @@ extension RequestOperation: RequestBearing {
 }
 
 extension [Operation] {
-    /// Those of requests and of their groups.
+    /// The operations of requests, and their groups.
     var requests: [Operation] { filter { $0 is any RequestBearing } }
 }
 
 extension Operation {
-    /// Whether a client has added it to an operation queue that others may use besides.
+    /// Whether a client has added it to an operation queue that others may also use.
     var isOfClient: Bool { (self as? AsynchronousOperation)?.core.withLock { $0.links.isOfClient } ?? false }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Follows redirects: sends what each of them asks for, and returns the first answer that isn't one.
+/// Follows redirects: sends the request of each, and returns the first answer that isn't a redirect.
 struct RedirectLink: Interceptor {
     let policy: RedirectPolicy
 
@@ -45,16 +45,16 @@ struct RedirectLink: Interceptor {
 
 /// Follows the redirects of one operation: decides, for each response, what to send next.
 ///
-/// What is dropped on the way stays dropped: a chain that leaves an origin and comes back to it arrives without the
-/// credentials that it left with, because whoever named the way back isn't the one who was trusted with them.
+/// Removed fields stay removed: a chain that leaves an origin and returns to it arrives without its credentials,
+/// because the server that redirected back wasn't trusted with them.
 struct RedirectMachine: Sendable {
-    /// What to do with a response.
+    /// The action for a response.
     enum Action: Sendable {
-        /// It is no redirect, or none that is followed: judge it.
+        /// Judge it: it isn't a redirect, or isn't followed.
         case deliver
         /// Send this request.
         case follow(HTTPRequest)
-        /// Give up.
+        /// Fail.
         case fail(RequestError.Code, reason: String)
     }
 
@@ -82,13 +82,13 @@ struct RedirectMachine: Sendable {
         if Origin(target) != Origin(request.url) {
             guard next.body.isEmpty || policy.sendsBodyToOtherOrigins else { return Self.refusal }
             next.headers.removeSecrets()
-            // What answers now never saw the credentials, and its refusal says nothing about them.
+            // The next server never saw the credentials, and its refusal doesn't concern them.
             next.credentialGenerations = [:]
         }
         let judged = next
         guard var next = policy.modified(next, after: response) else { return .deliver }
         if Origin(next.url) != Origin(target), Origin(next.url) != Origin(request.url) {
-            // The closure is trusted with what it adds, and not with what the request had for another origin.
+            // The closure may add secrets, but the request's own ones for another origin are removed.
             guard judged.body.isEmpty || next.body.isEmpty || policy.sendsBodyToOtherOrigins else {
                 return Self.refusal
             }
@@ -100,7 +100,7 @@ struct RedirectMachine: Sendable {
             return .fail(.bodyNotReplayable, reason: "a redirect asks for the body again")
         }
         count += 1
-        // At the end, since the policy may have made another request of it.
+        // At the end, since the policy may have replaced the request.
         next.hasLeftOrigin = request.hasLeftOrigin || Origin(next.url) != Origin(request.url)
         return .follow(next)
     }
@@ -118,7 +118,8 @@ struct RedirectMachine: Sendable {
         return components?.url
     }
 
-    /// RFC 9110, 15.4: 303 asks with GET, and so do 301 and 302 after POST, as every browser does; HEAD stays HEAD.
+    /// RFC 9110, 15.4: 303 changes the method to GET, and so do 301 and 302 after POST, as in every browser; HEAD stays
+    /// HEAD.
     private static func rewrite(_ request: HTTPRequest, for status: HTTPStatus) -> HTTPRequest {
         let asksAnew =
             switch status {

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request whose content becomes a value in whatever way the request says.
+/// A request that makes its value of the content itself.
 ///
 /// ```swift
 /// struct ThumbnailRequest: DataRequest {
@@ -16,7 +16,7 @@ public protocol DataRequest: NetworkRequest {
     /// ``DataOperation``, unless the request brings a subclass.
     associatedtype OperationType = DataOperation<Self>
 
-    /// Makes the value of the content. Called once, on a thread where it may take its time.
+    /// Makes the value of the content. Called once, on a thread that may be blocked.
     ///
     /// - Throws: The failure of the request.
     func processData(_ data: Data) throws -> Success
@@ -28,23 +28,24 @@ public protocol DataRequest: NetworkRequest {
 }
 
 extension DataRequest {
-    /// Hands the content to ``processData(_:)``.
+    /// Passes the content to ``processData(_:)``.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
         try processData(response.body)
     }
 }
 
 extension DataRequest where Success == Data {
-    /// Leaves the content as it is.
+    /// Returns the content unchanged.
     public func processData(_ data: Data) throws -> Data { data }
 }
 
-/// The operation of a ``DataRequest``: collects the content in memory, up to the limit, and has the request process it.
-// Sendable: Operation demands that it be restated; nothing is added here.
+/// The operation of a ``DataRequest``: collects the content in memory, up to the limit, and lets the request process
+/// it.
+// Sendable: Operation requires restating it; nothing is added here.
 open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendable {
-    /// Has the request process the response.
+    /// Lets the request process the response.
     ///
-    /// - Throws: What the request throws.
+    /// - Throws: Any error that the request throws.
     open override func process(_ response: HTTPResponse<Data>) throws -> R.Success {
         guard let request else { return try super.process(response) }
         return try InheritedDecoder.$make.withValue(response.makeDecoder) { try request.process(response) }
@@ -53,8 +54,8 @@ open class DataOperation<R: DataRequest>: NetworkOperation<R>, @unchecked Sendab
 
 /// The decoder of the environment, while a request makes its value of a response.
 ///
-/// ``DecodableRequest/decoder`` is a property, which is handed nothing, and it is also read by a `processData(_:)` of the
-/// request's own.
+/// ``DecodableRequest/decoder`` is a property without parameters, and may also be used by a request's own
+/// `processData(_:)`.
 enum InheritedDecoder {
     @TaskLocal static var make: (@Sendable () -> JSONDecoder)?
 }
@@ -73,12 +74,12 @@ enum InheritedDecoder {
 /// }
 /// ```
 ///
-/// Empty content is an error of code `emptyResponse`, unless `Success` is an optional, which it makes nil.
+/// Empty content is an error of code `emptyResponse`, unless `Success` is an optional, which is then `nil`.
 public protocol DecodableRequest: DataRequest where Success: Decodable {
     /// ``DecodableOperation``, unless the request brings a subclass.
     associatedtype OperationType = DecodableOperation<Self>
 
-    /// The type of a strategy: itself or an optional, as each of the following.
+    /// The type of a strategy: itself or an optional, like each of the following.
     associatedtype KeyStrategy: OptionalConvertible<JSONDecoder.KeyDecodingStrategy> = JSONDecoder
         .KeyDecodingStrategy?
     /// The type of a strategy.
@@ -96,53 +97,56 @@ public protocol DecodableRequest: DataRequest where Success: Decodable {
     /// The type of the key path: `String` or `String?`.
     associatedtype ContentKeyPath: OptionalConvertible<String> = String?
 
-    /// What decodes the content. By default the decoder that ``RequestEnvironment/makeDecoder`` makes, with the strategies
-    /// below; a request that brings its own, such as a `PropertyListDecoder`, need not state those.
+    /// The decoder of the content.
+    ///
+    /// By default it is the decoder that ``RequestEnvironment/makeDecoder`` makes, with the strategies below; a request
+    /// with a decoder of its own, such as a `PropertyListDecoder`, doesn't use them.
     var decoder: ContentDecoder { get }
 
-    /// The keys from the outside in, separated by dots, of the part of the content that is decoded, such as `data.user`; a
-    /// number is an index into an array. Nil, the default, decodes the whole.
+    /// The keys of the part to decode, such as `data.user`, from the outside in, separated by dots.
+    ///
+    /// A number is an index into an array. `nil`, the default, decodes the whole.
     var keyPath: ContentKeyPath { get }
 
-    /// How keys become property names; nil, the default, is the decoder's own way.
+    /// The strategy for keys; `nil`, the default, is the decoder's own.
     var keyDecodingStrategy: KeyStrategy { get }
-    /// How dates are read; nil, the default, is the decoder's own way.
+    /// The strategy for dates; `nil`, the default, is the decoder's own.
     var dateDecodingStrategy: DateStrategy { get }
-    /// How binary data is read; nil, the default, is the decoder's own way.
+    /// The strategy for binary data; `nil`, the default, is the decoder's own.
     var dataDecodingStrategy: DataStrategy { get }
-    /// How infinities and not-a-number are read; nil, the default, is the decoder's own way.
+    /// The strategy for infinity and NaN; `nil`, the default, is the decoder's own.
     var nonConformingFloatDecodingStrategy: FloatStrategy { get }
 }
 
 extension DecodableRequest where ContentKeyPath == String? {
-    /// The whole.
+    /// The whole content.
     public var keyPath: String? { nil }
 }
 
 extension DecodableRequest where KeyStrategy == JSONDecoder.KeyDecodingStrategy? {
-    /// The decoder's own way.
+    /// The decoder's own strategy.
     public var keyDecodingStrategy: JSONDecoder.KeyDecodingStrategy? { nil }
 }
 
 extension DecodableRequest where DateStrategy == JSONDecoder.DateDecodingStrategy? {
-    /// The decoder's own way.
+    /// The decoder's own strategy.
     public var dateDecodingStrategy: JSONDecoder.DateDecodingStrategy? { nil }
 }
 
 extension DecodableRequest where DataStrategy == JSONDecoder.DataDecodingStrategy? {
-    /// The decoder's own way.
+    /// The decoder's own strategy.
     public var dataDecodingStrategy: JSONDecoder.DataDecodingStrategy? { nil }
 }
 
 extension DecodableRequest where FloatStrategy == JSONDecoder.NonConformingFloatDecodingStrategy? {
-    /// The decoder's own way.
+    /// The decoder's own strategy.
     public var nonConformingFloatDecodingStrategy: JSONDecoder.NonConformingFloatDecodingStrategy? { nil }
 }
 
 extension DecodableRequest where ContentDecoder == JSONDecoder {
     /// The decoder of the environment, with the strategies of the request.
     ///
-    /// Outside the processing of a response there is no environment, and a plain decoder is the base.
+    /// Outside the processing of a response there is no environment, and a plain decoder is used.
     public var decoder: JSONDecoder {
         let decoder = InheritedDecoder.make?() ?? JSONDecoder()
         if let strategy = keyDecodingStrategy.asOptional { decoder.keyDecodingStrategy = strategy }
@@ -155,11 +159,11 @@ extension DecodableRequest where ContentDecoder == JSONDecoder {
     }
 }
 
-// A decoder of a type that can't decode content doesn't silently lose to that of JSON.
+// The constraint keeps a decoder that can't decode content from silently losing to the JSON default.
 extension DecodableRequest where ContentDecoder: BodyDecoder {
-    /// Decodes the content; a response that says "not modified" to a conditional request has none.
+    /// Decodes the content; a "not modified" response to a conditional request has none.
     ///
-    /// - Throws: What ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
+    /// - Throws: Any error that ``processData(_:)`` throws, or a ``RequestError`` of code `notModified`.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
         guard response.isWithoutRepresentation, !Success.hasEmptyValue else { return try processData(response.body) }
         throw RequestError(.notModified, phase: .decoding)
@@ -173,16 +177,15 @@ extension DecodableRequest where ContentDecoder: BodyDecoder {
     }
 }
 
-/// The operation of a ``DecodableRequest``: asks for what its decoder reads, where the request doesn't say what it
-/// accepts.
-// Sendable: Operation demands that it be restated; nothing is added here.
+/// The operation of a ``DecodableRequest``: sets `Accept` to the types that its decoder reads, if the request has none.
+// Sendable: Operation requires restating it; nothing is added here.
 open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked Sendable {
-    /// Asks for what the decoder reads.
+    /// Sets `Accept` to the types that the decoder reads.
     ///
-    /// - Throws: What a subclass throws.
+    /// - Throws: Any error that a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         if !request.headers.contains(.accept) {
-            // To make a decoder only to ask it isn't worth it, and most are of JSON.
+            // Making a decoder only for this isn't worthwhile, and most are for JSON.
             let isJSON = R.ContentDecoder.self == JSONDecoder.self
             let decoder = isJSON ? nil : self.request?.decoder as? any BodyDecoder
             request.headers.set(.accept(decoder?.accepted ?? [.json]))
@@ -191,7 +194,7 @@ open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked
     }
 }
 
-/// A request whose answer is that it was done: any success status, and no content.
+/// A request without content in its answer: any success status means that it was done.
 ///
 /// ```swift
 /// struct DeleteRecipeRequest: NoContentRequest {
@@ -214,8 +217,8 @@ extension NoContentRequest {
 
     /// Checks that there is no content; it is never decoded.
     ///
-    /// - Throws: A ``RequestError`` of code `unexpectedBody` where there is content, and that matters. No content is no
-    ///   error.
+    /// - Throws: A ``RequestError`` of code `unexpectedBody` if there is content, and the request doesn't allow it.
+    ///   Missing content isn't an error.
     public func processData(_ data: Data) throws {
         guard data.isEmpty || !shouldEnforceNoContent else {
             throw RequestError(.unexpectedBody, phase: .decoding, reason: "\(data.count) bytes of content")
@@ -225,7 +228,7 @@ extension NoContentRequest {
 
 /// The operation of a ``NoContentRequest``.
 ///
-/// It does what ``DataOperation`` does; it is a type of its own so that a request without content can be told from one
-/// with content, and subclassed, by its operation.
-// Sendable: Operation demands that it be restated; nothing is added here.
+/// It does what ``DataOperation`` does; it is a type of its own so that requests without content can be distinguished,
+/// and subclassed, by their operation.
+// Sendable: Operation requires restating it; nothing is added here.
 open class NoContentOperation<R: NoContentRequest>: DataOperation<R>, @unchecked Sendable {}

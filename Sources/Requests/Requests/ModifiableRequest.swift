@@ -12,11 +12,11 @@ import Foundation
 ///     .retry(limit: 2)
 /// ```
 ///
-/// Modifiers that are called several times add up: `headers`, `query` and `validating` keep what is there. What takes the
-/// place of all that was there is called `replacing`: ``replacingHeaders(_:)``, ``replacingQuery(_:)``.
+/// Modifiers that are called several times add up: `headers`, `query` and `validating` keep the former values.
+/// Modifiers that replace all former values are called `replacing`: ``replacingHeaders(_:)``, ``replacingQuery(_:)``.
 ///
-/// Adopted by ``TypedRequest``, ``HTTPRequest`` and ``Download``. A request type of your own, of whatever kind, gets all
-/// modifiers by adopting it too and storing its options; it stays the type that it is, with its own operation:
+/// Adopted by ``TypedRequest``, ``HTTPRequest`` and ``Download``. A request type of your own, of any kind, gets all
+/// modifiers by adopting it too and storing its options; it keeps its type and its operation:
 ///
 /// ```swift
 /// struct RecipeRequest: DecodableRequest, ModifiableRequest {
@@ -28,15 +28,16 @@ import Foundation
 /// let recipe = try await client.fetch(RecipeRequest(recipeID: "7").retry(limit: 2).headers { Accept(.json) })
 /// ```
 ///
-/// What modifiers change about what such a type sends is changed when the request is built; its `identifier` doesn't know
-/// of that unless the type is a ``RequestConvertible``.
+/// For such a type, the changes of modifiers are applied when the request is built. Its `identifier` doesn't include
+/// them unless the type is a ``RequestConvertible``.
 public protocol ModifiableRequest: Sendable {
-    /// What to override of the environment.
+    /// The options that override those of the environment.
     var options: RequestOptions { get set }
 
-    /// Changes what is sent; by default the change is recorded in the ``options``, and made when the request is built.
+    /// Changes the request; by default the change is recorded in the ``options``, and applied when the request is
+    /// built.
     ///
-    /// Implement it where the request stores what it sends: `change(&http)`.
+    /// Implement it if the request stores what it sends: `change(&http)`.
     mutating func change(_ change: @escaping @Sendable (inout HTTPRequest) -> Void)
 }
 
@@ -46,9 +47,9 @@ extension ModifiableRequest {
         options.changes.append(change)
     }
 
-    /// A copy, changed in whatever way.
+    /// Returns a copy with any change.
     ///
-    /// - Throws: What `change` throws.
+    /// - Throws: Any error that `change` throws.
     public func modified(_ change: (inout Self) throws -> Void) rethrows -> Self {
         var copy = self
         try change(&copy)
@@ -59,26 +60,26 @@ extension ModifiableRequest {
         modified { $0.change(change) }
     }
 
-    /// A copy with other options, as a closure changes them.
+    /// Returns a copy with the options that a closure changes.
     public func options(_ change: (inout RequestOptions) -> Void) -> Self {
         modified { change(&$0.options) }
     }
 
     // MARK: Headers
 
-    /// A copy with more header fields, each of which replaces those of its name; all others stay.
+    /// Returns a copy with more header fields, each of which replaces those of its name; all others stay.
     ///
-    /// A name that stands twice in `headers` is sent twice.
+    /// A name that occurs twice in `headers` is sent twice.
     public func headers(_ headers: HTTPHeaders) -> Self {
         sending { $0.headers.merge(headers) }
     }
 
-    /// A copy with other header fields, in the place of all that were there.
+    /// Returns a copy with other header fields, which replace all former ones.
     public func replacingHeaders(_ headers: HTTPHeaders) -> Self {
         sending { $0.headers = headers }
     }
 
-    /// A copy with the fields that a builder gives, each of which replaces those of its name.
+    /// Returns a copy with the fields of a builder, each of which replaces those of its name.
     ///
     /// ```swift
     /// request.headers {
@@ -87,23 +88,23 @@ extension ModifiableRequest {
     /// }
     /// ```
     ///
-    /// Called several times, the later wins where both have a field of one name. A name that a builder gives twice is
-    /// sent twice.
+    /// If it is called several times, the later field of a name replaces the earlier. A name that occurs twice in a
+    /// builder is sent twice.
     public func headers(@HeadersBuilder _ headers: () -> HTTPHeaders) -> Self {
         self.headers(headers())
     }
 
-    /// A copy with a field that replaces those of its name.
+    /// Returns a copy with a field that replaces those of its name.
     public func settingHeader(_ field: HTTPField) -> Self {
         sending { $0.headers.set(field) }
     }
 
-    /// A copy with one more field, also where one of the same name is.
+    /// Returns a copy with an additional field, also if there is one of the same name.
     public func addingHeader(_ field: HTTPField) -> Self {
         addingHeaders([field])
     }
 
-    /// A copy with more fields, also where fields of the same names are.
+    /// Returns a copy with additional fields, also if there are fields of the same names.
     public func addingHeaders(_ fields: HTTPHeaders) -> Self {
         sending { request in
             for field in fields { request.headers.add(field) }
@@ -112,22 +113,22 @@ extension ModifiableRequest {
 
     // MARK: Query
 
-    /// A copy with more query parameters, behind those that are there.
+    /// Returns a copy with more query parameters, behind the former ones.
     public func query(_ query: Query) -> Self {
         sending { $0.query.append(contentsOf: query) }
     }
 
-    /// A copy with the query parameters that a builder gives, behind those that are there.
+    /// Returns a copy with the query parameters of a builder, behind the former ones.
     public func query(@QueryBuilder _ query: () -> Query) -> Self {
         self.query(query())
     }
 
-    /// A copy with more query parameters; another name of `query`.
+    /// Returns a copy with more query parameters; another name of `query`.
     public func queryItems(@QueryBuilder _ query: () -> Query) -> Self {
         self.query(query())
     }
 
-    /// A copy with the properties of a value as query parameters, behind those that are there.
+    /// Returns a copy with the properties of a value as query parameters, behind the former ones.
     ///
     /// ```swift
     /// struct Filter: Encodable { var text: String; var tags: [String]; var since: Date }
@@ -135,10 +136,10 @@ extension ModifiableRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - value: What to encode, when the request is sent; its top level has to have names. What it throws is the error of
-    ///     the request.
-    ///   - encoder: How lists, dates and the like are written; nil, the default, as the environment's
-    ///     ``RequestEnvironment/queryEncoder`` does.
+    ///   - value: The value to encode when the request is sent; its top level has to have names. An error that it
+    ///     throws is the error of the request.
+    ///   - encoder: Decides how lists, dates and the like are written; `nil`, the default, uses the environment's
+    ///     ``RequestEnvironment/queryEncoder``.
     /// - Returns: The copy.
     @_disfavoredOverload
     public func query(_ value: some Encodable & Sendable, encoder: QueryEncoder? = nil) -> Self {
@@ -148,7 +149,7 @@ extension ModifiableRequest {
         }
     }
 
-    /// A copy with other query parameters, in the place of all that were there.
+    /// Returns a copy with other query parameters, which replace all former ones.
     public func replacingQuery(_ query: Query) -> Self {
         sending { request in
             request.query = query
@@ -158,12 +159,12 @@ extension ModifiableRequest {
 
     // MARK: Body
 
-    /// A copy with other content.
+    /// Returns a copy with other content.
     public func body(_ body: HTTPBody) -> Self {
         sending { $0.body = body }
     }
 
-    /// A copy with the content that a builder gives: one value that is sent as JSON, data that is sent as it is, or
+    /// Returns a copy with the content of a builder: one value that is sent as JSON, data that is sent unchanged, or
     /// nothing.
     ///
     /// ```swift
@@ -171,9 +172,9 @@ extension ModifiableRequest {
     /// ```
     ///
     /// - Parameters:
-    ///   - encoder: Makes the encoder, for each attempt one; by default one that sorts keys.
-    ///   - body: Builds the content. It is encoded when the request is sent, and what the encoder throws is the
-    ///     failure of the request.
+    ///   - encoder: Makes an encoder for each attempt; by default one that sorts keys.
+    ///   - body: Builds the content. It is encoded when the request is sent, and an error that the encoder throws is
+    ///     the failure of the request.
     /// - Returns: The copy.
     public func body(
         encoder: (@Sendable () -> JSONEncoder)? = nil,
@@ -184,40 +185,40 @@ extension ModifiableRequest {
 
     // MARK: The rest
 
-    /// A copy with another method.
+    /// Returns a copy with another method.
     public func method(_ method: HTTPMethod) -> Self {
         sending { $0.method = method }
     }
 
-    /// A copy that may stay silent for another time.
+    /// Returns a copy with another timeout, the maximum time without data.
     public func timeout(_ timeout: Duration) -> Self {
         sending { $0.timeout = timeout }
     }
 
-    /// A copy that may stay silent for so many seconds.
+    /// Returns a copy with a timeout in seconds, the maximum time without data.
     ///
-    /// What isn't a number is no time at all, and infinity as good as one: thirty years.
+    /// NaN counts as zero, infinity as about thirty years.
     public func timeout(_ seconds: Double) -> Self {
         // A `Duration` traps on either.
         timeout(.seconds(seconds > 0 ? min(seconds, 1e9) : 0))
     }
 
-    /// A copy that a transport with a cache of its own may answer from it as far as the policy says.
+    /// Returns a copy with a cache policy, for transports that have a cache of their own.
     public func cachePolicy(_ policy: URLRequest.CachePolicy) -> Self {
         sending { $0.cachePolicy = policy }
     }
 
-    /// A copy that a cellular network may carry, or not.
+    /// Returns a copy that may, or may not, use a cellular network.
     public func allowsCellularAccess(_ allows: Bool) -> Self {
         sending { $0.allowsCellularAccess = allows }
     }
 
-    /// A copy whose compressed response is decoded, or comes as it is; see ``HTTPRequest/decodesContent``.
+    /// Returns a copy whose compressed response is decoded, or left encoded; see ``HTTPRequest/decodesContent``.
     public func decodesContent(_ decodes: Bool) -> Self {
         sending { $0.decodesContent = decodes }
     }
 
-    /// A copy with credentials, which are added to it whenever it is sent.
+    /// Returns a copy with credentials, which are added to it for every attempt.
     public func authenticated(with provider: AuthenticationProvider) -> Self {
         sending { $0.authentication = provider }
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The operation of any request: for lists of what is going on, whose requests are of several types.
+/// The operation of any request: for lists of running requests of several types.
 ///
 /// ```swift
 /// for operation in client.requestOperations {
@@ -14,43 +14,43 @@ import Foundation
 /// ``RequestQueue/requestOperations`` gives those of a queue. Every ``NetworkOperation`` is one: cast it to its own type
 /// for its request and its result.
 public protocol AnyRequestOperation: AsynchronousOperation {
-    /// The identifier of the request; `nil` as long as that is yet to be made from the result of another operation.
+    /// The identifier of the request; `nil` until it has been made from the result of another operation.
     var identifier: String? { get }
-    /// The name that the request has for people, if it has one.
+    /// The name of the request for display, if it has one.
     var tag: String? { get }
 
-    /// Holds the transfer back until ``resume()``, where the transport can.
+    /// Pauses the transfer until ``resume()``, if the transport can.
     func pause()
-    /// Lets the transfer continue.
+    /// Resumes the transfer.
     func resume()
 
-    /// The bytes that are received, as a `Progress`.
+    /// The received bytes, as a `Progress`.
     var progress: Progress { get }
-    /// The bytes that are sent, as a `Progress`.
+    /// The sent bytes, as a `Progress`.
     var uploadProgress: Progress { get }
-    /// The bytes as a sequence, which ends with the operation.
+    /// The progress as a sequence, which ends with the operation.
     func progressUpdates(_ direction: TransferDirection) -> AsyncStream<TransferProgress>
 
     /// The request that was sent last; `nil` before one was made.
     var urlRequest: URLRequest? { get }
-    /// The head of the response that came last; `nil` before one came.
+    /// The head of the last response; `nil` before the first one.
     var response: HTTPResponseHead? { get }
-    /// What was sent so far, in its order.
+    /// The attempts so far, in their order.
     var attempts: [Attempt] { get }
-    /// What the last attempt took, as far as it has come.
+    /// The metrics of the last attempt, as far as they are known.
     var metrics: Metrics? { get }
-    /// What happens to the operation, as it happens.
+    /// The events of the operation, as they occur.
     var events: AsyncStream<MonitoredEvent> { get }
 }
 
 extension NetworkOperation: AnyRequestOperation {
-    /// The identifier of the request; `nil` as long as that is yet to be made from the result of another operation.
+    /// The identifier of the request; `nil` until it has been made from the result of another operation.
     public final var identifier: String? { request?.identifier }
 
-    /// The name that the request has for people, if it has one.
+    /// The name of the request for display, if it has one.
     public final var tag: String? { plan?.options.tag }
 
-    /// What happens to the operation, as it happens; it ends with `operationEnded`.
+    /// The events of the operation, as they occur; the sequence ends with `operationEnded`.
     ///
     /// ```swift
     /// for await event in operation.events {
@@ -58,12 +58,12 @@ extension NetworkOperation: AnyRequestOperation {
     /// }
     /// ```
     ///
-    /// It begins with `operationMade`, and with what is under way at this moment: that the operation has started, and each
-    /// attempt that hasn't ended, with its number and the head of its response. From then on no event is left out.
+    /// It begins with `operationMade`, and with the present state: that the operation has started, and each running
+    /// attempt, with its number and the head of its response. From then on no event is left out.
     ///
-    /// What was before isn't told: attempts that are over, which are among the ``attempts``, a retry that was scheduled, a
-    /// transfer of another operation that was joined. Nor is a wait for a credential, if it began before anything
-    /// watched the operation. To see all events, ask an operation of
+    /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a joined
+    /// transfer of another operation, a wait for a credential that began before the operation was observed. To see all
+    /// events, ask an operation of
     /// ``RequestQueue/makeOperation(for:session:completionQueue:coalescing:completion:)`` before you add it.
     ///
     /// Each call makes a sequence of its own.
@@ -80,11 +80,11 @@ extension NetworkOperation: AnyRequestOperation {
 
     /// Adds a monitor of this operation alone, besides those of the environment.
     ///
-    /// It is told first what still holds: that the operation was made, has started, or has ended, and which attempts are
-    /// under way, by their numbers. From then on it is told everything, as ``EventMonitor`` promises; ``events`` says what
-    /// is past by then. Safe from any thread.
+    /// First it receives the present state: that the operation was made, has started, or has ended, and the running
+    /// attempts, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
+    /// which ones are past. Safe from any thread.
     public final func addMonitor(_ monitor: any EventMonitor) {
-        // An end that comes before this line has a result, and one that comes behind it finds the monitor.
+        // An end before this line has a result, and one after it finds the monitor.
         core.withLock { $0.hasMonitors = true }
         let new = MonitorFeed(operation: MonitoredOperation(of: R.self))
         if let request, let options = plan?.options { new.identify(by: { request.identifier }, options) }

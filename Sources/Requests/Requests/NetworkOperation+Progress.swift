@@ -3,37 +3,38 @@
 
 import Foundation
 
-/// How far the transfer has come: as a `Progress`, as a sequence, or as a closure.
+/// The progress of the transfer: as a `Progress`, as a sequence, or as a closure.
 ///
-/// The three tell the same. What is sent are the bytes of the body as they go out. What is received are bytes of the
-/// content as the request gets it: decoded, where the server compressed it, and of how many is then not known before
-/// the end. Only a response that the request accepts counts: not those of redirects, and not those of errors.
+/// All three report the same values. Sent bytes are those of the body as they are sent. Received bytes are those of the
+/// content as the request gets it: decoded if the server compressed it, in which case the total isn't known before the
+/// end. Only a response that the request accepts counts: not those of redirects, and not those of errors.
 ///
-/// The number never goes back, also where a retry starts over: it then stays where it was until it is reached again.
-/// The last one of an operation that succeeds is exact. Between them, at most ten a second are told. An operation that
-/// shares the transfer of another, and one that a cache answers, transfer nothing themselves, and tell only the end.
+/// The byte count never decreases, also if a retry starts over: it then stays until it is reached again. The last one
+/// of an operation that succeeds is exact. Before it, at most ten a second are reported. An operation that shares the
+/// transfer of another, or is answered by a cache, transfers nothing itself, and reports only the end.
 ///
-/// Nothing is counted, and nothing allocated, unless somebody asks.
+/// Nothing is counted, and nothing allocated, unless the progress is observed.
 extension NetworkOperation {
-    /// The bytes that are received, as a `Progress`: indeterminate until it is known how many there are.
+    /// The received bytes, as a `Progress`: indeterminate until the total is known.
     ///
-    /// It can be a child of another `Progress`. Cancelling it cancels the operation; pausing and resuming it do with the
-    /// operation what ``pause()`` and ``resume()`` do. That of a response without content has one unit, which is
-    /// complete. That of an operation that fails stays where it is.
+    /// It can be a child of another `Progress`. Cancelling it cancels the operation; pausing and resuming it call
+    /// ``pause()`` and ``resume()``. For a response without content it has one unit, which is complete. For an
+    /// operation that fails, it stays at its last value.
     public final var progress: Progress { progress(of: .download) }
 
-    /// The bytes that are sent, as a `Progress`: otherwise like ``progress``.
+    /// The sent bytes, as a `Progress`: otherwise like ``progress``.
     public final var uploadProgress: Progress { progress(of: .upload) }
 
-    /// The bytes as a sequence, which begins with what was told last, if anything, and ends with the operation.
+    /// Returns the progress as a sequence, which begins with the last value, if there is one, and ends with the
+    /// operation.
     ///
     /// ```swift
     /// for await progress in operation.progressUpdates() { print(progress) }
     /// ```
     ///
-    /// Who is slow gets the newest and misses those before it, never the last. Each call makes a sequence of its own.
+    /// A slow consumer may skip values, never the last one. Each call makes a sequence of its own.
     ///
-    /// - Parameter direction: Which bytes: by default those that are received.
+    /// - Parameter direction: The bytes to observe: by default the received ones.
     /// - Returns: The sequence, for one consumer.
     public final func progressUpdates(_ direction: TransferDirection = .download) -> AsyncStream<TransferProgress> {
         let feed = progressFeeds[direction]
@@ -45,12 +46,12 @@ extension NetworkOperation {
         }
     }
 
-    /// Has a closure called with each progress, beginning with what was told last, if anything.
+    /// Calls a closure with each progress, beginning with the last value, if there is one.
     ///
     /// - Parameters:
-    ///   - direction: Which bytes: by default those that are received.
-    ///   - queue: Where the closure is called, one call after the other; by default the global queue of utility quality,
-    ///     as with completions.
+    ///   - direction: The bytes to observe: by default the received ones.
+    ///   - queue: The queue on which the closure is called, one call after the other; by default the global queue of
+    ///     utility quality, as with completions.
     ///   - body: The closure.
     public final func onProgress(
         _ direction: TransferDirection = .download,
@@ -77,9 +78,9 @@ extension NetworkOperation {
     }
 }
 
-/// An operation whose progress can be followed, whatever its request is.
+/// An operation with observable progress, whatever its request is.
 protocol ProgressFollowing: Operation {
-    /// What tells of it; made where there is none.
+    /// The feeds that report the progress; made on first use.
     var progressFeeds: ProgressFeeds { get }
 }
 

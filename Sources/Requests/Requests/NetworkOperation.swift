@@ -3,22 +3,22 @@
 
 import Foundation
 
-/// The operation of a ``NetworkRequest``: has the request made, runs it as a call, and makes the value of its response.
+/// The operation of a ``NetworkRequest``: it makes the request, runs it as a call, and makes the value of its response.
 ///
-/// What happens to a request on its way is the same for all of them; completions, dependencies and `await` are doors into
-/// it. Queues make the subclasses of this class. To change what becomes of a response, subclass ``DataOperation`` or one
-/// below, override ``process(_:)``, and name the subclass as the request's `OperationType`.
-// Sendable: Operation demands that it be restated; what is added here is constants and one lock.
+/// All requests take the same path; completions, dependencies and `await` are three interfaces to
+/// it. Queues make the subclasses of this class. To process responses differently, subclass ``DataOperation`` or one of
+/// its subclasses, override ``process(_:)``, and name the subclass as the request's `OperationType`.
+// Sendable: Operation requires restating it; the only additions here are constants and one lock.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
-    /// The way of the request.
+    /// The call of the request.
     final let call: Call
-    /// What a request that was given says about its call.
+    /// The call's plan, for a request that was given.
     private let givenPlan: CallPlan?
     private let page: PageTarget?
 
     /// Makes an operation.
     ///
-    /// Its deadline, if it has one, counts from here.
+    /// The deadline, if there is one, counts from here.
     public required init(_ configuration: OperationConfiguration<R>) {
         let request = configuration.source.value
         let options = request?.resolvedOptions
@@ -49,49 +49,49 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     deinit {
         guard let settled = core.withLock({ $0.abandon() }) else { return }
-        // One that was deallocated before it ran has ended too.
+        // An operation that is deallocated before it started has ended too.
         settled.release()
         call.end()
         call.progress?.end(isWhole: false)
         call.feed?.report(.operationEnded(.cancelled))
     }
 
-    /// What carries the request.
+    /// The transport of the request.
     public final var transport: any HTTPTransport { call.transport }
-    /// What the operation inherits.
+    /// The settings that the operation inherits.
     public final var environment: RequestEnvironment { call.environment }
 
     // MARK: What is known
 
-    /// The request that was sent last, or answered by a cache; nil before one was made.
+    /// The request that was sent last, or answered by a cache; `nil` before one was made.
     public final var urlRequest: URLRequest? { call.record.request.map(URLRequest.init) }
 
-    /// The head of the response that came last; nil before one came.
+    /// The head of the last response; `nil` before the first one.
     public final var response: HTTPResponseHead? { call.record.head }
 
-    /// What was sent so far: the first attempt, redirects and retries, in their order.
+    /// The attempts so far: the first one, redirects and retries, in their order.
     ///
-    /// Of more than 100, these are the first one and the last 99.
+    /// Of more than 100, it has the first one and the last 99.
     public final var attempts: [Attempt] { call.record.attempts }
 
-    /// What the last attempt took, as far as it has come; those before it are among the ``attempts``.
+    /// The metrics of the last attempt, as far as they are known; those of earlier ones are in the ``attempts``.
     public final var metrics: Metrics? { attempts.last?.metrics }
 
-    /// What the request and its environment say about the call, read once; nil before there is a request.
+    /// The settings of the request and its environment for the call, read once; `nil` before there is a request.
     final var plan: CallPlan? { givenPlan ?? core.withLock { $0.role.plan } }
 
     override var exclusivity: Set<ExclusiveCategory> { plan?.options.exclusivity ?? [] }
 
     // MARK: For subclasses
 
-    /// Changes the request before it is checked and sent; by default it is left as it is.
+    /// Changes the request before it is checked and sent; by default it does nothing.
     ///
-    /// - Throws: What keeps the request from being sent.
+    /// - Throws: An error that keeps the request from being sent.
     open func prepare(_ request: inout HTTPRequest) throws {}
 
     /// Makes the value of an acceptable response.
     ///
-    /// Called on a thread where it may take its time.
+    /// Called on a thread that may be blocked.
     ///
     /// - Throws: The failure of the operation.
     open func process(_ response: HTTPResponse<Data>) throws -> R.Success {
@@ -101,9 +101,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Ends the operation with a response, unless it has a result.
     ///
-    /// For queues that stand in for real ones: `fetch` returns the body, and `send` the whole.
+    /// It is meant for queues that replace real ones: `fetch` returns the body, and `send` the whole response.
     ///
-    /// - Returns: Whether the response was taken.
+    /// - Returns: Whether the response was accepted.
     @discardableResult
     public final func finish(with response: HTTPResponse<R.Success>) -> Bool {
         let head = response.head
@@ -112,10 +112,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         }
     }
 
-    /// Runs the request, which is what this kind of operation does; not for subclasses to change.
+    /// Runs the request; not to be overridden by subclasses.
     public final override func execute() {
         let (gate, startsElsewhere) = core.withLock { ($0.role.open(for: self), $0.role.startsElsewhere) }
-        // The task is yet to come to the gate.
+        // The task will come to the gate later.
         if case .awaited = gate { return }
         // Never on the main thread, nor on a queue of the caller's, where completions run.
         if startsElsewhere || Thread.isMainThread {
@@ -133,7 +133,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Makes the task of the call now, with the task-locals of the present task; it waits for the start.
     final func prepareTask() {
         core.withLock { $0.role.awaitStart() }
-        // As far as the gate at once: the thread that starts the operation then runs it.
+        // Runs up to the gate at once: the thread that starts the operation then continues it.
         CallExecutor.resuming {
             let task = CallExecutor.task { [core] in
                 let operation = await withUnsafeContinuation { gate in
@@ -151,7 +151,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         await call.run(for: self, plan, seat: seat)
     }
 
-    /// Makes the request if it is a deferred one, and takes the seat if one is to be taken; nil if there is a result.
+    /// Makes the request if it is deferred, and takes the seat if necessary; `nil` if there is a result.
     private func prepareCall() -> (plan: CallPlan, seat: CoalescingSeat?)? {
         let (sharing, hasResult, hasMonitors) = core.withLock { ($0.role.sharing, $0.result != nil, $0.hasMonitors) }
         guard !hasResult else { return nil }
@@ -170,7 +170,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         }
     }
 
-    /// Refuses a request that would run beside others that it has said it doesn't.
+    /// Refuses a request whose exclusive categories its operation doesn't have.
     private func checkPlace(in categories: Set<ExclusiveCategory>) throws {
         guard !categories.isEmpty, call.scope == nil else { return }
         guard core.withLock({ $0.links.place })?.covers(categories) != true else { return }
@@ -185,7 +185,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
     var keepsContentInMemory: Bool { true }
 
-    /// Makes what takes the content of a good response; nil, the default, is memory.
+    /// Makes the receiver for the content of a good response; `nil`, the default, is memory.
     ///
     /// - Throws: The failure of the operation.
     func makeReceiver(
@@ -194,17 +194,17 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         flow: FlowControl
     ) throws -> (any ContentReceiver)? { nil }
 
-    /// Judges the end of a transfer whose content went elsewhere, before anything else does.
+    /// Judges the end of a transfer with a receiver of its own, before the usual judgement.
     func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview { .usual }
 
-    /// Whether a receiver is made for the response: where the request accepts its status, and it leads nowhere else.
+    /// Whether a receiver is made for the response: if the request accepts its status, and it isn't a redirect.
     func claims(_ head: HTTPResponseHead) -> Bool {
         guard head.status.category != .redirection else { return false }
         guard let plan else { return false }
         return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
     }
 
-    /// Makes the value of a good response that is complete, and finishes; by default, ``process(_:)`` makes it.
+    /// Makes the value of a good, complete response, and finishes; by default, ``process(_:)`` makes it.
     func conclude(
         _ response: HTTPResponse<ResponseContent>,
         of request: HTTPRequest,
@@ -233,18 +233,19 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Whether a failed request may be sent again.
     var mayTryAgain: Bool { true }
 
-    /// Holds the transfer back until ``resume()``, where the transport can; ready before the operation starts, too.
+    /// Pauses the transfer until ``resume()``, if the transport can; also before the operation starts.
     ///
-    /// Transports without ``TransportCapabilities/pausing`` go on. The deadline doesn't wait.
+    /// Transports without ``TransportCapabilities/pausing`` continue. The deadline isn't extended.
     public final func pause() { call.setPaused(true) }
 
-    /// Lets the transfer continue.
+    /// Resumes the transfer.
     public final func resume() { call.setPaused(false) }
 
-    /// Cancels the operation, and gives what a download can be gone on with; nil for every other kind of request, and
-    /// where nothing is there to go on with.
+    /// Cancels the operation, and passes on a resume token for a download.
     ///
-    /// - Parameter completion: Called once, on no thread in particular, when the operation is over.
+    /// It is `nil` for every other kind of request, and if there is nothing to resume.
+    ///
+    /// - Parameter completion: Called once, on no particular thread, when the operation is finished.
     open func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
         cancel()
         completion(nil)
@@ -258,7 +259,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         core.withLock { $0.role.plan = plan }
         call.feed?.identify(by: { request.identifier }, options)
         for monitor in options.monitors { addMonitor(monitor) }
-        // The deadline of the environment counts from the making of the operation, and is running.
+        // The deadline of the environment counts from the operation's creation, and is already running.
         if let deadline = plan.options.deadline { setDeadline(deadline) }
     }
 
@@ -270,7 +271,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         return error
     }
 
-    /// How far the operation has come, for the errors of an end that comes from outside.
+    /// The phase of the operation, for the errors of an end that comes from outside.
     private var phase: RequestError.Phase {
         let record = call.record
         return switch (record.request != nil, record.head != nil) {
@@ -280,7 +281,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         }
     }
 
-    /// Finishes with a failure, which gets all that is known about the request and the response.
+    /// Finishes with a failure, completed with all that is known about the request and the response.
     final func fail(_ failure: CallFailure) {
         let error = call.complete(failure, as: R.Failure.self)
         call.record(failure: error)
@@ -288,7 +289,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     override func willTell(_ settled: SettledOperation) {
-        // The last progress comes before the completions.
+        // The last progress is reported before the completions are called.
         if settled.hasProgress { call.progress?.end(isWhole: result?.isSuccess == true) }
         if settled.hasMonitors, let feed = call.feed { reportEnd(to: feed) }
     }
@@ -298,7 +299,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         super.didTell(settled)
     }
 
-    /// Has the operation fail after a while, and no longer after the while that was set before.
+    /// Makes the operation fail after a delay, which replaces a former deadline.
     private func setDeadline(_ deadline: Duration) {
         call.keep(
             DelayedAction(after: deadline, on: call.environment.clock) { [weak self] in
@@ -310,7 +311,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         )
     }
 
-    /// Leaves the thread that starts the operation at once: it is a caller's.
+    /// Makes the operation leave the thread that starts it at once: the thread is a caller's.
     final func startElsewhere() { core.withLock { $0.role.startsElsewhere = true } }
 
     // MARK: Sharing
@@ -318,9 +319,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Lets the operation share the transfers of equal requests that were added to a queue.
     ///
     /// - Parameters:
-    ///   - queue: What tells the requests of one queue from all others.
-    ///   - atStart: Whether it shares only what hasn't ended when it starts: what came before a dependency was finished is
-    ///     too old.
+    ///   - queue: The identity of the queue, which separates its requests from all others.
+    ///   - atStart: Whether it shares only transfers that haven't ended when it starts: a response from before its
+    ///     dependencies finished is too old.
     ///   - isAsked: Whether it shares also if the request doesn't ask for it.
     final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
         let sharing = OperationRole.Sharing.atStart(queue, isAsked: isAsked)
@@ -329,8 +330,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     /// Returns the seat of the operation; takes it if it is to be taken now.
     ///
-    /// What is sent on behalf of another shares nothing, nor does what goes by interceptors, cookies and caches of which
-    /// it isn't known whose they are.
+    /// A request on behalf of another shares nothing, nor does one with interceptors, cookies or caches of an unknown
+    /// owner.
     private func seat(for sharing: OperationRole.Sharing) -> CoalescingSeat? {
         switch sharing {
         case .none: return nil
@@ -354,7 +355,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
                 if state.result == nil { state.role.sharing = .seat(seat) }
                 return state.result != nil
             }
-            // A result that came in between has found no seat to leave.
+            // If a result came in between, it has found no seat to leave.
             if isLate { seat.leave() }
             return seat
         }
@@ -392,17 +393,17 @@ extension NetworkOperation: CallOperation {
 }
 
 extension Call {
-    /// Adds what is known to a failure.
+    /// Adds the known facts to a failure.
     ///
-    /// Errors of the request's own stay what they are, for its own `mapError`. Where the failure is a ``RequestError``
-    /// anyway, and for errors that only the library can have thrown, they get the story around them.
+    /// The request's own errors stay unchanged, for its `mapError`. A ``RequestError``, or an error that only the
+    /// library can have thrown, is completed with request, response and attempts.
     fileprivate func complete<Failure: Error>(_ failure: CallFailure, as type: Failure.Type) -> any Error {
         let judged = failure.response
         switch failure.error {
         case let error as RequestError:
             return complete(error, in: failure.phase, judged: judged)
         case is CancellationError:
-            // Thrown by somebody else's code: this operation isn't cancelled.
+            // Thrown by a caller's code: this operation isn't cancelled.
             let reason = "a task was cancelled that the request needs"
             let error = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
             return complete(error, in: failure.phase, judged: judged)

@@ -3,48 +3,50 @@
 
 import Foundation
 
-/// A request that goes over HTTP: which request to send, and which statuses are good.
+/// A request that is sent over HTTP: the request to send, and the accepted statuses.
 ///
-/// You will seldom adopt this protocol itself. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest`` say what
-/// is made of the content; each of them brings the operation that it runs as.
+/// You will seldom adopt this protocol itself. ``DecodableRequest``, ``DataRequest`` and ``NoContentRequest`` define
+/// the value of the content; each of them has its own operation.
 public protocol NetworkRequest: Request {
-    /// The operation that the request runs as; every protocol below brings its own, and a request may bring a subclass.
+    /// The operation of the request; every protocol below has its own, and a request may name a subclass.
     associatedtype OperationType: NetworkOperation<Self>
 
     /// The type of the valid statuses: any sequence of `Int` or of ``HTTPStatus``.
     associatedtype ValidHTTPStatusCodes = [Int]
 
-    /// The statuses that are answers; 200 to 299 by default. Any other is an error of code `unacceptableStatus`, which
-    /// carries the response. A 304 that answers a conditional request is an answer too.
+    /// The accepted statuses; 200 to 299 by default.
+    ///
+    /// Any other is an error of code `unacceptableStatus`, which carries the response. A 304 that answers a conditional
+    /// request is accepted too.
     ///
     /// An array, a set or a range of `Int` or ``HTTPStatus``; a property of another type doesn't compile.
     var validHTTPStatusCodes: ValidHTTPStatusCodes { get }
 
-    /// The codes of the valid statuses. Not for you to implement: declare ``validHTTPStatusCodes``.
+    /// The codes of the accepted statuses. Don't implement it; declare ``validHTTPStatusCodes``.
     var validStatusCodes: [Int] { get }
 
-    /// What the request overrides of the environment that it runs in; nothing by default.
+    /// The options that override those of the environment; none by default.
     var options: RequestOptions { get }
 
-    /// The options, with those of the requests that this one is made of. Not for you to implement: declare ``options``.
+    /// The options, with those of the requests that this one is made of. Don't implement it; declare ``options``.
     var resolvedOptions: RequestOptions { get }
 
-    /// Makes the request to send, and hands it to `completion`, now or later, from any thread.
+    /// Makes the request to send, and passes it to `completion`, now or later, from any thread.
     ///
     /// Called once for every attempt. Only the first call of the completion counts. An operation whose completion is
-    /// let go of without a call fails; one whose completion is kept for ever waits for its deadline or a cancel.
+    /// released without a call fails; one whose completion is kept for ever waits for its deadline or a cancellation.
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void)
 
-    /// Makes the request to send as the pipeline's own value; by default from ``makeURLRequest(completion:)``.
+    /// Makes the request to send as the library's own value; by default from ``makeURLRequest(completion:)``.
     ///
-    /// Implement this one instead where a `URLRequest` can't say what is to be sent: repeated headers, a file as body,
-    /// a stream that can be opened again.
+    /// Implement this one instead if a `URLRequest` can't represent the request: repeated headers, a file as body, a
+    /// stream that can be opened again.
     func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
     )
 
-    /// Makes the operation that the request runs as. The default makes an ``OperationType``.
+    /// Makes the operation of the request. The default makes an ``OperationType``.
     static func makeOperation(_ configuration: OperationConfiguration<Self>) -> OperationType
 }
 
@@ -54,7 +56,7 @@ extension NetworkRequest where ValidHTTPStatusCodes == [Int] {
 }
 
 // The associated type has no constraint, so that a property of a wrong type doesn't silently lose to the default: then
-// none of these is there for it.
+// none of these extensions applies to it.
 
 extension NetworkRequest where ValidHTTPStatusCodes: Sequence<Int> {
     /// The codes of the valid statuses.
@@ -67,13 +69,13 @@ extension NetworkRequest where ValidHTTPStatusCodes: Sequence<HTTPStatus> {
 }
 
 extension NetworkRequest {
-    /// Overrides nothing.
+    /// No options.
     public var options: RequestOptions { RequestOptions() }
 
     /// The options.
     public var resolvedOptions: RequestOptions { options }
 
-    /// Takes over what ``makeURLRequest(completion:)`` makes.
+    /// Makes the request from ``makeURLRequest(completion:)``.
     public func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
@@ -85,7 +87,7 @@ extension NetworkRequest {
 
     /// Makes the request to send, with the changes that modifiers have recorded in the options.
     ///
-    /// Nothing else makes them: what a later page or a reconnection changes comes behind them, and they come once.
+    /// They are applied only here, once, and before the changes of a later page or a reconnection.
     func makeHTTPRequest(
         in environment: RequestEnvironment,
         changedBy options: RequestOptions,
@@ -113,20 +115,20 @@ extension NetworkRequest {
     }
 }
 
-// Made once: the default is asked for with every response.
+// Made once: the default is needed for every response.
 let successfulStatusCodes = Array(200..<300)
 
 /// Everything that an operation is made of.
 public struct OperationConfiguration<R: NetworkRequest>: Sendable {
-    /// Where the request comes from.
+    /// The source of the request.
     public var source: RequestSource<R>
-    /// What carries it.
+    /// The transport of the request.
     public var transport: any HTTPTransport
-    /// What it inherits.
+    /// The settings that it inherits.
     public var environment: RequestEnvironment
     /// Whether it is sent on behalf of a call in the same environment.
     var isOnBehalf = false
-    /// What it changes of the request to get a later page; `nil` for any other operation.
+    /// The change of the request for a later page; `nil` for any other operation.
     var page: PageTarget?
 
     /// Makes a configuration.
@@ -141,7 +143,7 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     }
 }
 
-/// The way back from a request that is being made: what the request's completion handler is called with, once.
+/// The reply of a request's completion handler, which counts once.
 enum BuildReply {
     typealias Reply = Result<HTTPRequest, any Error>
 
@@ -153,7 +155,7 @@ enum BuildReply {
 
     /// The reference that only the completion handler holds.
     ///
-    /// A handler that was released without a call would otherwise be an operation that never ends.
+    /// Without it, a handler that was released without a call would leave an operation that never ends.
     private final class Handler: Sendable {
         private let state: Locked<State>
 
@@ -171,12 +173,12 @@ enum BuildReply {
         }
     }
 
-    /// Has a request made, and waits for it.
+    /// Makes a request, and waits for it.
     ///
     /// - Throws: The error that the handler was called with, or `CancellationError` if the task is cancelled before.
     static func wait(for make: (@escaping @Sendable (Reply) -> Void) -> Void) async throws -> HTTPRequest {
         let state = begin(make)
-        // A reply that has come already, as most have, needs no wait.
+        // A reply that is already there, as most are, needs no wait.
         if let reply = state.take() { return try reply.get() }
         return try await withTaskCancellationHandler {
             await withUnsafeContinuation { state.attach($0) }
@@ -185,7 +187,7 @@ enum BuildReply {
         }.get()
     }
 
-    // A function of its own, so that nothing here holds on to the handler while it is waited for.
+    // A function of its own, so that the handler isn't retained while it is waited for.
     @inline(never)
     private static func begin(_ make: (@escaping @Sendable (Reply) -> Void) -> Void) -> Locked<State> {
         let state = Locked(State.waiting(nil))
@@ -196,7 +198,7 @@ enum BuildReply {
 }
 
 extension Locked<BuildReply.State> {
-    /// Takes a reply that is there.
+    /// Takes a reply that has already come.
     fileprivate func take() -> BuildReply.Reply? {
         withLock { state in
             guard case .replied(let reply) = state else { return nil }
@@ -217,7 +219,7 @@ extension Locked<BuildReply.State> {
         if let reply { waiter.resume(returning: reply) }
     }
 
-    /// Replies, unless there is a reply.
+    /// Replies, unless there is already a reply.
     fileprivate func end(with makeReply: @Sendable () -> BuildReply.Reply) {
         let waiter = withLock { state -> UnsafeContinuation<BuildReply.Reply, Never>? in
             guard case .waiting(let waiter) = state else { return nil }

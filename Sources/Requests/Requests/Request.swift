@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Something that can be asked for, as a value: what comes of it, what may go wrong, and who it is.
+/// A request as a value: its result, its error and its identity.
 ///
-/// Declare a request as one of the more special protocols, ``DecodableRequest`` for most, and hand it to a queue:
+/// Declare a request with one of the more specific protocols, ``DecodableRequest`` for most, and pass it to a queue:
 ///
 /// ```swift
 /// struct RecipeRequest: DecodableRequest {
@@ -14,32 +14,32 @@
 /// }
 /// ```
 ///
-/// Two requests are equal when their types and identifiers are: that is what
-/// ``RequestQueue/requestCurrentlyExecuting(_:)`` goes by.
+/// Two requests are equal if their types and identifiers are; ``RequestQueue/requestCurrentlyExecuting(_:)`` uses this.
 public protocol Request<Success, Failure>: Sendable, Hashable {
     /// The value of the request.
     associatedtype Success: Sendable
-    /// What may go wrong; `any Error` by default. ``RequestError`` and an error type of your own are typed choices.
+    /// The type of the errors; `any Error` by default. ``RequestError`` and an error type of your own are typed
+    /// choices.
     associatedtype Failure: Error = any Error
 
-    /// Tells the request from others of its type. Everything that changes what is sent belongs in it.
+    /// Distinguishes the request from others of its type. Everything that changes the sent request belongs in it.
     var identifier: String { get }
 
-    /// Makes any error one of the request's own.
+    /// Converts any error to the request's own type.
     ///
-    /// The library's errors arrive as ``RequestError``; those that the request itself threw arrive as they were thrown.
-    /// There is a default where `Failure` is `any Error` or ``RequestError``. Called once for a failed operation, on no
-    /// thread in particular.
+    /// The library's errors arrive as ``RequestError``; those that the request itself threw arrive unchanged. There is
+    /// a default if `Failure` is `any Error` or ``RequestError``. Called once for a failed operation, on no particular
+    /// thread.
     func mapError(_ error: any Error) -> Failure
 }
 
 extension Request where Failure == any Error {
-    /// Leaves the error as it is.
+    /// Returns the error unchanged.
     public func mapError(_ error: any Error) -> Failure { error }
 }
 
 extension Request where Failure == RequestError {
-    /// Leaves a ``RequestError`` as it is, and makes every other the underlying error of one.
+    /// Returns a ``RequestError`` unchanged, and wraps any other error in one.
     public func mapError(_ error: any Error) -> Failure { RequestError(error) }
 }
 
@@ -58,33 +58,33 @@ extension Request {
 
 // MARK: - Type name
 
-/// A type of requests that is known by another name than its own.
+/// A request type that is shown under another name than its own.
 protocol NamedRequestType {
-    /// The name that people know it by.
+    /// The name to show.
     static var typeName: String { get }
 }
 
 extension Request {
-    /// The name of the type as monitors and pictures show it.
+    /// The name of the type, for monitors and graphs.
     static var shownTypeName: String {
         (Self.self as? any NamedRequestType.Type)?.typeName ?? String(describing: Self.self)
     }
 }
 
-/// Where an operation has its request from: given, or made when the operation starts.
+/// The source of an operation's request: given, or made when the operation starts.
 ///
-/// A deferred request is how one operation is made from the result of another: the closure runs when all dependencies
+/// With a deferred request, one operation is made from the result of another: the closure runs when all dependencies
 /// are finished, and can read their results.
 public struct RequestSource<R: Request>: Sendable {
     private enum Kind: Sendable {
-        // In a box, since a source goes through many hands before it is read.
+        // Boxed, since a source is copied many times before it is read.
         case value(Box<R>)
         case deferred(DeferredRequest<R>)
     }
 
     private let kind: Kind
 
-    /// A request that is there.
+    /// A request that already exists.
     public static func value(_ request: R) -> RequestSource {
         RequestSource(kind: .value(Box(request)))
     }
@@ -92,8 +92,8 @@ public struct RequestSource<R: Request>: Sendable {
     /// A request that is made when the operation starts.
     ///
     /// - Parameters:
-    ///   - mapError: Makes an error the request's own, as long as there is no request that could.
-    ///   - make: Makes the request; what it throws is the failure of the operation. Called once at most.
+    ///   - mapError: Converts an error to the request's own type, while there is no request that could.
+    ///   - make: Makes the request; an error that it throws is the failure of the operation. Called at most once.
     /// - Returns: The source.
     public static func deferred(
         mapError: @escaping @Sendable (any Error) -> R.Failure,
@@ -110,7 +110,7 @@ public struct RequestSource<R: Request>: Sendable {
         }
     }
 
-    /// What makes the request when the operation starts; nil for a request that was given.
+    /// The deferred request; `nil` for a request that was given.
     var deferred: DeferredRequest<R>? {
         if case .deferred(let deferred) = kind { deferred } else { nil }
     }
@@ -141,7 +141,7 @@ final class DeferredRequest<R: Request>: Sendable {
     /// The request, once it is made.
     var value: R? { state.withLock { $0.made }?.value }
 
-    /// Makes the request, the first time; nil afterwards, and behind ``forget()``.
+    /// Makes the request at the first call; returns `nil` later, and after ``forget()``.
     func make() throws -> R? {
         guard let make = forget() else { return nil }
         let request = Box(try make())
@@ -149,8 +149,8 @@ final class DeferredRequest<R: Request>: Sendable {
         return request.value
     }
 
-    /// Forgets the closure that makes the request: it holds on to the operations whose results it reads, and a chain of
-    /// those is not to be kept alive by its end.
+    /// Releases the closure that makes the request: it retains the operations whose results it reads, and the last one
+    /// of a chain must not keep the others alive.
     @discardableResult
     func forget() -> (@Sendable () throws -> R)? {
         state.withLock { state in

@@ -3,10 +3,10 @@
 
 import Foundation
 
-/// A request that is described by two values: what to send, and what to make of the answer.
+/// A request that is described by two values: the request to send, and the decoder of the response.
 ///
-/// TypedRequest and ``HTTPRequest`` are such requests, ready-made. Declare your own where a request deserves a type,
-/// and group them by protocols of your own that inherit this one:
+/// TypedRequest and ``HTTPRequest`` are such requests, ready-made. Declare your own if a request deserves a type, and
+/// group them with protocols of your own that inherit this one:
 ///
 /// ```swift
 /// protocol GitHubRequest: RequestConvertible {}
@@ -20,36 +20,36 @@ import Foundation
 /// }
 /// ```
 ///
-/// The decoder comes by itself where `Success` is `Decodable`, `String`, `Data` or `Void`.
+/// There is a default decoder if `Success` is `Decodable`, `String`, `Data` or `Void`.
 public protocol RequestConvertible: DataRequest {
-    /// What to send.
+    /// The request to send.
     var http: HTTPRequest { get }
-    /// What to make of the answer.
+    /// The decoder of the response.
     var responseDecoder: ResponseDecoder<Success> { get }
 }
 
 extension RequestConvertible {
-    /// Tells the request from others that could have another answer.
+    /// Identifies requests that have the same answer.
     ///
-    /// That is by all that changes it: the method, the address, the fields that a server
-    /// goes by, the credentials and the content. Secrets are in it as a digest only.
+    /// It includes all that can change the answer: the method, the address, the fields that servers depend on, the
+    /// credentials and the content. Secrets are in it as a digest only.
     public var identifier: String { changedHTTP.identity }
 
-    /// The options, and those of http where they say nothing.
+    /// The options, completed with those of http.
     public var resolvedOptions: RequestOptions {
         let base = http
         return base.attachment == nil ? options : options.over(base.options)
     }
 
-    /// What to send, with what modifiers have changed of it.
+    /// The request to send, with the changes of modifiers.
     var changedHTTP: HTTPRequest {
         var request = http
-        // Those of the requests that it is made of, too.
+        // Also the changes of the requests that it is made of.
         resolvedOptions.change(&request)
         return request
     }
 
-    /// Hands over http, with an `Accept` for what the decoder reads unless there is one.
+    /// Passes on http, with an `Accept` for the types that the decoder reads unless there is one.
     public func makeHTTPRequest(
         in environment: RequestEnvironment,
         completion: @escaping @Sendable (Result<HTTPRequest, any Error>) -> Void
@@ -59,31 +59,32 @@ extension RequestConvertible {
         completion(.success(request))
     }
 
-    /// Hands over http as Foundation's request.
+    /// Passes on http as Foundation's request.
     public func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         completion(Result { try toURLRequest() })
     }
 
-    /// Has the decoder make the value.
+    /// Makes the value with the decoder.
     public func process(_ response: HTTPResponse<Data>) throws -> Success {
         try responseDecoder.decode(response)
     }
 
-    /// Has the decoder make the value of content alone, as of a response with status 200 and no headers.
+    /// Makes the value of content alone, as of a response with status 200 and no headers.
     public func processData(_ data: Data) throws -> Success {
         try process(HTTPResponse(head: HTTPResponseHead(status: .ok), body: data))
     }
 
-    /// The request as Foundation's, for use with any other library.
+    /// Returns the request as Foundation's, for use with any other library.
     ///
     /// Files, streams and forms with files become `httpBodyStream`. A stream that can be sent once is handed over: the
-    /// request itself can't be sent any more. A known length becomes a `Content-Length`. What Foundation can't carry is left
-    /// out: the order of headers. Repeated ones are joined.
+    /// request itself can't be sent any more. A known length becomes a `Content-Length`. The order of headers is lost,
+    /// since Foundation has none, and repeated headers are joined.
     ///
-    /// - Parameter baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
+    /// - Parameter baseURL: The URL that a relative address is appended to; `nil`, the default, requires an absolute
+    ///   one.
     /// - Returns: The result.
-    /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a file that can't be read; what the body or the
-    ///   authentication throws.
+    /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a file that can't be read; any error that
+    ///   the body or the authentication throws.
     public func toURLRequest(baseURL: URL? = nil) throws -> URLRequest {
         try URLRequest(prepared(baseURL: baseURL))
     }
@@ -95,7 +96,7 @@ extension RequestConvertible where Success == Void {
 }
 
 extension RequestConvertible where Success == Data {
-    /// Leaves the content as it is.
+    /// Leaves the content unchanged.
     public var responseDecoder: ResponseDecoder<Data> { .data }
 }
 
@@ -110,12 +111,12 @@ extension RequestConvertible where Success: Decodable {
 }
 
 extension RequestConvertible where Success: HTTPDecodableResponse {
-    /// The way that the value decodes itself.
+    /// The type's own decoding.
     public var responseDecoder: ResponseDecoder<Success> { .custom }
 }
 
 extension RequestConvertible where Success: Decodable & HTTPDecodableResponse {
-    /// The way that the value decodes itself, which is why it has one besides `Decodable`.
+    /// The type's own decoding, which takes precedence over `Decodable`.
     public var responseDecoder: ResponseDecoder<Success> { .custom }
 }
 
@@ -141,7 +142,7 @@ extension HTTPRequest: RequestConvertible, ModifiableRequest {
         change(&self)
     }
 
-    /// The same request, with a way to make a value of the answer.
+    /// Returns the same request, with a decoder for the answer.
     public func decoding<Value>(_ decoder: ResponseDecoder<Value>) -> TypedRequest<HTTPRequest, Value> {
         TypedRequest(self, decoding: decoder)
     }
@@ -150,7 +151,7 @@ extension HTTPRequest: RequestConvertible, ModifiableRequest {
 extension RequestConvertible {
     /// The request as it would be sent now: address, fields, credentials and content.
     ///
-    /// - Throws: ``InvalidRequest``, and what the body or the authentication throws.
+    /// - Throws: ``InvalidRequest``, and any error that the body or the authentication throws.
     func prepared(baseURL: URL?) throws -> HTTPRequest {
         var environment = RequestEnvironment()
         environment.baseURL = baseURL
@@ -179,7 +180,7 @@ extension RequestConvertible {
 }
 
 extension HTTPRequest {
-    /// Asks for what the caller can read, unless somebody has asked already.
+    /// Sets `Accept` to the given types, unless it is already set.
     mutating func accept(_ types: [MediaType], unless inherited: HTTPHeaders) {
         guard !types.isEmpty, !headers.contains(.accept), !inherited.contains(.accept) else { return }
         headers.add(.accept(types))
@@ -189,30 +190,30 @@ extension HTTPRequest {
 // MARK: - cURL
 
 extension RequestConvertible {
-    /// The request as a command for a POSIX shell, which sends with `curl` what the library would send.
+    /// Returns the request as a command for a POSIX shell, which sends with `curl` what the library would send.
     ///
-    /// It can be pasted as it is: everything stands in single quotes, and binary content goes through `printf`.
-    /// Redirects aren't followed, so that the first answer is what one sees.
+    /// It can be pasted unchanged: all arguments are in single quotes, and binary content goes through `printf`.
+    /// Redirects aren't followed, so the output is the first answer.
     ///
     /// ```swift
     /// print(try Post<User>("users").body { user }.cURL(baseURL: server))
     /// ```
     ///
     /// - Parameters:
-    ///   - baseURL: What a relative address is appended to; nil, the default, needs an absolute one.
-    ///   - revealsSecrets: Whether credentials, cookies and the like are shown; by default they are replaced by
+    ///   - baseURL: The URL that a relative address is appended to; `nil`, the default, requires an absolute one.
+    ///   - revealsSecrets: Whether credentials, cookies and the like are shown. By default they are replaced by
     ///     `<redacted>`, and so are query parameters, and members of forms and JSON, that are secrets by their name.
     ///     Other content that names one is replaced as a whole.
     /// - Returns: The command, of several lines.
-    /// - Throws: ``InvalidRequest`` for what can't go on the wire and for a body that is a stream; what the body or
-    ///   the authentication throws.
+    /// - Throws: ``InvalidRequest`` for a request that can't be sent and for a body that is a stream; any error that
+    ///   the body or the authentication throws.
     public func cURL(baseURL: URL? = nil, revealingSecrets revealsSecrets: Bool = false) throws -> String {
         try CURLCommand(prepared(baseURL: baseURL), redacts: !revealsSecrets).text
     }
 }
 
 extension HTTPResponse {
-    /// The request that brought the response, as a command for a shell; nil for a response that no request brought.
+    /// Returns the request of the response as a command for a shell; `nil` for a response without a request.
     ///
     /// - Parameter revealsSecrets: Whether credentials, cookies and the like are shown.
     /// - Returns: The command, of several lines.

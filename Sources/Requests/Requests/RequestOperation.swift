@@ -12,9 +12,9 @@ import Foundation
 /// ```
 ///
 /// The order is always the same: the result is stored, the completions are enqueued on their queues, and then the
-/// operation is finished. So every operation that depends on this one can read ``result``, and one that runs on the
-/// serial queue of a completion runs behind it.
-// Sendable: Operation demands that it be restated; what is added here is one lock.
+/// operation is finished. So every operation that depends on this one can read ``result``. One on the serial queue of a
+/// completion runs after the completion.
+// Sendable: Operation requires restating it; the only addition here is one lock.
 open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Sendable {
     /// The result of the request: success or failure, typed.
     public typealias Outcome = Result<R.Success, R.Failure>
@@ -27,27 +27,27 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         super.init()
     }
 
-    // An operation that nobody ran and nobody cancelled, such as one that never got a queue, still owes its
+    // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
     // completions.
     deinit {
         guard core.withLock({ $0.isOwing }) else { return }
-        let reason = "the operation was let go of before it ran"
+        let reason = "the operation was deallocated before it started"
         let result = Box(Outcome.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
         core.withLock { $0.settle(with: result) }.observers.tell(result)
     }
 
-    /// The request; nil as long as it is yet to be made from the result of another operation.
+    /// The request; `nil` until it has been made from the result of another operation.
     public final var request: R? { source.value }
 
-    /// The result; nil as long as there is none.
+    /// The result; `nil` before the operation has one.
     ///
-    /// It is there before the operation is finished, and never changes.
+    /// It is stored before the operation is finished, and never changes.
     public final var result: Outcome? { core.withLock { $0.result }.map(Self.outcome) }
 
     /// Whether there is a result.
     final var hasResult: Bool { core.withLock { $0.result != nil } }
 
-    // All results of an operation are of its own type. To have the cast checked takes longer than all else about it.
+    // All results of an operation are of its own type. Checking the cast would take longer than the rest of the access.
     private static func outcome(_ result: OperationState.AnyResult) -> Outcome {
         unsafeDowncast(result, to: Box<Outcome>.self).value
     }
@@ -57,7 +57,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// Cancelling the waiting task doesn't cancel the operation, which others may be waiting for too; the queue's
     /// `fetch` does both.
     ///
-    /// - Throws: The failure of the request, a cancelled operation's included.
+    /// - Throws: The failure of the request, including that of a cancelled operation.
     public final func value() async throws(R.Failure) -> R.Success {
         try await awaitOutcome().get()
     }
@@ -67,28 +67,28 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         await withUnsafeContinuation { resume($0) }
     }
 
-    /// Adds a closure that is called with the result, once, on a queue; also when the result is there already.
+    /// Adds a closure that is called once with the result, on a queue; also if there is already a result.
     ///
     /// - Parameters:
-    ///   - queue: Where the closure is called, always asynchronously.
+    ///   - queue: The queue on which the closure is called, always asynchronously.
     ///   - body: The closure.
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
         let body = CallScope.carried(by: body)
         whenThereIsAResult { result in queue.async { body(Self.outcome(result)) } }
     }
 
-    /// Ends the operation with a result, unless it has one. (A plain ``AsynchronousOperation/finish()``, which has
-    /// none to give, is a cancellation.)
+    /// Ends the operation with a result, unless it has one.
     ///
-    /// For subclasses, and for queues that stand in for real ones.
+    /// A plain ``AsynchronousOperation/finish()``, which has no result, is a cancellation. This method is meant for
+    /// subclasses, and for queues that replace real ones.
     ///
-    /// - Returns: Whether the result was taken.
+    /// - Returns: Whether the result was accepted.
     @discardableResult
     public final func finish(with result: Outcome) -> Bool {
         settle { Box(result) }
     }
 
-    /// Ends the operation with a result, and does something more before anyone can know of it, unless it has one.
+    /// Ends the operation with a result, unless it has one, and runs an action before the result can be observed.
     @discardableResult
     final func finish(with result: Outcome, alongside action: () -> Void) -> Bool {
         settle {
@@ -97,9 +97,9 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         }
     }
 
-    /// Ends the operation with an error, which becomes one of the request's own, unless it has a result.
+    /// Ends the operation with an error, converted to the request's own type, unless it has a result.
     ///
-    /// - Returns: Whether the error was taken.
+    /// - Returns: Whether the error was accepted.
     @discardableResult
     public final func finish(throwing error: any Error) -> Bool {
         settle { Box(Outcome.failure(mapError(error))) }
@@ -115,13 +115,13 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         whenThereIsAResult { continuation.resume(returning: Self.outcome($0)) }
     }
 
-    // What is told holds on to the result, and not to the operation: one that nobody runs has to go before it tells
-    // anybody.
+    // The observer retains the result, and not the operation: one that is never run has to be deallocated before its
+    // observers are notified.
     private func whenThereIsAResult(_ observer: @escaping OperationState.Observer) {
         if let result = core.withLock({ $0.add(observer) }) { observer(result) }
     }
 
-    /// The request, made now if it is a deferred one; nil for one that couldn't be made before.
+    /// Returns the request, and makes it now if it is deferred; `nil` if making it has failed before.
     final func resolveRequest() throws -> R? {
         guard let deferred = source.deferred, deferred.value == nil else { return source.value }
         guard let request = try deferred.make() else { return nil }
@@ -139,7 +139,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
         RequestError(.cancelled, phase: .waiting)
     }
 
-    // `finish()` is everybody's, and knows of no result: an operation that it ends is a cancelled one.
+    // `finish()` is public, and has no result: an operation that it ends is a cancelled one.
     override func makeCancellationResult() -> OperationState.AnyResult? {
         Box(Outcome.failure(mapError(makeCancellation())))
     }

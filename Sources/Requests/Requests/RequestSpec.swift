@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request of your own that is written down as one of the ready-made ones.
+/// A request of your own that is defined by one of the ready-made ones.
 ///
 /// ```swift
 /// struct GetUser: RequestSpec {
@@ -14,11 +14,11 @@ import Foundation
 /// let user = try await queue.fetch(GetUser(id: 1))
 /// ```
 ///
-/// The type names the request; its properties are the parameters.
+/// The type gives the request its name; its properties are the parameters.
 public protocol RequestSpec: RequestConvertible where Success == RequestType.Success {
-    /// The request that this one is written down as.
+    /// The type of the request that defines this one.
     associatedtype RequestType: RequestConvertible
-    /// What comes of the request; another name of `Success`.
+    /// The value of the request; another name of `Success`.
     typealias ResponseBody = RequestType.Success
 
     /// The request, made of the parameters.
@@ -26,25 +26,25 @@ public protocol RequestSpec: RequestConvertible where Success == RequestType.Suc
 }
 
 extension RequestSpec {
-    /// That of request.
+    /// The value of `request`.
     public var http: HTTPRequest { request.http }
-    /// That of request.
+    /// The decoder of `request`.
     public var responseDecoder: ResponseDecoder<RequestType.Success> { request.responseDecoder }
-    /// The options of the type, if it has some of its own, and those of request where they say nothing.
+    /// The options of the type, completed with those of `request`.
     public var resolvedOptions: RequestOptions { options.over(request.resolvedOptions) }
 }
 
 extension RequestSpec where ValidHTTPStatusCodes == [Int] {
-    /// Those of request.
+    /// The accepted statuses of `request`.
     public var validHTTPStatusCodes: [Int] { request.validStatusCodes }
 }
 
 /// Builds headers of fields, conditions and loops.
 ///
 /// Fields in capitals, `Accept(.json)`, have a line each, and so have values of your own that are
-/// ``HTTPFieldConvertible``. Members, `.accept(.json)`, may stand where nothing stands before them, since Swift takes
-/// a dot at the beginning of a line for a part of the line above: write `HTTPField.accept(.json)` elsewhere, or a
-/// semicolon between two. A call that gives nothing, such as one that logs, is let be.
+/// ``HTTPFieldConvertible``. Members, `.accept(.json)`, may stand only where nothing precedes them, since Swift takes a
+/// dot at the beginning of a line for a part of the line above. Elsewhere write `HTTPField.accept(.json)`, or a
+/// semicolon between two. A call without a value, such as one that logs, is allowed.
 @resultBuilder
 public enum HeadersBuilder {
     /// A field.
@@ -53,7 +53,7 @@ public enum HeadersBuilder {
     public static func buildExpression(_ field: some HTTPFieldConvertible) -> [HTTPField] { [field.field] }
     /// Other headers.
     public static func buildExpression(_ headers: HTTPHeaders) -> [HTTPField] { Array(headers) }
-    /// A call that gives nothing.
+    /// A call without a value.
     public static func buildExpression(_ nothing: Void) -> [HTTPField] { [] }
     /// One statement behind the other.
     public static func buildBlock(_ fields: [HTTPField]...) -> [HTTPField] { fields.flatMap { $0 } }
@@ -73,15 +73,15 @@ public enum HeadersBuilder {
 
 /// Builds a query of parameters, conditions and loops.
 ///
-/// Parameters are written `Item("page", value: "2")`; values of your own that are ``Query/ItemConvertible`` stand
-/// beside them. A call that gives nothing, such as one that logs, is let be.
+/// Parameters are written `Item("page", value: "2")`; values of your own that are ``Query/ItemConvertible`` may stand
+/// beside them. A call without a value, such as one that logs, is allowed.
 @resultBuilder
 public enum QueryBuilder {
     /// A parameter, or a value that is one.
     public static func buildExpression(_ item: some Query.ItemConvertible) -> [Query.Item] { [item.queryItem] }
     /// Another query.
     public static func buildExpression(_ query: Query) -> [Query.Item] { Array(query) }
-    /// A call that gives nothing.
+    /// A call without a value.
     public static func buildExpression(_ nothing: Void) -> [Query.Item] { [] }
     /// One statement behind the other.
     public static func buildBlock(_ items: [Query.Item]...) -> [Query.Item] { items.flatMap { $0 } }
@@ -101,10 +101,10 @@ public enum QueryBuilder {
 
 /// Builds the content of a request: one value, of which there may be a choice, or nothing.
 ///
-/// Two values don't compile. A call that gives nothing, such as one that logs, is let be.
+/// Two values don't compile. A call without a value, such as one that logs, is allowed.
 @resultBuilder
 public enum BodyBuilder {
-    /// What a builder gives.
+    /// The result of a builder.
     public struct Content: Sendable {
         let body: @Sendable ((@Sendable () -> JSONEncoder)?) -> HTTPBody
 
@@ -115,16 +115,16 @@ public enum BodyBuilder {
         }
     }
 
-    /// JSON as it is written here.
+    /// JSON as a literal.
     public static func buildExpression(_ value: JSONValue) -> Content {
         Content { encoder in encoder.map { .json(value, encoder: $0()) } ?? .json(value) }
     }
-    /// An object of JSON as it is written here, with values that are known at run time.
+    /// A JSON object as a literal, with values that are known at run time.
     public static func buildExpression(_ members: JSONValue.Members) -> Content { buildExpression(members.jsonValue) }
 
-    /// An object of JSON as it is written here, with values of any mixture of `Encodable` types.
+    /// A JSON object as a literal, with values of any mixture of `Encodable` types.
     ///
-    /// Where all values are of one type of your own, Swift takes the literal for a `Dictionary`, whose names have to
+    /// If all values are of one type of your own, Swift takes the literal for a `Dictionary`, whose keys have to
     /// differ: for names that are known only at run time, write ``HTTPBody/json`` and the literal.
     @_disfavoredOverload
     public static func buildExpression(_ fields: JSONValue.Fields) -> Content {
@@ -143,29 +143,29 @@ public enum BodyBuilder {
         value.map { buildExpression($0) } ?? .none
     }
 
-    /// Data, to be sent as it is.
+    /// Data, to be sent unchanged.
     public static func buildExpression(_ data: Data) -> Content { Content { _ in .data(data) } }
-    /// Data, to be sent as it is, or nothing.
+    /// Data, to be sent unchanged, or nothing.
     public static func buildExpression(_ data: Data?) -> Content { data.map { buildExpression($0) } ?? .none }
     /// Content of any kind.
     public static func buildExpression(_ body: HTTPBody) -> Content { Content { _ in body } }
-    /// A call that gives nothing.
+    /// A call without a value.
     public static func buildExpression(_ nothing: Void) {}
 
     /// Nothing.
     public static func buildBlock() -> Content { .none }
     /// The first statement.
     public static func buildPartialBlock(first content: Content) -> Content { content }
-    /// A first statement that gives nothing.
+    /// A first statement without a value.
     public static func buildPartialBlock(first nothing: Void) {}
-    /// A value behind statements that give nothing.
+    /// A value behind statements without values.
     public static func buildPartialBlock(accumulated nothing: Void, next content: Content) -> Content { content }
-    /// A statement that gives nothing behind a value.
+    /// A statement without a value behind a value.
     public static func buildPartialBlock(accumulated content: Content, next nothing: Void) -> Content { content }
-    /// A statement that gives nothing behind another.
+    /// A statement without a value behind another.
     public static func buildPartialBlock(accumulated nothing: Void, next other: Void) {}
 
-    /// A request has one content.
+    /// Two contents, which is an error.
     @available(*, unavailable, message: "a request has one content; put the values into one")
     public static func buildPartialBlock(accumulated content: Content, next other: Content) -> Content { content }
 
@@ -177,21 +177,21 @@ public enum BodyBuilder {
     public static func buildEither(second content: Content) -> Content { content }
     /// An `if #available`.
     public static func buildLimitedAvailability(_ content: Content) -> Content { content }
-    /// The content, where there were only statements that give nothing.
+    /// No content, for a builder whose statements have no values.
     public static func buildFinalResult(_ nothing: Void) -> Content { .none }
     /// The content.
     public static func buildFinalResult(_ content: Content) -> Content { content }
 }
 
-// The words of the builders, in capitals so that a block of them reads as a list of headers or parameters. Each makes
-// a plain value, and has a member form for where a type of yours has the same name: `.accept(.json)`, `Query.Item`.
+// The words of the builders, in capitals so that a block of them reads as a list of headers or parameters. Each makes a
+// plain value. If a type of yours has the same name, use the member form: `.accept(.json)`, `Query.Item`.
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The field for what the caller can read, best first.
+/// Returns the `Accept` field: the types that the caller can read, best first.
 public func Accept(_ types: MediaType...) -> HTTPField { .accept(types) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The field for what the caller can read, best first, by types that are known at run time.
+/// Returns the `Accept` field, best type first, with types that are known at run time.
 ///
 /// They are checked when the request is built.
 @_disfavoredOverload
@@ -200,36 +200,36 @@ public func Accept(_ type: String, _ others: String...) -> HTTPField {
 }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The field for what the content is.
+/// Returns the `Content-Type` field.
 public func ContentType(_ type: MediaType) -> HTTPField { .contentType(type) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The field for what the content is, by a type that is known at run time, and checked when the request is built.
+/// Returns the `Content-Type` field, with a type that is known at run time, and checked when the request is built.
 @_disfavoredOverload
 public func ContentType(_ type: String) -> HTTPField { .contentType(MediaType(stringLiteral: type)) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The field for the program that makes the request.
+/// Returns the `User-Agent` field.
 public func UserAgent(_ value: String) -> HTTPField { HTTPField(.userAgent, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// The field for the key of an API, `X-API-Key`.
+/// Returns the field for an API key, `X-API-Key`.
 public func XApiKey(_ value: String) -> HTTPField { HTTPField(.apiKey, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Any field.
+/// Returns any field.
 public func Header(_ name: HTTPField.Name, value: String) -> HTTPField { HTTPField(name, value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// Any field, by a name that is known at run time, and checked when the request is built.
+/// Returns any field, with a name that is known at run time, and checked when the request is built.
 @_disfavoredOverload
 public func Header(_ name: String, value: String) -> HTTPField { HTTPField(HTTPField.Name(name), value) }
 
 // swift-format-ignore: AlwaysUseLowerCamelCase
-/// A query parameter; nil for one that has no value.
+/// Returns a query parameter; `nil` for one that has no value.
 public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.Item { Query.Item(name, value: value) }
 
-/// A value that is a header field: a type of your own that stands in a ``HeadersBuilder``.
+/// A value that makes a header field: a type of your own for a ``HeadersBuilder``.
 ///
 /// ```swift
 /// struct TraceID: HTTPFieldConvertible {
@@ -243,11 +243,11 @@ public protocol HTTPFieldConvertible {
 }
 
 extension Authorization: HTTPFieldConvertible {
-    /// The field of its name.
+    /// The `Authorization` field.
     public var field: HTTPField { .authorization(self) }
 }
 
 extension CacheControl: HTTPFieldConvertible {
-    /// The field of its name.
+    /// The `Cache-Control` field.
     public var field: HTTPField { .cacheControl(self) }
 }

@@ -22,13 +22,13 @@ public struct TypedRequest<Tag, Success: Sendable>: RequestConvertible, Modifiab
     /// The library's own error.
     public typealias Failure = RequestError
 
-    /// What to send.
+    /// The request to send.
     public var http: HTTPRequest
-    /// What to make of the answer.
+    /// The decoder of the answer.
     public var responseDecoder: ResponseDecoder<Success>
-    /// What to override of the environment.
+    /// The options that override those of the environment.
     public var options: RequestOptions
-    /// The statuses that are answers; 200 to 299 by default.
+    /// The accepted statuses; 200 to 299 by default.
     public var validHTTPStatusCodes: [Int] {
         get { options.validStatusCodes ?? successfulStatusCodes }
         set { options.validStatusCodes = newValue }

@@ -3,19 +3,19 @@
 
 import Foundation
 
-/// A response: what the server answered, with the content as `Body`.
+/// A response: the server's answer, with the content as `Body`.
 public struct HTTPResponse<Body> {
     /// The status and the headers.
     public var head: HTTPResponseHead
     /// The content.
     public var body: Body
-    /// What was sent on the way to this response: the first try, redirects and retries, in their order.
+    /// The attempts up to this response: the first one, redirects and retries, in their order.
     ///
-    /// Of more than 100, the first and the last 99.
+    /// Of more than 100, it has the first one and the last 99.
     public var attempts: [Attempt] { history.attempts }
-    /// What has made the ``attempts``.
+    /// The source of the ``attempts``.
     private(set) var history: AttemptHistory
-    /// Makes the decoder of JSON where the caller brings none: that of the environment.
+    /// Makes the JSON decoder if the caller has none: that of the environment.
     var makeDecoder: (@Sendable () -> JSONDecoder)?
     /// The request that the response answers, if that isn't the operation's own: redirects have led to it.
     var asked: Box<HTTPRequest>?
@@ -39,21 +39,21 @@ public struct HTTPResponse<Body> {
     public var status: HTTPStatus { head.status }
     /// The header fields.
     public var headers: HTTPHeaders { head.headers }
-    /// The address that answered, which after a redirect isn't the one that was asked.
+    /// The address of the responding resource; after a redirect, it differs from the requested one.
     public var url: URL? { head.url }
-    /// What the attempt took that brought the response; those before it are among the ``attempts``.
+    /// The metrics of the attempt that brought the response; those of earlier ones are in the ``attempts``.
     public var metrics: Metrics? { history.last?.metrics }
 
-    /// Takes over what it lacks from the response whose place it takes: one that is made by hand knows neither what was
-    /// sent for it nor the decoder of the environment.
+    /// Takes missing parts from the response that it replaces: one that is made by hand has neither attempts nor the
+    /// decoder of the environment.
     mutating func inherit(_ other: HTTPResponse<some Any>) {
         if history.isEmpty { history = other.history }
         makeDecoder = makeDecoder ?? other.makeDecoder
     }
 
-    /// The same response with another content, made from this one's.
+    /// Returns the same response with another content, made from this one's.
     ///
-    /// - Throws: What `transform` throws.
+    /// - Throws: Any error that `transform` throws.
     public func map<NewBody, Failure: Error>(
         _ transform: (Body) throws(Failure) -> NewBody
     ) throws(Failure) -> HTTPResponse<NewBody> {
@@ -70,22 +70,22 @@ extension HTTPResponse<Data> {
     /// The content, decoded from JSON.
     ///
     /// - Parameters:
-    ///   - type: What it decodes to.
-    ///   - decoder: What decodes it; nil, the default, is the decoder of the environment that the request ran in.
+    ///   - type: The type of the value.
+    ///   - decoder: The decoder; `nil`, the default, is the decoder of the environment that the request ran in.
     /// - Returns: The value.
-    /// - Throws: What the decoder throws.
+    /// - Throws: Any error that the decoder throws.
     public func decodeJSON<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder? = nil) throws -> Value {
         try (decoder ?? jsonDecoder).decode(type, from: body)
     }
 
-    /// The decoder of the environment that the request ran in; a plain one, where the response was made by hand.
+    /// The decoder of the environment that the request ran in; a plain one if the response was made by hand.
     var jsonDecoder: JSONDecoder { makeDecoder?() ?? JSONDecoder() }
 }
 
 extension HTTPResponse<Data> {
     /// The content as text, in the charset that the response names, or else in UTF-8.
     ///
-    /// - Throws: A ``RequestError`` of code `decoding` where the content isn't text in that charset, or the platform
+    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't text in that charset, or the platform
     ///   doesn't know it. Nothing is replaced or left out.
     public func text() throws(RequestError) -> String {
         guard let charset = (try? head[.contentType].map(MediaType.init(parsing:)))??.charset else {
@@ -99,7 +99,7 @@ extension HTTPResponse<Data> {
 
     /// The content as text in an encoding, whatever the response says.
     ///
-    /// - Throws: A ``RequestError`` of code `decoding` where the content isn't text in that encoding.
+    /// - Throws: A ``RequestError`` of code `decoding` if the content isn't text in that encoding.
     public func text(encoding: String.Encoding) throws(RequestError) -> String {
         guard let text = String(data: body, encoding: encoding) else {
             throw RequestError(.decoding, phase: .decoding, reason: "the content isn't text in \(encoding)")
@@ -117,11 +117,11 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse: CustomStringConvertible {
-    /// The head and the content, in a line; the content is shown as it describes itself.
+    /// The head and the content, in a line; the content is shown by its own description.
     public var description: String { "\(head): \(body)" }
 }
 
-/// The content of an answer on its way back through the chain: in memory, or delivered elsewhere already.
+/// The content of an answer on its way back through the chain: in memory, or already delivered elsewhere.
 public enum ResponseContent: Sendable, Hashable {
     /// The content, in memory.
     case data(Data)

@@ -5,11 +5,11 @@ import Foundation
 
 /// The head of a response: its status and its headers.
 ///
-/// The headers are parsed only when they are asked for, since most callers want nothing but the status and the content.
+/// The headers are parsed at their first use, since most callers need only the status and the content.
 public struct HTTPResponseHead: Sendable {
     /// The status.
     public let status: HTTPStatus
-    /// The address that answered.
+    /// The address of the responding resource.
     public let url: URL?
     private let source: Source
 
@@ -19,22 +19,21 @@ public struct HTTPResponseHead: Sendable {
         case raw([UInt8])
     }
 
-    /// Makes a head of its parts.
+    /// Makes a head from its parts.
     public init(status: HTTPStatus, headers: HTTPHeaders = [], url: URL? = nil) {
         self.status = status
         self.url = url
         source = .fields(headers)
     }
 
-    /// Makes a head of Foundation's response.
+    /// Makes a head from Foundation's response.
     public init(_ response: HTTPURLResponse) {
         status = HTTPStatus(response.statusCode)
         url = response.url
         source = .foundation(response)
     }
 
-    /// Makes a head of its bytes, from the status line to the empty line; they are parsed when the headers are asked
-    /// for.
+    /// Makes a head from its bytes, from the status line to the empty line; they are parsed when the headers are used.
     init(status: HTTPStatus, raw: [UInt8], url: URL) {
         self.status = status
         self.url = url
@@ -43,7 +42,8 @@ public struct HTTPResponseHead: Sendable {
 
     /// The header fields.
     ///
-    /// - Complexity: O(n) in the size of the head, unless it was made of fields: keep them rather than ask again.
+    /// - Complexity: O(n) in the size of the head, unless it was made of fields: store them if you need them
+    ///   repeatedly.
     public var headers: HTTPHeaders {
         switch source {
         case .fields(let headers): headers
@@ -52,9 +52,9 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// How many bytes the head had on its way, as far as that can be told: nil where Foundation parsed it.
+    /// The byte count of the received head, if it is known: `nil` if Foundation parsed it.
     ///
-    /// Of fields without their bytes, it is what HTTP/1.1 would take for them, without the status line.
+    /// For fields without their bytes, it is their size in HTTP/1.1, without the status line.
     var size: Int? {
         switch source {
         case .fields(let headers): headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 4 }
@@ -63,7 +63,7 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// The value of one header field, for callers who want just that one.
+    /// The value of one header field, without parsing the others.
     public subscript(name: HTTPField.Name) -> String? {
         switch source {
         case .fields(let headers): headers[name]
@@ -72,7 +72,7 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// The values of all header fields of one name, for callers who want just these.
+    /// The values of all header fields of one name, without parsing the others.
     subscript(values name: HTTPField.Name) -> [String] {
         switch source {
         case .fields(let headers): headers[values: name]
@@ -81,7 +81,7 @@ public struct HTTPResponseHead: Sendable {
         }
     }
 
-    /// The head as Foundation's response, for code that wants one; made when asked, nil where there is no address.
+    /// The head as Foundation's response, made at each access; `nil` if there is no address.
     public var urlResponse: HTTPURLResponse? {
         switch source {
         case .foundation(let response):
@@ -99,7 +99,7 @@ public struct HTTPResponseHead: Sendable {
 }
 
 extension HTTPResponseHead: CustomReflectable {
-    /// A mirror of the status, the address as the description shows it, and the fields without secret values.
+    /// A mirror of the status, the redacted address, and the fields without secret values.
     public var customMirror: Mirror {
         let address = url?.redactedDescription as Any
         return Mirror(self, children: ["status": status, "url": address, "headers": headers])
@@ -107,7 +107,7 @@ extension HTTPResponseHead: CustomReflectable {
 }
 
 extension HTTPResponseHead: CustomStringConvertible {
-    /// The status and the address that answered, without credentials and query: nothing in it is a secret.
+    /// The status and the address, without credentials and query: it has no secrets.
     public var description: String {
         url.map { "\(status) from \($0.redactedDescription)" } ?? "\(status)"
     }
@@ -123,9 +123,9 @@ extension HTTPResponseHead {
 
     /// The address of the first link of a kind; `nil` without one, or if it isn't one of `http` or `https`.
     ///
-    /// Links of other resources, which their `anchor` names, don't count.
+    /// Links of other resources, with an `anchor`, don't count.
     ///
-    /// - Parameter relation: The kind, such as `next`, in whatever case.
+    /// - Parameter relation: The kind, such as `next`, in any case.
     /// - Returns: The address, without its user and password.
     /// - Complexity: O(n) in the size of the head.
     public func link(_ relation: String) -> URL? {
@@ -136,11 +136,11 @@ extension HTTPResponseHead {
 // MARK: - File name
 
 extension HTTPResponseHead {
-    /// The name under which the content may be kept in a folder.
+    /// A safe name for storing the content in a folder.
     ///
-    /// It is that of `Content-Disposition`, or else the last component of the address, or else `download`. It is safe:
-    /// one component that isn't hidden, without separators, control characters and names that a system keeps for
-    /// itself, of 255 bytes at most. Whether there is a file of that name already is another question.
+    /// It is that of `Content-Disposition`, or else the last component of the address, or else `download`. It is one
+    /// component that isn't hidden, without separators, control characters and reserved names of systems, of 255 bytes
+    /// at most. There may already be a file of that name.
     ///
     /// - Complexity: O(n) in the size of the head.
     public var suggestedFileName: String {
@@ -150,10 +150,10 @@ extension HTTPResponseHead {
 }
 
 extension HTTPResponseHead {
-    /// The number of bytes there will be, with those that are there; nil if it isn't known.
+    /// The byte count of the whole, including the bytes that are already present; `nil` if it isn't known.
     func totalLength(behind offset: Int64) -> Int64? {
         guard !headers.isEncoded else { return nil }
-        // What is there already comes before the content.
+        // The present bytes precede the content.
         if offset > 0, let range = headers[.contentRange] { return ContentRange(parsing: range)?.total }
         return headers.exactLength
     }

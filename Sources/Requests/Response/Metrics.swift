@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// What one attempt took: when each phase ended, and how many bytes went each way.
+/// The metrics of one attempt: the end of each phase, and the byte counts in both directions.
 ///
 /// ```swift
 /// if let metrics = operation.metrics, let wait = metrics.duration(of: .wait) {
@@ -11,35 +11,35 @@ import Foundation
 /// }
 /// ```
 ///
-/// The times of `start`, `firstByte` and `end` are the library's own and there on every platform; a response without
-/// content has its first byte and its end at about the same time. The others are the transport's: over libcurl and, on
-/// Apple platforms, a `URLSession` they are there, but for phases that didn't happen, such as `connected` on a
-/// connection that was kept, and the addresses of a connection. A `URLSession` on Linux has none of them.
+/// The times of `start`, `firstByte` and `end` are measured by the library, on every platform; a response without
+/// content has its first byte and its end at about the same time. The others are measured by the transport. Libcurl
+/// and, on Apple platforms, a `URLSession` provide them, except for phases that didn't happen, such as `connected` on a
+/// kept connection, and addresses that aren't known. A `URLSession` on Linux provides none of them.
 public struct Metrics: Sendable, Hashable {
-    /// When the attempt was handed to the transport.
+    /// The time at which the attempt was passed to the transport.
     public var start: Date
-    /// When the transport began to work on it, which before that waited for its turn; since the start, as all that
-    /// follows.
+    /// The time at which the transport began to work on it, after a wait for its turn; since the start, like all
+    /// following times.
     public var dispatched: Duration?
-    /// When the name of the host had been resolved.
+    /// The time at which the name of the host was resolved.
     public var nameResolved: Duration?
-    /// When the connection was there.
+    /// The time at which the connection was made.
     public var connected: Duration?
-    /// When the connection was encrypted.
+    /// The time at which the connection was encrypted.
     public var secured: Duration?
-    /// When the request had been sent, as far as this side knows.
+    /// The time at which the request was sent, as far as the client knows.
     public var sent: Duration?
-    /// When the response began.
+    /// The time at which the response began.
     public var firstByte: Duration?
-    /// When it was over.
+    /// The time at which the attempt ended.
     public var end: Duration?
 
-    /// Whether the connection had served another attempt before; nil where the transport doesn't tell.
+    /// Whether the connection had served another attempt before; `nil` if the transport doesn't report it.
     public var isReusedConnection: Bool?
-    /// The protocol by its ALPN name, such as `http/1.1` and `h2`; nil where the transport doesn't tell.
+    /// The protocol by its ALPN name, such as `http/1.1` and `h2`; `nil` if the transport doesn't report it.
     public var networkProtocol: String?
-    /// The address of the other end of the connection, that of a proxy if there is one; `nil` if the transport doesn't
-    /// tell, as of all that follow.
+    /// The address of the other end of the connection, that of a proxy if there is one; `nil`, like all following
+    /// values, if the transport doesn't report it.
     public var remoteAddress: String?
     /// The port of the other end.
     public var remotePort: Int?
@@ -53,26 +53,26 @@ public struct Metrics: Sendable, Hashable {
     public var tlsCipherSuite: String?
     /// Whether the connection goes to a proxy.
     ///
-    /// libcurl before 8.7 tells only of a tunnel.
+    /// libcurl before 8.7 reports only a tunnel.
     public var isProxyConnection: Bool?
 
-    /// How many bytes the head of the request had; nil, like the other three, where the transport doesn't tell.
+    /// The byte count of the request's head; `nil`, like the other three, if the transport doesn't report it.
     public var requestHeadSize: Int64?
-    /// How many bytes of content were sent.
+    /// The byte count of the sent content.
     public var requestBodySize: Int64?
-    /// How many bytes the head of the response had, those before it included.
+    /// The byte count of the response's head, including earlier heads.
     public var responseHeadSize: Int64?
-    /// How many bytes of content came, before decoding.
+    /// The byte count of the received content, before decoding.
     public var responseBodySize: Int64?
 
-    /// Makes metrics of an attempt that begins.
+    /// Makes the metrics of an attempt that begins.
     public init(start: Date = Date()) {
         self.start = start
     }
 }
 
 extension Metrics {
-    /// A phase of an attempt, named by what it waits for.
+    /// A phase of an attempt, named after the awaited event.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// The transport's turn.
         case queue
@@ -90,9 +90,9 @@ extension Metrics {
         case response
     }
 
-    /// From when to when a phase was, since the start; nil for one that didn't happen, or isn't known of.
+    /// The period of a phase, since the start; `nil` for one that didn't happen, or isn't known.
     ///
-    /// A phase begins where the last one before it that is known ended.
+    /// A phase begins at the end of the last known phase before it.
     public subscript(phase: Phase) -> Range<Duration>? {
         let index = Phase.allCases.firstIndex(of: phase) ?? 0
         let ends = ends
@@ -101,12 +101,12 @@ extension Metrics {
         return min(begin, end)..<end
     }
 
-    /// How long a phase took; nil for one that didn't happen, or isn't known of.
+    /// The duration of a phase; `nil` for one that didn't happen, or isn't known.
     public func duration(of phase: Phase) -> Duration? {
         self[phase].map { $0.upperBound - $0.lowerBound }
     }
 
-    /// How long the attempt took; nil as long as it isn't over.
+    /// The duration of the attempt; `nil` before its end.
     public var duration: Duration? { end }
 
     /// The end of each phase, in the order of the phases.
@@ -116,7 +116,7 @@ extension Metrics {
 }
 
 extension Metrics: CustomStringConvertible {
-    /// The phases and how long each took, in a line.
+    /// The phases with their durations, in a line.
     public var description: String {
         let phases = Phase.allCases.compactMap { phase in
             duration(of: phase).map { "\(phase.rawValue) \($0 / .milliseconds(1)) ms" }
@@ -125,12 +125,12 @@ extension Metrics: CustomStringConvertible {
     }
 }
 
-/// One request that went to the transport on behalf of an operation, and what came of it.
+/// One request that was sent on behalf of an operation, with its outcome.
 ///
-/// An operation has one for its first try, one for every redirect that it follows, one for every retry, and one for every
+/// An operation has one for its first request, one for every followed redirect, one for every retry, and one for every
 /// further request that an interceptor sends by ``Next``.
 public struct Attempt: Sendable {
-    /// Why the attempt was made.
+    /// The cause of an attempt.
     public enum Cause: Sendable, Hashable {
         /// It is the first.
         case initial
@@ -138,21 +138,21 @@ public struct Attempt: Sendable {
         case redirect
         /// The one before failed.
         case retry
-        /// A redirect led to a challenge, which is answered without another attempt of the operation.
+        /// A redirect led to a challenge, which is answered without a retry of the operation.
         case answer
     }
 
-    /// Why the attempt was made.
+    /// The cause of the attempt.
     public let cause: Cause
-    /// What was sent.
+    /// The request that was sent.
     public let request: HTTPRequest
-    /// The head of what came back, if anything did.
+    /// The head of the response, if one was received.
     public internal(set) var response: HTTPResponseHead?
-    /// Why the transfer failed, if it did.
+    /// The error of the transfer, if it failed.
     public internal(set) var error: RequestError?
-    /// What the attempt took; nil where it was made up rather than sent.
+    /// The metrics of the attempt; `nil` if it was made up rather than sent.
     public internal(set) var metrics: Metrics?
-    /// The content that came, as far as it is in memory; only monitors get it, and `nil` stands for it elsewhere.
+    /// The received content, if it is in memory; only monitors get it, elsewhere it is `nil`.
     public internal(set) var content: Data?
 
     /// Makes the record of an attempt.
@@ -170,21 +170,21 @@ public struct Attempt: Sendable {
         self.metrics = metrics
     }
 
-    /// Notes the end, and when it was, where the transport hasn't said.
+    /// Records the end, and its time if the transport hasn't reported it.
     mutating func end(_ error: RequestError?, after duration: Duration) {
         self.error = error
         if metrics?.end == nil { metrics?.end = duration }
     }
 }
 
-/// What has made an attempt, and can tell its outcome.
+/// An object that has made an attempt, and knows its outcome.
 protocol AttemptRecorder: AnyObject, Sendable {
     var attempt: Attempt { get }
 }
 
-/// The attempts behind a response: values, or what can make one when it is asked.
+/// The attempts of a response: values, or recorders that make one on demand.
 ///
-/// An attempt is large, and is seldom asked for.
+/// An attempt is large, and is seldom read.
 struct AttemptHistory: Sendable {
     private let values: [Attempt]
     private let recorder: (any AttemptRecorder)?
@@ -205,18 +205,18 @@ struct AttemptHistory: Sendable {
 }
 
 extension Attempt: CustomStringConvertible {
-    /// What was sent and what came of it, in a line without secrets.
+    /// The request and its outcome, in a line without secrets.
     public var description: String {
         let outcome = error.map { $0.summary } ?? response.map { "\($0.status)" } ?? "no answer"
         return "\(cause): \(request), \(outcome)"
     }
 }
 
-/// What an operation waits for, that it may go on as somebody whom the server knows.
+/// A step of authentication that an operation waits for.
 public enum AuthenticationStep: Sendable, Hashable {
     /// The answer to the challenge of a server, for which a user may be asked.
     case challenge(AuthenticationChallenge)
-    /// The refresh of a credential, or what a recovery does: its own, or one that others need too.
+    /// The refresh of a credential, or the work of a recovery: its own, or one that others need too.
     case refresh
 }
 

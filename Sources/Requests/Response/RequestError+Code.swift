@@ -4,7 +4,7 @@
 import Foundation
 
 extension RequestError {
-    /// What went wrong: an open set, so that a new code breaks no one's `switch`.
+    /// The kind of error: an open set, so that a new code breaks no `switch`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         /// The name of the code, one of a bounded set.
         public let name: String
@@ -16,23 +16,24 @@ extension RequestError {
         /// The name of the code.
         public var description: String { name }
 
-        /// The operation was cancelled, or let go of before it could run.
+        /// The operation was cancelled, or deallocated before it could run.
         public static let cancelled = Code("cancelled")
         /// The transfer was silent for longer than its timeout.
         public static let timedOut = Code("timedOut")
-        /// The deadline of the whole operation passed: waiting, retries and back-off included.
+        /// The deadline of the whole operation passed, including waits, retries and back-off.
         public static let deadlineExceeded = Code("deadlineExceeded")
         /// There is no network.
         public static let offline = Code("offline")
-        /// The host has no address, or nobody listens there.
+        /// The host has no address, or no server listens there.
         public static let cannotConnect = Code("cannotConnect")
         /// A proxy refused to make a connection to the host; the error's response is the proxy's.
         ///
-        /// No retry policy repeats it by default, as a proxy that wants other credentials would get the same ones.
+        /// By default, retry policies don't retry it, since a proxy that requires other credentials would get the same
+        /// ones.
         public static let proxyRefused = Code("proxyRefused")
         /// The connection ended before the response did.
         public static let connectionLost = Code("connectionLost")
-        /// What came back isn't HTTP.
+        /// The response isn't HTTP.
         public static let badResponse = Code("badResponse")
         /// The connection can't be trusted.
         public static let untrusted = Code("untrusted")
@@ -42,76 +43,77 @@ extension RequestError {
         public static let unacceptableStatus = Code("unacceptableStatus")
         /// The content is of another type than the request asked for.
         public static let unacceptableContentType = Code("unacceptableContentType")
-        /// A validator had the request tried again, and again, until the limit.
+        /// A validator had the request retried until the limit.
         public static let retryLimitReached = Code("retryLimitReached")
         /// A validator refused the response, for a reason of its own: the underlying error.
         public static let rejected = Code("rejected")
-        /// The server says that what the caller has is still right, and the request needs content to make its value of.
+        /// The server confirms that the caller's stored response is valid, and the request needs content to make its
+        /// value.
         public static let notModified = Code("notModified")
-        /// Only a stored response was wanted, and there is none that may be used.
+        /// Only a stored response was wanted, and no usable one is stored.
         public static let notCached = Code("notCached")
-        /// The content is empty where the request needs some.
+        /// The content is empty, although the request needs some.
         public static let emptyResponse = Code("emptyResponse")
-        /// There is content where the request allows none.
+        /// There is content, although the request allows none.
         public static let unexpectedBody = Code("unexpectedBody")
-        /// The head of the response is larger than the limit, has too many lines, or too many heads come before it.
+        /// The head of the response is larger than the limit, has too many lines, or follows too many others.
         public static let headTooLarge = Code("headTooLarge")
         /// The content is larger than the limit.
         public static let bodyTooLarge = Code("bodyTooLarge")
-        /// The file that was downloaded has another digest than expected.
+        /// The downloaded file has another digest than expected.
         public static let digestMismatch = Code("digestMismatch")
-        /// Content came faster than it was consumed, over a transport that can't wait.
+        /// Content was received faster than it was consumed, over a transport that can't pause.
         public static let bufferFull = Code("bufferFull")
         /// The content of a stream was consumed by another loop, or is being consumed by one.
         ///
-        /// Keep what you need of a stream, or collect it, since its content isn't kept.
+        /// Store the parts of a stream that you need, or collect it, since its content isn't kept.
         public static let alreadyConsumed = Code("alreadyConsumed")
-        /// There is a file where a download is to be put, and it isn't to be replaced.
+        /// There is a file at the destination of a download, and it must not be replaced.
         public static let fileExists = Code("fileExists")
         /// The file of a download can't be written.
         public static let cannotWriteFile = Code("cannotWriteFile")
-        /// There is no room for a download.
+        /// There is no space for a download.
         public static let diskFull = Code("diskFull")
         /// The content can't be decoded.
         public static let decoding = Code("decoding")
         /// There were more redirects than the limit.
         public static let tooManyRedirects = Code("tooManyRedirects")
-        /// A redirect leads nowhere: its location is missing, malformed, or no web address.
+        /// A redirect can't be followed: its location is missing, malformed, or not a web address.
         public static let badRedirect = Code("badRedirect")
-        /// A redirect asks for more than the policy gives away.
+        /// A redirect requires more than the policy allows.
         public static let redirectRefused = Code("redirectRefused")
-        /// The next page of a list can't be asked for: the link to it is no web address, or it was there before.
+        /// The next page of a list can't be requested: the link to it isn't a web address, or leads to an earlier page.
         public static let pagingFailed = Code("pagingFailed")
         /// The body would have to be sent again, and can't be.
         ///
-        /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its underlying
-        /// error.
+        /// If it keeps a failed request from being retried, the failure stays, with an error of this code as its
+        /// underlying error.
         public static let bodyNotReplayable = Code("bodyNotReplayable")
-        /// The request couldn't be made, or can't go on the wire as it is.
+        /// The request couldn't be made, or is invalid.
         public static let invalidRequest = Code("invalidRequest")
         /// The body of the request couldn't be encoded.
         public static let encoding = Code("encoding")
-        /// The credentials of the request couldn't be had; where their refresh failed, its error is the underlying one.
+        /// The credentials of the request weren't available; if their refresh failed, its error is the underlying one.
         public static let authenticationFailed = Code("authenticationFailed")
-        /// Credentials were refreshed so often that it must be a fault.
+        /// Credentials were refreshed more often than the limit allows.
         public static let excessiveRefresh = Code("excessiveRefresh")
-        /// The refresh of a credential took longer than it may.
+        /// The refresh of a credential took longer than allowed.
         public static let refreshTimedOut = Code("refreshTimedOut")
-        /// The operation whose result this request was to be made from failed.
+        /// An operation failed whose result was needed to make this request.
         public static let dependencyFailed = Code("dependencyFailed")
         /// The operation would wait for itself.
         public static let dependencyCycle = Code("dependencyCycle")
-        /// Requests were sent on behalf of requests more than eight deep.
+        /// Requests on behalf of requests were nested more than eight deep.
         ///
-        /// An interceptor or a condition whose own request meets it again does that. The reason names them.
+        /// An interceptor or a condition whose own request calls it again causes that. The reason names them.
         public static let nestingLimitReached = Code("nestingLimitReached")
-        /// A condition that the request has to meet before it starts isn't met; the underlying error tells which.
+        /// A condition of the request isn't met; the underlying error is the reason.
         public static let conditionFailed = Code("conditionFailed")
         /// The transport was closed.
         public static let closed = Code("closed")
-        /// The transport can't do what the request asks for.
+        /// The transport doesn't support a requirement of the request.
         public static let unsupported = Code("unsupported")
-        /// Something else, told by the underlying error.
+        /// Another error, described by the underlying one.
         public static let other = Code("other")
     }
 }
@@ -133,7 +135,7 @@ extension RequestError {
     ///
     /// It arrives as the underlying error of a ``RequestError`` whose code is `bodyTooLarge`.
     public struct OversizedElement: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-        /// What the stream is made of.
+        /// The kind of an element.
         public enum Kind: String, Sendable, Hashable {
             /// A line.
             case line
@@ -141,9 +143,9 @@ extension RequestError {
             case event
         }
 
-        /// What is too large.
+        /// The kind of the element.
         public let kind: Kind
-        /// How many bytes there may be.
+        /// The maximum byte count.
         public let limit: Int
 
         /// Makes the error.
@@ -155,7 +157,7 @@ extension RequestError {
         /// The error, in a sentence.
         public var description: String { "one \(kind.rawValue) of the stream is larger than \(limit) bytes" }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 }

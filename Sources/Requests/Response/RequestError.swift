@@ -3,37 +3,38 @@
 
 import Foundation
 
-/// Why a request failed: one error that tells the whole story.
+/// The failure of a request, with all known facts.
 ///
 /// ```swift
 /// if let error = error as? RequestError, error.code == .unacceptableStatus, error.response?.status == .notFound { … }
 /// ```
 ///
-/// No description of it shows a secret: addresses come without credentials and query, headers and bodies not at all.
+/// No description of it shows a secret: addresses are shown without credentials and query, headers and bodies not at
+/// all.
 public struct RequestError: Error, Sendable {
-    /// What went wrong.
+    /// The kind of error.
     public let code: Code
-    /// How far the request had come.
+    /// The phase in which the request failed.
     public let phase: Phase
     private let details: Details
 
-    /// How far a request had come when it failed.
+    /// The phase of a request.
     public enum Phase: String, Sendable, Hashable, CaseIterable {
         /// The operation had not started: it waited in its queue.
         case waiting
         /// The request was being made.
         case building
-        /// The request was on its way, and no response had come.
+        /// The request was sent, and no response had been received.
         case sending
-        /// The response was coming in.
+        /// The response was being received.
         case receiving
-        /// The response was there, and was being judged.
+        /// The complete response was being judged.
         case validating
         /// The content was being decoded.
         case decoding
     }
 
-    // Behind one reference, so that an error costs a result as much room as a pointer.
+    // Behind one reference, so that an error needs only a pointer's size in a result.
     private final class Details: Sendable {
         let reason: String?
         let request: HTTPRequest?
@@ -65,13 +66,13 @@ public struct RequestError: Error, Sendable {
     /// Makes an error.
     ///
     /// - Parameters:
-    ///   - code: What went wrong.
-    ///   - phase: How far the request had come.
-    ///   - reason: A sentence that the code alone doesn't say; without secrets.
-    ///   - request: What was sent, where a request had been made.
-    ///   - response: The head of what came back, where something had.
-    ///   - body: The content that came back, as far as it was kept.
-    ///   - attempts: What had been sent until then.
+    ///   - code: The kind of error.
+    ///   - phase: The phase in which the request failed.
+    ///   - reason: A sentence with facts that the code doesn't contain; without secrets.
+    ///   - request: The request that was sent, if one had been made.
+    ///   - response: The head of the response, if one was received.
+    ///   - body: The content that was received, as far as it was kept.
+    ///   - attempts: The attempts so far.
     ///   - underlying: The error behind this one.
     public init(
         _ code: Code,
@@ -96,8 +97,10 @@ public struct RequestError: Error, Sendable {
         )
     }
 
-    /// Wraps any error: a ``RequestError`` stays what it is, every other becomes the underlying one of a new error,
-    /// whose code is `other` unless the error is one that the library knows.
+    /// Wraps any error.
+    ///
+    /// A ``RequestError`` stays unchanged; every other error becomes the underlying one of a new error, with the code
+    /// `other` unless the library knows a better one.
     public init(_ error: any Error) {
         switch error {
         case let error as RequestError: self = error
@@ -114,7 +117,7 @@ public struct RequestError: Error, Sendable {
         }
     }
 
-    /// Wraps what the encoding of a body throws: an error of any kind is one of encoding, unless it says more itself.
+    /// Wraps an error of a body's encoding: the code is `encoding`, unless the error has a more specific one.
     init(encoding error: any Error) {
         let wrapped = RequestError(error)
         self = wrapped.code == .other ? RequestError(.encoding, phase: .building, underlying: error) : wrapped
@@ -126,24 +129,24 @@ public struct RequestError: Error, Sendable {
         self.details = details
     }
 
-    /// Whether nothing of the operation's request has reached a server in the last attempt, so that it can be sent again
-    /// without harm, whatever its method.
+    /// Whether no part of the operation's request has reached a server in the last attempt, so that any method can be
+    /// retried.
     ///
-    /// True if no connection could be made for any of the attempt's transfers. False for an error that isn't the failure
-    /// of an operation.
+    /// True if no connection could be made for any of the attempt's transfers. False for an error that isn't the
+    /// failure of an operation.
     public var wasNotSent: Bool { details.wasNotSent }
 
-    /// What the code alone doesn't say, in a sentence.
+    /// A sentence with facts that the code doesn't contain.
     public var reason: String? { details.reason }
-    /// What was sent; nil where the failure came before there was a request.
+    /// The request that was sent; `nil` if there was no request yet.
     public var request: HTTPRequest? { details.request }
-    /// The head of the response; nil where none came.
+    /// The head of the response; `nil` if none was received.
     public var response: HTTPResponseHead? { details.response }
-    /// The content of the response, up to the environment's limit for error bodies; empty where none came.
+    /// The content of the response, up to the environment's limit for error bodies; empty without a response.
     public var body: Data { details.body }
-    /// What had been sent until then: the first try, redirects and retries.
+    /// The attempts so far: the first one, redirects and retries.
     ///
-    /// Of more than 100, the first and the last 99.
+    /// Of more than 100, it has the first one and the last 99.
     public var attempts: [Attempt] { details.attempts }
     /// The error behind this one, such as a `URLError` or a `DecodingError`.
     public var underlying: (any Error)? { details.underlying }
@@ -151,8 +154,7 @@ public struct RequestError: Error, Sendable {
     /// Returns the same error, with another cause.
     func caused(by underlying: any Error) -> RequestError { changed(reason: reason, underlying: underlying) }
 
-    /// Returns the same error; if a transport was silent for too long and doesn't say for how long, with that as the
-    /// reason.
+    /// Returns the same error; for a timeout without a reason, with the timeout as the reason.
     func explained(byTimeout timeout: Duration?) -> RequestError {
         guard code == .timedOut, reason == nil else { return self }
         let limit = timeout.map { "\($0)" } ?? "as long as the transport waits, by default 60 seconds"
@@ -172,7 +174,7 @@ public struct RequestError: Error, Sendable {
         return RequestError(code, phase: phase, details)
     }
 
-    /// The same error with what a transport can't know: the request, the response and the attempts.
+    /// Returns the same error with the facts that a transport can't know: the request, the response and the attempts.
     func completed(
         phase: Phase? = nil,
         request: HTTPRequest?,
@@ -196,13 +198,12 @@ public struct RequestError: Error, Sendable {
 
 // MARK: - Kinds
 
-/// What the user is to be told, mostly: that there is no connection, or that a login is needed.
+/// The distinctions for messages to users: there is no connection, or a login is needed.
 extension RequestError {
-    /// Whether it was the connection that failed: there is no network, nobody answers, or not in time.
+    /// Whether the connection failed: there is no network, or the server doesn't answer, or not in time.
     ///
-    /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, also where that is why a condition
-    /// didn't hold, or why a request failed that this one needed the result of. A peer that isn't trusted, or answers
-    /// badly, was reached.
+    /// True for the codes `offline`, `cannotConnect`, `connectionLost` and `timedOut`, also if that is the reason for a
+    /// condition's or a dependency's failure. A peer that isn't trusted, or whose answer is invalid, was reached.
     public var isConnectivityError: Bool {
         switch code {
         case .offline, .cannotConnect, .connectionLost, .timedOut: true
@@ -211,10 +212,10 @@ extension RequestError {
         }
     }
 
-    /// Whether the server doesn't know who asks: it answered 401, or there is no credential to send.
+    /// Whether the server requires a login: it answered 401, or there is no credential to send.
     ///
-    /// A refresh that failed for want of a connection isn't one: the credential may be good. Nor is a 403, which no login
-    /// changes: there, the server knows who asks (RFC 9110, 15.5.2 and 15.5.4).
+    /// A refresh that failed because there was no connection doesn't count: the credential may be valid. Nor does a
+    /// 403, which no login changes: there, the server knows the user (RFC 9110, 15.5.2 and 15.5.4).
     public var isNotAuthorized: Bool {
         switch code {
         case .authenticationFailed: (underlying as? RequestError)?.isConnectivityError != true
@@ -228,7 +229,7 @@ extension RequestError {
 // MARK: - URLError
 
 extension RequestError {
-    /// What `URLSession` says went wrong, in the library's words; its own error stays as the underlying one.
+    /// Converts an error of `URLSession`; it stays as the underlying one.
     init(sessionError error: any Error, phase: Phase) {
         let error = error as? URLError ?? URLError(_nsError: error as NSError)
         self.init(Code(error), phase: phase, underlying: error)
@@ -254,8 +255,8 @@ extension RequestError.Code {
         }
     }
 
-    /// On Linux this is what becomes of libcurl's "got nothing", and of nothing else: the connection ended before the
-    /// first byte, for which Foundation elsewhere says that it was lost.
+    /// On Linux this code stands only for libcurl's "got nothing": the connection ended before the first byte, which
+    /// Foundation reports as a lost connection on other platforms.
     private static var ofBadServerResponse: RequestError.Code {
         #if canImport(FoundationNetworking)
         .connectionLost
@@ -264,8 +265,8 @@ extension RequestError.Code {
         #endif
     }
 
-    /// On Linux, libcurl's failures that have no code of Foundation's come as "unknown" or "unsupported URL", and only
-    /// their text tells them apart.
+    /// On Linux, libcurl's failures without a code in Foundation are reported as "unknown" or "unsupported URL", and
+    /// only their text distinguishes them.
     private static func ofLinuxText(_ error: URLError) -> RequestError.Code? {
         #if canImport(FoundationNetworking)
         let text = error.localizedDescription.lowercased()
@@ -285,7 +286,7 @@ extension RequestError.Code {
 // MARK: - Reflection
 
 extension RequestError: CustomReflectable {
-    /// A mirror with what the description shows: `dump` would print content, and what other errors keep.
+    /// A mirror of the description: `dump` would print content, and the contents of other errors.
     public var customMirror: Mirror {
         Mirror(
             self,

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// Makes a value of a response: the decoding of a request as a value of its own.
+/// Makes a value of a response: the decoding of a request as a value.
 ///
-/// The built-in ones are found by their dot: `.json`, `.text`, `.data`, `.none`, `.jsonObject`, `.json(_:atKeyPath:)`.
-/// One of your own is a closure, which sees the status and the headers as well, and reads as well as a built-in one
-/// when it is a static member:
+/// The built-in ones are static members: `.json`, `.text`, `.data`, `.none`, `.jsonObject`, `.json(_:atKeyPath:)`. One
+/// of your own is a closure, which also gets the status and the headers. As a static member, it is used like a built-in
+/// one:
 ///
 /// ```swift
 /// extension ResponseDecoder<Image> {
@@ -15,19 +15,18 @@ import Foundation
 /// }
 /// ```
 ///
-/// Only called with responses that are acceptable: a status that isn't has failed the request before.
+/// It is called only for acceptable responses: any other status has failed the request before.
 public struct ResponseDecoder<Value: Sendable>: Sendable {
-    /// What the decoder can read, which a request asks for with `Accept` unless it says otherwise; nothing for
-    /// whatever comes.
+    /// The types that the decoder reads, which a request sends as `Accept` unless it has its own; empty for any type.
     public var accepted: [MediaType]
     private let make: @Sendable (HTTPResponse<Data>) throws -> Value
 
     /// Makes a decoder of a closure.
     ///
     /// - Parameters:
-    ///   - accepted: What it can read; by default whatever comes.
-    ///   - decode: Makes the value. Called on a thread where it may take its time; what it throws is the failure of the
-    ///     request.
+    ///   - accepted: The types that it reads; by default any.
+    ///   - decode: Makes the value. Called on a thread that may be blocked; an error that it throws is the failure of
+    ///     the request.
     public init(
         accepting accepted: [MediaType] = [],
         _ decode: @escaping @Sendable (HTTPResponse<Data>) throws -> Value
@@ -38,14 +37,14 @@ public struct ResponseDecoder<Value: Sendable>: Sendable {
 
     /// Makes the value of a response.
     ///
-    /// - Throws: What the decoder throws.
+    /// - Throws: Any error that the decoder throws.
     public func decode(_ response: HTTPResponse<Data>) throws -> Value {
         try make(response)
     }
 
-    /// A decoder that makes another value of this one's.
+    /// Returns a decoder that makes another value from this one's.
     ///
-    /// - Throws: What `transform` throws, as the failure of the request.
+    /// - Throws: Any error that `transform` throws, as the failure of the request.
     public func map<NewValue>(
         _ transform: @escaping @Sendable (Value) throws -> NewValue
     ) -> ResponseDecoder<NewValue> {
@@ -61,12 +60,12 @@ extension ResponseDecoder where Value == Void {
 }
 
 extension ResponseDecoder where Value == Data {
-    /// Leaves the content as it is.
+    /// Returns the content unchanged.
     public static var data: ResponseDecoder { ResponseDecoder { $0.body } }
 }
 
 extension ResponseDecoder where Value == HTTPResponse<Data> {
-    /// Gives the whole response.
+    /// Returns the whole response.
     public static var response: ResponseDecoder { ResponseDecoder { $0 } }
 }
 
@@ -77,7 +76,7 @@ extension ResponseDecoder where Value == String {
     /// doesn't know.
     public static var text: ResponseDecoder { ResponseDecoder { try $0.text() } }
 
-    /// Text in an encoding, whatever the response says.
+    /// Text in a given encoding, whatever the response says.
     public static func text(encoding: String.Encoding) -> ResponseDecoder {
         ResponseDecoder { try $0.text(encoding: encoding) }
     }
@@ -91,21 +90,21 @@ extension ResponseDecoder where Value == JSONValue {
 }
 
 extension ResponseDecoder where Value: Decodable {
-    /// JSON, decoded by the decoder of the environment.
+    /// JSON, decoded with the decoder of the environment.
     ///
-    /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which it makes nil.
+    /// Empty content is an error of code `emptyResponse`, unless the value is an optional, which is then `nil`.
     public static var json: ResponseDecoder { json() }
 
-    /// JSON, decoded by the decoder of the environment.
+    /// JSON, decoded with the decoder of the environment.
     public static func json(_ type: Value.Type = Value.self) -> ResponseDecoder {
         ResponseDecoder(accepting: [.json]) { try $0.jsonDecoder.decode(type, from: $0) }
     }
 
-    /// JSON, decoded by a decoder of your own.
+    /// JSON, decoded with your own decoder.
     ///
     /// - Parameters:
-    ///   - type: What it decodes to; known from the context, where there is one.
-    ///   - decoder: Makes the decoder, for each response one.
+    ///   - type: The type of the value; usually inferred.
+    ///   - decoder: Makes a decoder for each response.
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
@@ -114,12 +113,12 @@ extension ResponseDecoder where Value: Decodable {
         ResponseDecoder(accepting: [.json]) { try decoder().decode(type, from: $0) }
     }
 
-    /// JSON; the same as `json(_:)`, spelled for the side that encodes.
+    /// JSON; the same as `json(_:)`, with a label for the encoding side.
     public static func json(encoded type: Value.Type) -> ResponseDecoder {
         json(type)
     }
 
-    /// JSON; the same as `json(_:decoder:)`, spelled for the side that encodes.
+    /// JSON; the same as `json(_:decoder:)`, with a label for the encoding side.
     public static func json(
         encoded type: Value.Type,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder
@@ -127,23 +126,22 @@ extension ResponseDecoder where Value: Decodable {
         json(type, decoder: decoder())
     }
 
-    /// The part of a JSON document that stands at a path of keys, such as `data.user`, decoded by the decoder of the
-    /// environment.
+    /// The part of a JSON document at a path of keys, such as `data.user`, decoded with the decoder of the environment.
     ///
     /// - Parameters:
-    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - type: The type of the value; usually inferred.
     ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
     /// - Returns: The decoder.
     public static func json(_ type: Value.Type = Value.self, atKeyPath keyPath: String) -> ResponseDecoder {
         json(at: keyPath) { $0.jsonDecoder }
     }
 
-    /// The part of a JSON document that stands at a path of keys, decoded by a decoder of your own.
+    /// The part of a JSON document at a path of keys, decoded with your own decoder.
     ///
     /// - Parameters:
-    ///   - type: What it decodes to; known from the context, where there is one.
+    ///   - type: The type of the value; usually inferred.
     ///   - keyPath: The keys from the outside in, separated by dots; a number is an index into an array.
-    ///   - decoder: Makes the decoder, for each response one.
+    ///   - decoder: Makes a decoder for each response.
     /// - Returns: The decoder.
     public static func json(
         _ type: Value.Type = Value.self,
@@ -160,12 +158,13 @@ extension ResponseDecoder where Value: Decodable {
         ResponseDecoder(accepting: [.json]) { try makeDecoder($0).decode(Value.self, from: $0, atKeyPath: keyPath) }
     }
 
-    /// What a decoder of your choice reads: a property list, or a format of your own.
+    /// A value decoded with a decoder of your choice: a property list, or a format of your own.
     ///
     /// - Parameters:
-    ///   - type: What it decodes to; known from the context, where there is one.
-    ///   - decoder: Makes the decoder, for each response one.
-    ///   - keyPath: The keys from the outside in, separated by dots, of the part to decode; nil, the default, is the whole.
+    ///   - type: The type of the value; usually inferred.
+    ///   - decoder: Makes a decoder for each response.
+    ///   - keyPath: The keys of the part to decode, from the outside in, separated by dots; `nil`, the default, is the
+    ///     whole.
     /// - Returns: The decoder.
     public static func decoded(
         _ type: Value.Type = Value.self,
@@ -180,12 +179,11 @@ extension ResponseDecoder where Value: Decodable {
 }
 
 extension ResponseDecoder where Value: HTTPDecodableResponse {
-    /// The way that the value decodes itself.
+    /// The type's own decoding.
     public static var custom: ResponseDecoder { ResponseDecoder { try Value.decode($0) } }
 }
 
-/// A value somewhere inside a JSON document: decodes by walking down a path of keys, without a copy of what is beside
-/// it.
+/// A value inside a JSON document: it is decoded along a path of keys, without copying other parts.
 struct NestedValue<Value: Decodable>: Decodable {
     let value: Value
 
@@ -194,8 +192,7 @@ struct NestedValue<Value: Decodable>: Decodable {
     }
 
     private static func value(at path: ArraySlice<String>, in decoder: any Decoder) throws -> Value {
-        // Values that the decoder treats in a way of its own, such as dates, have to be asked a container for, by
-        // their type.
+        // Types that the decoder treats specially, such as dates, have to be decoded from a container.
         guard let first = path.first else { return try Value(from: decoder) }
         if let index = Int(first), index >= 0, var array = try? decoder.unkeyedContainer() {
             while !array.isAtEnd, array.currentIndex < index { _ = try array.superDecoder() }
@@ -209,7 +206,7 @@ struct NestedValue<Value: Decodable>: Decodable {
     }
 }
 
-/// The path of a ``NestedValue``, on its way past a decoder of whatever kind.
+/// The path of a ``NestedValue``, passed to it through any decoder.
 enum NestedPath {
     @TaskLocal static var current: [String] = []
 
@@ -222,7 +219,7 @@ enum NestedPath {
     }
 }
 
-/// A type that knows how to make itself of a response.
+/// A type that decodes itself from a response.
 ///
 /// For formats that aren't JSON, and for values that need a header or the status:
 ///
@@ -248,8 +245,7 @@ public protocol HTTPDecodableResponse: Sendable {
 // MARK: - Content
 
 extension BodyDecoder {
-    /// Decodes the content of a response, or the part of it that stands at a path of keys; an optional takes empty content
-    /// for nil.
+    /// Decodes the content of a response, or the part of it at a path of keys; empty content makes an optional `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse` or `notModified`.
     func decode<Value: Decodable>(
@@ -263,7 +259,7 @@ extension BodyDecoder {
         throw RequestError(.notModified, phase: .decoding)
     }
 
-    /// Decodes content, or a part of it; an optional takes empty content for nil.
+    /// Decodes content, or a part of it; empty content makes an optional `nil`.
     ///
     /// - Throws: A `DecodingError`, or a ``RequestError`` of code `emptyResponse`.
     func decode<Value: Decodable>(
@@ -285,16 +281,16 @@ extension BodyDecoder {
 }
 
 extension Decodable {
-    /// Whether the type has a value that stands for no content.
+    /// Whether the type has a value for empty content.
     static var hasEmptyValue: Bool { self is any EmptyRepresentable.Type }
 }
 
 extension HTTPResponse<Data> {
-    /// Whether the response tells a caller that has a representation that it is still the right one.
+    /// Whether the response confirms a representation that the caller already has.
     var isWithoutRepresentation: Bool { status == .notModified && body.isEmpty }
 }
 
-/// A type with a value that stands for no content.
+/// A type with a value for empty content.
 protocol EmptyRepresentable {
     static var empty: Self { get }
 }

@@ -3,7 +3,7 @@
 
 /// The character classes of RFC 9110, for bytes.
 package enum ASCII {
-    /// Whether a byte may stand in a token: a method, a header name (RFC 9110, 5.6.2).
+    /// Whether a byte is allowed in a token: a method, a header name (RFC 9110, 5.6.2).
     package static func isToken(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -18,10 +18,10 @@ package enum ASCII {
         }
     }
 
-    /// Whether a byte may stand in a field value: visible characters, space, tab, and the bytes above ASCII that old
-    /// servers and file names need (RFC 9110, 5.5).
+    /// Whether a byte is allowed in a field value: visible characters, space, tab, and the bytes above ASCII that old
+    /// servers and file names use (RFC 9110, 5.5).
     ///
-    /// CR, LF, NUL and every other control character may not.
+    /// CR, LF, NUL and every other control character aren't.
     package static func isFieldValue(_ byte: UInt8) -> Bool {
         byte >= 0x20 && byte != 0x7F || byte == 0x09
     }
@@ -36,14 +36,14 @@ package enum ASCII {
         lowercased(byte) &- UInt8(ascii: "a") < 26
     }
 
-    /// The byte in lower case, where it is an upper-case letter.
+    /// The byte in lower case if it is an upper-case letter, otherwise unchanged.
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
     }
 }
 
 extension UInt8 {
-    /// What the byte is worth as a hexadecimal digit of either case.
+    /// The value of the byte as a hexadecimal digit of either case.
     var hexValue: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
@@ -73,13 +73,13 @@ extension String {
         !utf8.isEmpty && utf8.allSatisfy(ASCII.isToken)
     }
 
-    /// Compares two strings as protocol text is compared: bytes, with ASCII letters of either case equal.
+    /// Compares two strings like protocol text: bytes, with ASCII letters of either case equal.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
         utf8.count == other.utf8.count
             && zip(utf8, other.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
     }
 
-    /// At most `limit` characters of the string, for messages about strings that a caller or a server chose.
+    /// At most `limit` characters of the string, for messages with strings from a caller or a server.
     ///
     /// Control characters are shown escaped, so that a message can't forge lines of a log.
     package func shortened(to limit: Int = 64) -> String {
@@ -93,14 +93,14 @@ extension String {
 // MARK: - UTF8
 
 extension String {
-    /// Reads UTF-8; nil where it isn't.
+    /// Reads UTF-8; `nil` if the bytes are invalid.
     ///
-    /// The standard library's own `init(validating:as:)` asks for newer systems than this library does.
+    /// The standard library's own `init(validating:as:)` requires newer systems than this library.
     ///
     /// - Complexity: O(n) in the number of the bytes.
     init?(utf8 bytes: some Collection<UInt8>) {
         self.init(decoding: bytes, as: UTF8.self)
-        // What isn't UTF-8 was repaired, and is made of other bytes then.
+        // Invalid UTF-8 was repaired, so its bytes differ.
         guard utf8.elementsEqual(bytes) else { return nil }
     }
 }

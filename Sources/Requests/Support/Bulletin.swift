@@ -1,54 +1,54 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// News of one thing for all who want it, in their order, whichever threads they come from.
+/// Values that are published to several readers, in their order, from any thread.
 ///
-/// One thread at a time tells, outside every lock, and goes on until there is nothing more to tell; the others leave
-/// their news to it. What is overtaken by newer news isn't told: only the newest counts.
+/// One thread at a time notifies the readers, outside every lock, until there is nothing more to report; the others
+/// leave their values to it. An older value that hasn't been reported is skipped: only the newest counts.
 struct Bulletin<Value: Sendable>: Sendable {
-    /// Takes each piece of news; nil, once, when there are no more.
+    /// Receives each value; `nil`, once, at the end.
     typealias Reader = @Sendable (Value?) -> Void
 
-    /// What was told last, to all who were there.
+    /// The last value that was reported to all readers at that time.
     private(set) var last: Value?
-    /// Whether it is over.
+    /// Whether the bulletin is closed.
     private(set) var isOver = false
 
     private var news: Value?
     private var readers: [(id: Int, read: Reader)] = []
-    /// Those that have been told nothing yet.
+    /// The readers that haven't received a value yet.
     private var newcomers: [(id: Int, read: Reader)] = []
     private var nextID = 0
     private var isTelling = false
 
-    /// Whether nobody reads.
+    /// Whether there are no readers.
     var isEmpty: Bool { readers.isEmpty && newcomers.isEmpty }
 
-    /// Has something told.
+    /// Posts a value.
     mutating func post(_ value: Value) {
         if !isOver { news = value }
     }
 
-    /// Ends it, behind what was posted.
+    /// Closes the bulletin, after the posted value.
     mutating func close() {
         isOver = true
     }
 
-    /// Adds somebody, who is told the last news first; gives the number to remove them by.
+    /// Adds a reader, which first receives the last value; returns the number with which it is removed.
     mutating func add(_ reader: @escaping Reader) -> Int {
         nextID += 1
         newcomers.append((nextID, reader))
         return nextID
     }
 
-    /// Tells somebody no more.
+    /// Removes a reader.
     mutating func remove(_ id: Int) {
         newcomers.removeAll { $0.id == id }
         readers.removeAll { $0.id == id }
     }
 
-    /// Who is to be told what, by the caller, who then says so with ``told()`` and asks again; nil where there is
-    /// nothing to tell, or somebody is telling.
+    /// Returns the next notification, for the caller to perform, and to call ``told()`` and this method again; `nil` if
+    /// there is nothing to report, or another thread is reporting.
     mutating func next() -> (readers: [Reader], value: Value?)? {
         guard !isTelling else { return nil }
         if let value = news {
@@ -69,7 +69,7 @@ struct Bulletin<Value: Sendable>: Sendable {
         return (readers.map(\.read), nil)
     }
 
-    /// Notes that what ``next()`` gave is told.
+    /// Records that the notification of ``next()`` was performed.
     mutating func told() {
         isTelling = false
     }

@@ -3,10 +3,11 @@
 
 import Foundation
 
-/// DEFLATE (RFC 1951), by what the platform has: Foundation on Apple platforms, and on Linux the zlib that Foundation
-/// itself is linked to, found when it is needed, so that nothing has to be installed and nothing is linked.
+/// DEFLATE (RFC 1951) with the platform's implementation: Foundation on Apple platforms, and zlib on Linux.
+///
+/// Foundation on Linux is linked to zlib itself, so it is loaded at run time: nothing has to be installed or linked.
 enum Deflate {
-    /// Whether there is anything to compress with; there isn't in a statically linked program on Linux.
+    /// Whether compression is available; it isn't in a statically linked program on Linux.
     static var isAvailable: Bool {
         #if canImport(Darwin)
         true
@@ -17,12 +18,12 @@ enum Deflate {
         #endif
     }
 
-    /// Compresses bytes, without a frame around them; nil where that can't be done.
+    /// Compresses bytes, without a frame around them; `nil` if that isn't possible.
     ///
     /// - Complexity: O(n) in their number.
     static func compress(_ data: Data) -> Data? {
         #if canImport(Darwin)
-        // What is called zlib there is DEFLATE alone, without zlib's frame.
+        // The algorithm called zlib is DEFLATE alone there, without zlib's frame.
         (try? (data as NSData).compressed(using: .zlib)).map { $0 as Data }
         #elseif os(Linux)
         Zlib.shared?.compress(data)
@@ -33,7 +34,7 @@ enum Deflate {
 }
 
 #if os(Linux)
-/// The two functions of zlib that it takes to compress what is in memory; its ABI has been the same since 1995.
+/// The two functions of zlib for compressing bytes in memory; its ABI has been the same since 1995.
 private struct Zlib: Sendable {
     private typealias Bound = @convention(c) (CUnsignedLong) -> CUnsignedLong
     private typealias Compress =
@@ -42,7 +43,7 @@ private struct Zlib: Sendable {
             CInt
         ) -> CInt
 
-    /// Nil where there is no zlib to be found.
+    /// The loaded zlib; `nil` if the system has none.
     static let shared = Zlib()
 
     private let bound: Bound
@@ -61,7 +62,7 @@ private struct Zlib: Sendable {
         var output = Data(count: Int(count))
         let status = output.withUnsafeMutableBytes { output in
             data.withUnsafeBytes { input in
-                // The level that zlib itself takes for the best compromise.
+                // The level that zlib itself recommends.
                 compress(
                     output.bindMemory(to: UInt8.self).baseAddress,
                     &count,
@@ -78,11 +79,11 @@ private struct Zlib: Sendable {
 }
 #endif
 
-/// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not malice.
+/// The checksum of ISO 3309, which finds every change of up to 32 neighbouring bits: against damage, not attacks.
 struct CRC32: Sendable {
     private var state = UInt32.max
 
-    /// The checksum of what was added.
+    /// The checksum of the added bytes.
     var value: UInt32 { ~state }
 
     /// Adds bytes.
@@ -103,31 +104,31 @@ struct CRC32: Sendable {
     }
 }
 
-/// Compressed content as `Content-Encoding: gzip` has it (RFC 1952; RFC 9110, 8.4.1.3).
+/// Compressed content for `Content-Encoding: gzip` (RFC 1952; RFC 9110, 8.4.1.3).
 enum Gzip {
-    /// Compresses bytes; nil where the platform can't.
+    /// Compresses bytes; `nil` if the platform can't.
     ///
-    /// The same bytes give the same result: no time and no system is named in it.
+    /// The same bytes give the same result: the frame contains no time and no system.
     ///
     /// - Complexity: O(n) in their number.
     static func compress(_ data: Data) -> Data? {
         Deflate.compress(data).map { frame($0, of: data) }
     }
 
-    /// Puts the frame around bytes that are compressed.
+    /// Puts the frame around compressed bytes.
     static func frame(_ deflated: Data, of original: Data) -> Data {
         var checksum = CRC32()
         checksum.update(original)
         var result = Data(capacity: header.count + deflated.count + 8)
         result.append(contentsOf: header)
         result.append(deflated)
-        // The size is modulo 2^32, which is what is left when higher bits go.
+        // The size is modulo 2^32: the higher bits are dropped.
         for number in [checksum.value, UInt32(truncatingIfNeeded: original.count)] {
             withUnsafeBytes(of: number.littleEndian) { result.append(contentsOf: $0) }
         }
         return result
     }
 
-    /// The magic number, DEFLATE, no flags, no time, nothing about the effort, an unknown system.
+    /// The magic number, DEFLATE, no flags, no time, no level, an unknown system.
     private static let header: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF]
 }

@@ -3,25 +3,25 @@
 
 import Foundation
 
-/// Why a download can't be put into its file.
+/// The reason why a download can't be stored in its file.
 ///
 /// It arrives as the underlying error of a ``RequestError`` whose code is `fileExists`, `cannotWriteFile` or `diskFull`.
 public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-    /// What went wrong.
+    /// The kind of error.
     public enum Code: String, Sendable, Hashable {
-        /// There is a file at the destination, and it isn't to be replaced.
+        /// There is a file at the destination, and it must not be replaced.
         case fileExists
         /// The file, or the folder that it is to be in, can't be written.
         case cannotWriteFile
-        /// There is no room for it.
+        /// There is no space for it.
         case diskFull
     }
 
-    /// What went wrong.
+    /// The kind of error.
     public let code: Code
     /// The file.
     public let file: URL
-    /// What the system says.
+    /// The message of the system.
     public let reason: String
 
     /// Makes the error.
@@ -31,7 +31,7 @@ public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringCon
         self.reason = reason
     }
 
-    /// Makes the error of what the system says.
+    /// Makes the error of a system call.
     init(_ file: URL, errno number: Int32) {
         let code: Code =
             switch number {
@@ -43,7 +43,7 @@ public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringCon
         self.init(code, file, reason ?? "error \(number) of the system")
     }
 
-    /// The error, in a sentence; of the file it has the name and not where it is.
+    /// The error, in a sentence, with the name of the file and not its folder.
     public var description: String {
         let problem =
             switch code {
@@ -54,6 +54,6 @@ public struct DownloadError: ExplainedError, Sendable, Hashable, CustomStringCon
         return "the file “\(file.lastPathComponent.shortened())” \(problem): \(reason)"
     }
 
-    /// The error, for people.
+    /// The error, as a text for users.
     public var errorDescription: String? { description }
 }

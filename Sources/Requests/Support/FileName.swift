@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// Makes names of files of what servers suggest.
+/// Makes file names from the suggestions of servers.
 ///
-/// What comes out is one component of a path, and a file of that name is in the folder where it is put, on every
-/// system that the file may get to: no separator, no `..`, no drive or stream, nothing hidden, nothing that turns the
-/// reading direction and shows `exe.txt` for `txt.exe`, no device of Windows, and no more than 255 bytes.
+/// The result is one component of a path, safe in any folder on every system: it has no separator, no `..`, no drive or
+/// stream, isn't hidden, has no characters that change the reading direction and show `exe.txt` for `txt.exe`, isn't a
+/// device of Windows, and has at most 255 bytes.
 enum FileName {
-    /// A safe name: of the suggestion, of the address where that leaves nothing, and else the default.
+    /// Returns a safe name: of the suggestion, else of the address, else the default.
     ///
     /// - Parameters:
-    ///   - suggestion: What `Content-Disposition` says. What stands before a separator is passed over (RFC 6266, 4.3).
-    ///   - url: The address, whose last component is next.
-    ///   - name: What is used at last; made safe too.
+    ///   - suggestion: The name of `Content-Disposition`. The text before a separator is ignored (RFC 6266, 4.3).
+    ///   - url: The address, whose last component is used next.
+    ///   - name: The default; made safe too.
     /// - Returns: A name that is never empty.
-    /// - Complexity: O(n) in the length of what is given.
+    /// - Complexity: O(n) in the length of the arguments.
     static func safe(_ suggestion: String?, url: URL? = nil, default name: String = "download") -> String {
         for candidate in [suggestion, url?.lastPathComponent, name] {
             if let candidate, let name = safe(candidate) { return name }
@@ -34,13 +34,13 @@ enum FileName {
         return String(isDevice(short) ? "_" + shortened(name, to: longest - 1) : short)
     }
 
-    /// Without dots at the beginning, which hide, dots at the end, which Windows drops, and blanks at both.
+    /// Removes dots at the beginning, which hide, dots at the end, which Windows drops, and blanks at both.
     private static func trimmed(_ scalars: [Unicode.Scalar]) -> [Unicode.Scalar] {
         func isEdge(_ scalar: Unicode.Scalar) -> Bool { scalar == "." || scalar.properties.isWhitespace }
         return scalars.drop(while: isEdge).reversed().drop(while: isEdge).reversed()
     }
 
-    /// As much of a name as there is room for; the extension stays, where it is one.
+    /// Returns as much of a name as fits; a valid extension stays.
     private static func shortened(_ name: [Unicode.Scalar], to limit: Int) -> String {
         let text = String(name)
         guard text.utf8.count > limit else { return text }
@@ -54,7 +54,7 @@ enum FileName {
         return String(trimmed(prefix(of: stem, bytes: room))) + ending
     }
 
-    /// The characters that fit; where not even the first does, since accents are piled up on it, a part of it.
+    /// Returns the characters that fit; if the first has too many accents to fit, a part of it.
     private static func prefix(of scalars: [Unicode.Scalar], bytes: Int) -> [Unicode.Scalar] {
         var count = 0
         let characters = String(scalars).prefix { character in
@@ -71,9 +71,9 @@ enum FileName {
         )
     }
 
-    /// Whether it is there to be seen: no control character, none that turns the direction or is nothing at all.
+    /// Whether it is visible: no control character, and none that changes the direction or has no width.
     ///
-    /// Two that join letters are needed in some languages, and in emoji.
+    /// Two joiners are allowed, which some languages and emoji need.
     private static func isVisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned: false
@@ -82,7 +82,7 @@ enum FileName {
         }
     }
 
-    /// Whether Windows takes the name for a device, whatever its extension.
+    /// Whether Windows treats the name as a device, whatever its extension.
     private static func isDevice(_ name: String) -> Bool {
         let stem = String(trimmed(Array(name.unicodeScalars.prefix { $0 != "." }))).uppercased()
         if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$", "CLOCK$"].contains(stem) { return true }
@@ -91,7 +91,7 @@ enum FileName {
             && number.map { "0123456789¹²³".unicodeScalars.contains($0) } == true
     }
 
-    /// What Windows allows in no name; a colon parts a drive from a path, or a file from its streams.
+    /// Characters that Windows forbids in names; a colon separates a drive from a path, or a file from its streams.
     private static let forbidden: Set<Unicode.Scalar> = [":", "*", "?", "\"", "<", ">", "|"]
     private static let longest = 255
     private static let longestExtension = 32

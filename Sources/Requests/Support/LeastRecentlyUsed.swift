@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Values up to a total cost; what wasn't used for the longest time makes room for what is new.
+/// Values up to a total cost; the least recently used ones are evicted for new ones.
 ///
-/// - Complexity: O(1) for everything about one value.
+/// - Complexity: O(1) for all methods about one value.
 struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
-    /// A value between its neighbours: a list in an array, without a reference for each value.
+    /// A value with its neighbours: a list in an array, without a reference for each value.
     private struct Node: Sendable {
         let key: Key
         var value: Value
@@ -14,9 +14,9 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         var older: Int?
     }
 
-    /// What all values may cost together.
+    /// The maximum total cost.
     let limit: Int
-    /// What they do cost.
+    /// The present total cost.
     private(set) var cost = 0
     private var nodes: [Node?] = []
     private var vacant: [Int] = []
@@ -24,12 +24,12 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private var newest: Int?
     private var oldest: Int?
 
-    /// Makes an empty store; with a limit of 0 it stays so.
+    /// Makes an empty store; with a limit of 0 it stays empty.
     init(limit: Int) {
         self.limit = max(0, limit)
     }
 
-    /// How many values there are.
+    /// The number of values.
     var count: Int { positions.count }
 
     /// Whether there is a value, without using it.
@@ -44,7 +44,7 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return values
     }
 
-    /// The value of a key, which is thereby used.
+    /// The value of a key, which marks it as used.
     mutating func value(for key: Key) -> Value? {
         guard let position = positions[key], let node = nodes[position] else { return nil }
         if newest != position {
@@ -54,9 +54,9 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         return node.value
     }
 
-    /// Puts a value in, in place of the one that the key had.
+    /// Stores a value, which replaces the former one of the key.
     ///
-    /// One that costs more than a quarter of the limit isn't taken: it would push out too much for what it is worth.
+    /// A value that costs more than a quarter of the limit isn't stored: it would evict too much.
     mutating func insert(_ value: Value, for key: Key, cost: Int) {
         remove(key)
         guard cost <= limit / 4 else { return }
@@ -69,19 +69,19 @@ struct LeastRecentlyUsed<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         link(position)
     }
 
-    /// Takes a value out, where there is one.
+    /// Removes a value, if there is one.
     mutating func remove(_ key: Key) {
         if let position = positions[key] { remove(at: position) }
     }
 
-    /// Takes out all whose keys fulfil the condition.
+    /// Removes all values whose keys fulfil the condition.
     ///
     /// - Complexity: O(n) in the number of values.
     mutating func removeAll(where condition: (Key) -> Bool) {
         for (key, position) in positions where condition(key) { remove(at: position) }
     }
 
-    /// Takes everything out.
+    /// Removes all values.
     mutating func removeAll() {
         self = LeastRecentlyUsed(limit: limit)
     }

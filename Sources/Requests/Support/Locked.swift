@@ -32,7 +32,7 @@ package struct Locked<Value>: @unchecked Sendable {
 
     /// Runs `body` with exclusive access to the value.
     ///
-    /// - Throws: What `body` throws.
+    /// - Throws: Any error that `body` throws.
     @inline(__always)
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending Value) throws(Failure) -> sending Result

@@ -11,20 +11,20 @@ import Glibc
 import Musl
 #endif
 
-/// A file that grows beside the place where it is to be, and gets there when it is whole.
+/// A file that is written beside its destination, and moved there when it is complete.
 ///
-/// Under its final name it is there as a whole or not at all. Only its owner can read it, from its first moment on. No
-/// symbolic link is followed: neither one that waits under the name of the partial file, nor one at the destination.
-/// Nor does anybody else write to it: it is locked as long as it is open, so that of two that would go on with it, in one
-/// process or in two, only the first can.
+/// Under its final name, the file is either complete or absent. Only its owner can read it, from its first moment on.
+/// No symbolic link is followed: neither one under the name of the partial file, nor one at the destination. No other
+/// writer can use it: it is locked while it is open, so that only the first of two can resume it, in one process or in
+/// two.
 ///
-/// One caller writes at a time. ``discard()`` may come from anywhere, also while something is written: the descriptor
-/// is closed once, and never under a write, whose bytes might then land in another file that got its number.
+/// One caller writes at a time. ``discard()`` may be called from anywhere, also during a write: the descriptor is
+/// closed once, and never during a write, whose bytes might otherwise land in another file that got its number.
 final class PartialFile: Sendable {
-    /// Writes bytes to a descriptor: so many were written, or the negated error number of the system.
+    /// Writes bytes to a descriptor; returns the number of written bytes, or the negated error number of the system.
     typealias Writer = @Sendable (Int32, UnsafeRawBufferPointer) -> Int
 
-    /// Where the file is until it is moved.
+    /// The location of the file until it is moved.
     let url: URL
 
     private let state: Locked<State>
@@ -35,17 +35,17 @@ final class PartialFile: Sendable {
         var length: Int64
         var isInUse = false
         var isOver = false
-        /// Those who wait for the end of the use.
+        /// The callers that wait for the end of the use.
         var waiters: [DispatchSemaphore] = []
 
-        /// Begins to use the descriptor; nil where that is over.
+        /// Begins to use the descriptor; `nil` if the file is closed.
         mutating func use() -> Int32? {
             guard !isOver, !isInUse else { return nil }
             isInUse = true
             return descriptor
         }
 
-        /// Ends a use, and says what to close, and whom to tell.
+        /// Ends a use, and returns the descriptor to close, and the waiting callers.
         mutating func stopUse(length: Int64) -> (descriptor: Int32?, waiters: [DispatchSemaphore]) {
             isInUse = false
             self.length = length
@@ -53,7 +53,7 @@ final class PartialFile: Sendable {
             return (isOver ? descriptor : nil, waiters)
         }
 
-        /// Ends everything, and says what to close; false where that was done before.
+        /// Closes the file, and returns the descriptor to close; `false` if it was already closed.
         mutating func end() -> (isFirst: Bool, descriptor: Int32?) {
             guard !isOver else { return (false, nil) }
             isOver = true
@@ -74,10 +74,10 @@ final class PartialFile: Sendable {
     /// Makes a file beside a destination, under a hidden name of its own.
     ///
     /// - Parameters:
-    ///   - destination: Where it is to be in the end.
-    ///   - writer: What writes; the system by default.
+    ///   - destination: The final location.
+    ///   - writer: Writes the bytes; the system by default.
     /// - Returns: The file, empty.
-    /// - Throws: ``DownloadError``. A file that is at the destination is not an error yet.
+    /// - Throws: ``DownloadError``. A file at the destination is not an error yet.
     static func create(
         beside destination: URL,
         writer: @escaping Writer = PartialFile.write
@@ -93,9 +93,9 @@ final class PartialFile: Sendable {
         return PartialFile(url, descriptor: descriptor, length: 0, writer: writer)
     }
 
-    /// Makes the folder that a file is to be in, and those above it.
+    /// Makes the folder of a file, and those above it.
     ///
-    /// - Throws: ``DownloadError``. That it is there is not an error.
+    /// - Throws: ``DownloadError``. An existing folder is not an error.
     static func createFolder(of destination: URL) throws(DownloadError) {
         let folder = destination.deletingLastPathComponent()
         do {
@@ -106,16 +106,16 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Goes on with the file of a transfer that was interrupted, at its end.
+    /// Resumes the file of an interrupted transfer, at its end.
     ///
-    /// - Returns: The file, or nil where it is gone, somebody else goes on with it, or it isn't a file of the caller's own
-    ///   that this type could have made: then there is nothing to go on with.
+    /// - Returns: The file, or `nil` if it is missing, in use, or not a file of this user that this type could have
+    ///   made.
     static func resume(_ url: URL, writer: @escaping Writer = PartialFile.write) -> PartialFile? {
         guard url.isFileURL, isName(url.lastPathComponent) else { return nil }
         let descriptor = open(url.path, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         var status = stat()
-        // A second name would see what is written, and is none of ours.
+        // A file with a second name could be read there, and wasn't made by this type.
         guard lock(descriptor), fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
             status.st_nlink == 1, status.st_uid == geteuid(), isStill(url, status),
             lseek(descriptor, 0, Int32(SEEK_END)) >= 0
@@ -126,14 +126,14 @@ final class PartialFile: Sendable {
         return PartialFile(url, descriptor: descriptor, length: Int64(status.st_size), writer: writer)
     }
 
-    /// How many bytes are in the file.
+    /// The byte count of the file.
     var length: Int64 { state.withLock { $0.length } }
 
     /// Adds bytes at the end.
     ///
-    /// Where that fails, what was written until then counts: ``length`` says how much.
+    /// If that fails, the bytes that were written before count: see ``length``.
     ///
-    /// - Throws: ``DownloadError``, also where the file was moved or discarded.
+    /// - Throws: ``DownloadError``, also if the file was moved or discarded.
     func append(_ bytes: Data) throws(DownloadError) {
         try use { descriptor, length in
             bytes.withUnsafeBytes { buffer in
@@ -141,7 +141,7 @@ final class PartialFile: Sendable {
                 while !rest.isEmpty {
                     let count = writer(descriptor, UnsafeRawBufferPointer(rebasing: rest))
                     if count == -Int(EINTR) { continue }
-                    // Nothing written and no error would go on for ever.
+                    // Without progress and without an error, the loop would never end.
                     guard 0 < count, count <= rest.count else { return count < 0 ? Int32(-count) : EIO }
                     length += Int64(count)
                     rest = rest.dropFirst(count)
@@ -151,9 +151,9 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Cuts the file, so that the next bytes follow there; at the beginning by default, which starts it over.
+    /// Truncates the file, so that the next bytes follow there; by default to nothing, which starts it over.
     ///
-    /// - Throws: ``DownloadError``, also where the file is shorter than that.
+    /// - Throws: ``DownloadError``, also if the file is shorter than that.
     func truncate(to position: Int64 = 0) throws(DownloadError) {
         try use { descriptor, length in
             guard 0 <= position, position <= length else { return EINVAL }
@@ -167,10 +167,9 @@ final class PartialFile: Sendable {
     /// Moves the file to its destination, in one step, and ends the writing.
     ///
     /// - Parameters:
-    ///   - destination: Where to. In another volume, the bytes are copied beside it first.
-    ///   - overwrite: Whether a file that is there is replaced. A symbolic link is replaced itself, and not what it
-    ///     leads to.
-    /// - Throws: ``DownloadError``; then the file is still where it was, and can be moved elsewhere.
+    ///   - destination: The final location. On another volume, the bytes are first copied beside it.
+    ///   - overwrite: Whether an existing file is replaced. A symbolic link is replaced itself, not its target.
+    /// - Throws: ``DownloadError``; then the file is still at its former location, and can be moved elsewhere.
     func move(to destination: URL, overwrite: Bool = false) throws(DownloadError) {
         guard destination.isFileURL else {
             throw DownloadError(.cannotWriteFile, destination, "it isn't the URL of a file")
@@ -181,21 +180,21 @@ final class PartialFile: Sendable {
             let number = overwrite ? (rename(from, to) == 0 ? 0 : errno) : Self.renameWithoutReplacing(from, to)
             guard number == EXDEV else { return number }
             try copy(to: destination, overwrite: overwrite)
-            // The file is where it is to be, whether or not the other can be removed.
+            // The file is at its destination, whether or not the other can be removed.
             unlink(from)
             return 0
         }
         finish()
     }
 
-    /// Makes the same file in another volume.
+    /// Makes a copy of the file on another volume.
     private func copy(to destination: URL, overwrite: Bool) throws(DownloadError) {
         let copy = try PartialFile.create(beside: destination, writer: writer)
         do {
             let source = try FileHandle(forReadingFrom: url)
             defer { try? source.close() }
             while let bytes = try source.nextPiece() {
-                // It may take long, and nobody may want it any more.
+                // It may take long, and be discarded meanwhile.
                 guard !state.withLock({ $0.isOver }) else { throw DownloadError(destination, errno: ECANCELED) }
                 try copy.append(bytes)
             }
@@ -207,9 +206,9 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Ends the writing and leaves the file, for a resumption.
+    /// Ends the writing and keeps the file, to be resumed.
     ///
-    /// It waits for a write that is under way, so that the file has its last length, and can be gone on with, at once.
+    /// It waits for a running write, so that the file has its final length, and can be resumed at once.
     func finish() {
         let written = DispatchSemaphore(value: 0)
         let (isInUse, descriptor) = state.withLock { state in
@@ -220,14 +219,14 @@ final class PartialFile: Sendable {
         if isInUse { written.wait() }
     }
 
-    /// Removes the file; nothing where it was moved, left or discarded before.
+    /// Removes the file; does nothing if it was moved, kept or discarded before.
     func discard() {
         let (isFirst, descriptor) = state.withLock { $0.end() }
         if isFirst { unlink(url.path) }
         if let descriptor { Self.release(descriptor) }
     }
 
-    /// Runs a call with the descriptor, which stays open as long; the call gives an error number of the system, or 0.
+    /// Runs a closure with the descriptor, which stays open meanwhile; the closure returns an error number, or 0.
     private func use(
         for file: URL? = nil,
         _ call: (_ descriptor: Int32, _ length: inout Int64) throws(DownloadError) -> Int32
@@ -256,7 +255,7 @@ import Musl
 #endif
 
 extension PartialFile {
-    /// The hidden name of a partial file: that of the destination, as far as there is room, and what nobody else has.
+    /// The hidden name of a partial file: that of the destination, as far as there is room, and a unique identifier.
     static func name(for destination: String) -> String {
         var name = ""
         for character in destination where name.utf8.count + character.utf8.count <= longestPrefix {
@@ -265,9 +264,9 @@ extension PartialFile {
         return ".\(name).\(UUID().uuidString)\(suffix)"
     }
 
-    /// Whether a name is one that ``name(for:)`` gives: whatever else there is, is somebody else's.
+    /// Whether a name is one that ``name(for:)`` makes; other files are never touched.
     ///
-    /// What was stored, such as a token for a resumption, names a file that is then written; it must not be any file.
+    /// A stored value, such as a resume token, names a file that is then written; it must not be an arbitrary file.
     static func isName(_ name: String) -> Bool {
         guard name.hasPrefix("."), name.hasSuffix(suffix), !name.utf8.contains(UInt8(ascii: "/")) else { return false }
         let identifier = name.dropLast(suffix.count).suffix(37)
@@ -275,32 +274,32 @@ extension PartialFile {
     }
 
     private static let suffix = ".partial"
-    // With dots, identifier and suffix behind it, what every file system takes is still far.
+    // With dots, identifier and suffix, the name is still far below the limit of every file system.
     private static let longestPrefix = 120
 
-    /// Locks an open file, until it is closed; false where another has done so.
+    /// Locks an open file, until it is closed; `false` if it is locked elsewhere.
     ///
-    /// File systems that know no locks, as some of networks, leave it to the caller to ask for a file once at a time.
+    /// On file systems without locks, such as some network ones, the caller has to use a file only once at a time.
     static func lock(_ descriptor: Int32) -> Bool {
         flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
     }
 
-    /// Closes a file that is locked, for all who have it.
+    /// Closes a locked file, and unlocks it for all its descriptors.
     ///
-    /// A process that is about to be started has all descriptors of this one for a moment, and closing leaves the lock to
-    /// it; unlocking doesn't.
+    /// A process that is about to be started has all descriptors of this one for a moment, and closing would leave the
+    /// lock to it; unlocking doesn't.
     static func release(_ descriptor: Int32) {
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 
-    /// Whether a name is still that of an open file, which somebody may have moved until it was locked.
+    /// Whether a name still belongs to an open file, which may have been moved before it was locked.
     static func isStill(_ url: URL, _ status: stat) -> Bool {
         var named = stat()
         return lstat(url.path, &named) == 0 && named.st_ino == status.st_ino && named.st_dev == status.st_dev
     }
 
-    /// Writes by the system's call.
+    /// Writes with the system's call.
     static let write: Writer = { descriptor, bytes in
         #if canImport(Darwin)
         let count = Darwin.write(descriptor, bytes.baseAddress, bytes.count)
@@ -312,10 +311,10 @@ extension PartialFile {
         return count < 0 ? -Int(errno) : count
     }
 
-    /// Gives a file another name, unless something has it; the error number of the system, or 0.
+    /// Renames a file, unless the new name is taken; returns the error number of the system, or 0.
     ///
-    /// A second name fails where there is one already, and a link is one too. File systems that know no second names
-    /// (FAT, some of networks) have the name taken by an empty file, which is then replaced.
+    /// A hard link fails if its name is taken, even by a symbolic link. On file systems without hard links (FAT, some
+    /// network ones), an empty file reserves the name, and is then replaced.
     static func renameWithoutReplacing(_ from: String, _ to: String) -> Int32 {
         #if canImport(Darwin)
         if renamex_np(from, to, UInt32(RENAME_EXCL)) == 0 { return 0 }
@@ -330,7 +329,7 @@ extension PartialFile {
         return replacePlaceholder(from, to)
     }
 
-    /// Takes a name with an empty file, and puts the file in its place.
+    /// Reserves a name with an empty file, and replaces that by the file.
     static func replacePlaceholder(_ from: String, _ to: String) -> Int32 {
         let placeholder = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard placeholder >= 0 else { return errno }
@@ -345,7 +344,7 @@ extension PartialFile {
 }
 
 extension URL {
-    /// Whether a file is in the same folder as another, however the way there is written.
+    /// Whether a file is in the same folder as another, however the paths are written.
     func isBeside(_ other: URL) -> Bool {
         deletingLastPathComponent().standardizedFileURL.path
             == other.deletingLastPathComponent().standardizedFileURL.path

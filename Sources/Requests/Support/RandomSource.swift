@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Where chance comes from: the system, or a generator of a test's.
+/// A source of random numbers: the system's, or a generator of a test.
 ///
 /// Safe from any thread.
 public struct RandomSource: RandomNumberGenerator, Sendable {
@@ -18,12 +18,13 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
         generate = { generator.withLock { $0.next() } }
     }
 
-    /// The source of the system, which nobody can foretell.
+    /// The source of the system, which is unpredictable.
     public static let system = RandomSource { UInt64.random(in: .min ... .max) }
 
     /// The next number.
     public func next() -> UInt64 { generate() }
 
-    /// From 0 up to but not including 1, of one number: a generator that always gives the same one does for a test.
+    /// A number from 0 up to but not including 1, made of one random number, so that a test may use a constant
+    /// generator.
     func fraction() -> Double { Double(next() >> 11) * 0x1p-53 }
 }

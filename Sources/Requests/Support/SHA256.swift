@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// SHA-256 (FIPS 180-4): what pins of public keys are made of.
+/// SHA-256 (FIPS 180-4), the digest for pins of public keys.
 ///
-/// Foundation has no digest on Linux, and the library depends on nothing else. It is for public data: nothing here
-/// tries to take the same time for every input.
+/// Foundation has no digest on Linux, and the library has no other dependency. It is for public data: its time depends
+/// on the input.
 struct SHA256: Sendable {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
-    /// What doesn't fill a block yet.
+    /// The bytes that don't fill a block yet.
     private var rest: [UInt8] = []
     private var length: UInt64 = 0
 
@@ -26,9 +26,9 @@ struct SHA256: Sendable {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - isWanted: Whether to go on; asked before each piece.
-    /// - Returns: The digest; nil where it isn't wanted any more.
-    /// - Throws: What the system says where the file can't be read.
+    ///   - isWanted: Whether to continue; called before each piece.
+    /// - Returns: The digest; `nil` if it isn't wanted any more.
+    /// - Throws: The error of the system if the file can't be read.
     static func digest(ofFile url: URL, isWanted: () -> Bool = { true }) throws -> Data? {
         let file = try FileHandle(forReadingFrom: url)
         defer { try? file.close() }
@@ -120,12 +120,12 @@ extension UInt32 {
 // MARK: - Pieces
 
 extension FileHandle {
-    /// The next 256 KiB of a file, or what is left of it; nil at its end.
+    /// The next 256 KiB of a file, or the rest of it; `nil` at its end.
     ///
-    /// - Throws: What the system says.
+    /// - Throws: The error of the system.
     func nextPiece() throws -> Data? {
         #if canImport(Darwin)
-        // What it reads would be kept until the thread's own pool is emptied, which may be after the last piece.
+        // The bytes would be kept until the thread's own pool is emptied, which may be after the last piece.
         let bytes = try autoreleasepool { try read(upToCount: 1 << 18) }
         #else
         let bytes = try read(upToCount: 1 << 18)

@@ -1,19 +1,19 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Has a transfer pause as long as anybody wants it to.
+/// Pauses a transfer as long as there is a reason for it.
 ///
-/// Wishes come from several threads: the one that receives, the one that consumes, the user's. Whoever changes the
-/// first or the last of them calls the transfer. Two who come at once leave it as the later wish says: a transfer that
-/// knows the order of wishes is told each, and of any other, the thread that calls it looks again afterwards.
+/// The reasons come from several threads: the receiving one, the consuming one, the user's. The thread that sets the
+/// first or clears the last of them calls the transfer. If two threads do so at once, the later wish counts. A
+/// ``WishedTransfer`` is passed each wish, with its number; for any other, the calling thread checks again afterwards.
 struct FlowControl: Sendable {
-    /// Who wants a pause.
+    /// The reasons for a pause.
     struct Reasons: OptionSet, Sendable {
         let rawValue: Int
 
-        /// The user has asked for it.
+        /// The user has requested it.
         static let user = Reasons(rawValue: 1 << 0)
-        /// What came hasn't been consumed.
+        /// Received content hasn't been consumed.
         static let buffer = Reasons(rawValue: 1 << 1)
         /// A limit of the bandwidth.
         static let bandwidth = Reasons(rawValue: 1 << 2)
@@ -21,16 +21,16 @@ struct FlowControl: Sendable {
 
     private struct State: Sendable {
         var reasons: Reasons
-        /// The last wish of those whose wishes have numbers of their own.
+        /// The last wish of the buffer, whose wishes have their own numbers.
         var buffer = PauseWish()
-        /// What the transfer was told last.
+        /// The last wish that was passed to the transfer.
         var told = PauseWish()
         var transfer: (any Transfer)?
         var isCalling = false
         var isOver = false
         var isCancelled = false
 
-        /// What to ask of the transfer; nil where nothing is, or another thread is about to ask anyway.
+        /// The next call of the transfer; `nil` if no call is needed, or another thread makes it anyway.
         mutating func next() -> Call? {
             guard let transfer, told.isPaused == reasons.isEmpty else { return nil }
             let wished = transfer as? any WishedTransfer
@@ -41,7 +41,7 @@ struct FlowControl: Sendable {
         }
     }
 
-    /// What is asked of a transfer, outside of the lock.
+    /// A call of a transfer, made outside of the lock.
     private enum Call: Sendable {
         case wish(any WishedTransfer, PauseWish)
         case pause(any Transfer)
@@ -54,9 +54,9 @@ struct FlowControl: Sendable {
         state = Locked(State(reasons: reasons))
     }
 
-    /// Says which transfer it is, which the wishes may be older than.
+    /// Sets the transfer; there may already be reasons for a pause.
     func attach(_ transfer: any Transfer) {
-        // What is replaced, by a transfer around it, is released outside of the lock.
+        // The former transfer, which this one wraps, is released outside of the lock.
         let (isCancelled, former) = change { state -> (Bool, (any Transfer)?) in
             guard !state.isOver else { return (false, nil) }
             defer { state.transfer = transfer }
@@ -66,9 +66,9 @@ struct FlowControl: Sendable {
         if isCancelled { transfer.cancel() }
     }
 
-    /// Lets go of the transfer, which is over; false where it was before.
+    /// Releases the transfer, which is over; `false` if it was already over.
     func detach() -> Bool {
-        // What goes with the last reference to a transfer is somebody else's code, and mustn't run under the lock.
+        // The last reference to a transfer may deallocate a caller's objects, which must not happen under the lock.
         let (isFirst, transfer) = state.withLock { state in
             defer { (state.isOver, state.transfer) = (true, nil) }
             return (!state.isOver, state.transfer)
@@ -76,13 +76,13 @@ struct FlowControl: Sendable {
         return withExtendedLifetime(transfer) { isFirst }
     }
 
-    /// Whether anybody wants a pause.
+    /// Whether there is a reason for a pause.
     var isHeld: Bool { state.withLock { !$0.reasons.isEmpty } }
 
     /// Whether the transfer is over.
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Cancels the transfer, also one that is yet to be attached.
+    /// Cancels the transfer, even if it is attached later.
     func cancel() {
         let transfer = state.withLock { state in
             state.isCancelled = true
@@ -95,7 +95,7 @@ struct FlowControl: Sendable {
         change { $0.reasons.set(reason, isWanted) }
     }
 
-    /// Says whether what came waits to be consumed.
+    /// Sets or clears the reason that received content waits to be consumed.
     func setBuffer(_ wish: PauseWish) {
         change { state in
             if state.buffer.update(to: wish) { state.reasons.set(.buffer, wish.isPaused) }
@@ -132,23 +132,23 @@ extension FlowControl.Reasons {
     }
 }
 
-/// A transfer that is told wishes in any order, by several threads at a time.
+/// A transfer that accepts wishes in any order, from several threads at a time.
 ///
-/// Of any other, one thread at a time asks one thing after the other, which holds up the next wish where that thread is.
+/// Any other transfer is called by one thread at a time, which delays the next wish while a call lasts.
 protocol WishedTransfer: Transfer {
-    /// Pauses or goes on, unless it knows of a later wish.
+    /// Pauses or resumes, unless a later wish is known.
     func follow(_ wish: PauseWish)
 }
 
-/// That a transfer pauses, or that it goes on: one of several wishes, which have numbers.
+/// The wish that a transfer pauses or resumes: one of several, which are numbered.
 ///
-/// The thread that has decided on a wish may be interrupted before it has told it, for as long as the system likes, while
-/// others decide and tell. So the one with the highest number counts, and no thread waits for another.
+/// The thread that has made a wish may be interrupted for any time before it passes it on, while others make and pass
+/// on theirs. Therefore the one with the highest number counts, and no thread waits for another.
 struct PauseWish: Sendable, Hashable {
     private(set) var isPaused = false
     private(set) var number = 0
 
-    /// The next wish, if it isn't what is wished already.
+    /// The next wish, if it differs from the present one.
     mutating func change(to isPaused: Bool) -> PauseWish? {
         guard isPaused != self.isPaused else { return nil }
         self.isPaused = isPaused
@@ -156,7 +156,7 @@ struct PauseWish: Sendable, Hashable {
         return self
     }
 
-    /// Takes a wish that isn't older than the one that is known; says whether it was taken.
+    /// Takes a wish that is newer than the known one; returns whether it was taken.
     mutating func update(to wish: PauseWish) -> Bool {
         guard wish.number > number else { return false }
         self = wish

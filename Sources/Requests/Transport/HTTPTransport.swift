@@ -3,21 +3,22 @@
 
 import Foundation
 
-/// How bytes move: the one seam between operations and the network.
+/// The interface between operations and the network, which sends requests and receives responses.
 ///
 /// ### Choose a transport
 ///
-/// Pass one as the `session` of `addRequest`: a `URLSession` is a transport, `.shared` is `URLSession.shared`, and none
-/// is ``DefaultTransport``, the best that the platform has. Tests take the in-memory transport of `RequestsTesting`.
+/// Pass one as the `session` of `addRequest`: a `URLSession` is a transport, `.shared` is `URLSession.shared`. Without
+/// one, ``DefaultTransport`` is used, the best that the platform has. Tests take the in-memory transport of
+/// `RequestsTesting`.
 ///
 /// ### Write a transport
 ///
-/// Write one to run requests over another client library, over a socket of your own, or over nothing at all. It sends
-/// exactly the request that it is given and reports exactly what came back. It follows no redirect, keeps no cookie,
-/// answers no challenge, retries nothing and caches nothing: what of these is done at all, the pipeline does, the same
-/// on every platform.
+/// Write one to run requests over another client library, over a socket of your own, or without a network. It sends
+/// exactly the request that it is given and reports exactly the response. It follows no redirects, keeps no cookies,
+/// answers no challenges, retries nothing and caches nothing: the library does these itself, in the same way on every
+/// platform.
 ///
-/// ``send(_:receive:)`` starts a transfer and returns at once. What happens is reported to `receive` by these rules:
+/// ``send(_:receive:)`` starts a transfer and returns at once. Events are reported to `receive` by these rules:
 ///
 /// - Events of one transfer come one after the other, each call ending before the next begins, on any thread, also
 ///   before `send` has returned.
@@ -26,37 +27,38 @@ import Foundation
 ///   ends without an error has had a head.
 /// - ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
 ///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
-/// - What the transport has of its own for an origin, such as credentials, client certificates and header fields, stays at
-///   home where ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
-///   where ``TransportRequest/usesCookies`` is false.
-/// - Content is delivered decoded (gzip and the like), unless the request wants it as it comes. Content in a coding that
-///   the transport doesn't know is delivered as it comes; content that ends inside its coding is an error.
+/// - The transport's own settings for an origin, such as credentials, client certificates and header fields, are not
+///   sent if ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
+///   if ``TransportRequest/usesCookies`` is false.
+/// - Content is delivered decoded (gzip and the like), unless the request disables it. Content in a coding that the
+///   transport doesn't support is delivered encoded; content that ends inside its coding is an error.
 /// - No event is delivered under a lock, since the receiver may call back into the transfer.
 ///
-/// What the request asks for and the transport can't do is an `end` with an error of code `unsupported`, before
-/// anything is sent. What it does less well than it should, ``capabilities`` tells.
+/// If the transport doesn't support something that the request requires, it reports an `end` with an error of code
+/// `unsupported`, before anything is sent. Its limitations are declared in ``capabilities``.
 ///
 /// ### Test a transport
 ///
-/// Put it to `TransportConformance` of `RequestsTesting`: the rules above as named checks, each against a scripted server
-/// that answers, stalls, drips, and hangs up at every point. <doc:TestingYourRequests> shows the few lines that it takes.
+/// Run `TransportConformance` of `RequestsTesting` on it: the rules above as named checks, each against a scripted
+/// server that answers, stalls, sends slowly, and closes the connection at every point. <doc:TestingYourRequests> shows
+/// the few lines that it takes.
 public protocol HTTPTransport: AnyObject, Sendable {
-    /// What the transport can and can't do.
+    /// The features that the transport supports.
     var capabilities: TransportCapabilities { get }
 
     /// Starts a transfer.
     ///
     /// - Parameters:
-    ///   - request: What to send; checked already: method, header names and values are fit for the wire.
-    ///   - receive: Takes the events, by the rules above. It returns quickly and may be called from any thread.
-    /// - Returns: The handle with which to cancel and to pause.
+    ///   - request: The request, already checked: method, header names and values are valid.
+    ///   - receive: Receives the events, by the rules above. It returns quickly and may be called from any thread.
+    /// - Returns: A handle to cancel and to pause the transfer.
     func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
 }
 
-/// What a transport can do beyond sending a request and reporting the response.
+/// The features of a transport beyond sending a request and reporting the response.
 ///
-/// Honest on every platform: what isn't here is refused with an error, or is known not to happen; it never happens by
-/// half.
+/// They must be exact on every platform: a missing feature is refused with an error, or known not to happen; it is
+/// never supported partially.
 public struct TransportCapabilities: OptionSet, Sendable {
     /// The set as bits.
     public let rawValue: Int
@@ -66,7 +68,8 @@ public struct TransportCapabilities: OptionSet, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Events come on threads where a slow receiver delays no other transfer, so that content may be decoded there.
+    /// Events are delivered on threads where a slow receiver delays no other transfer, so that content may be decoded
+    /// there.
     ///
     /// Without this, the operation moves to a global queue of its quality of service before it decodes.
     public static let concurrentDelivery = TransportCapabilities(rawValue: 1 << 0)
@@ -88,14 +91,14 @@ public struct TransportCapabilities: OptionSet, Sendable {
 ///
 /// All calls are safe from any thread, and at any time.
 public protocol Transfer: AnyObject, Sendable {
-    /// Asks for the end; a transfer that has ended, or was cancelled before, stays as it is.
+    /// Requests the end; does nothing if the transfer has ended, or was cancelled before.
     func cancel()
 
-    /// Asks for no more content until ``resume()``: back-pressure, where ``TransportCapabilities/pausing`` says that
-    /// there is such a thing. By default nothing happens.
+    /// Stops delivering content until ``resume()``: back-pressure, if ``TransportCapabilities/pausing`` is supported.
+    /// By default it does nothing.
     func pause()
 
-    /// Asks for content again.
+    /// Resumes delivering content.
     func resume()
 }
 
@@ -107,21 +110,21 @@ extension Transfer {
     public func resume() {}
 }
 
-/// What happens in a transfer; ``HTTPTransport`` has the rules of their order.
+/// An event of a transfer; ``HTTPTransport`` has the rules of their order.
 public enum TransferEvent: Sendable {
-    /// A response that isn't the final one came: 100, 103 (RFC 9110, 15.2).
+    /// A response before the final one was received: 100, 103 (RFC 9110, 15.2).
     case informational(HTTPResponseHead)
-    /// So many bytes of the content have been sent, of so many, where that is known.
+    /// A number of content bytes have been sent, of the given total, if that is known.
     case sent(Int64, of: Int64?)
     /// The final response began.
     case head(HTTPResponseHead)
-    /// A piece of its content came.
+    /// A piece of its content was received.
     case data(Data)
-    /// Fields came behind the content, which is complete with them (RFC 9110, 6.5).
+    /// Fields behind the content were received, which complete it (RFC 9110, 6.5).
     ///
-    /// A transport that doesn't see them tells nothing.
+    /// A transport that can't see them doesn't report them.
     case trailers(HTTPHeaders)
-    /// What the transfer took, as far as the transport can tell.
+    /// The metrics of the transfer, as far as the transport measures them.
     indirect case metrics(Metrics)
     /// The transfer is over; with no error, the response is complete.
     case end(RequestError?)
@@ -134,10 +137,10 @@ final class EndedTransfer: Transfer {
 
 /// The transport of requests that name none: the best that the platform has.
 ///
-/// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; where libcurl can't be loaded, as
-/// in statically linked programs, it is a ``URLSessionTransport``, whose documentation lists what is worse there.
+/// On Apple platforms that is `URLSession.shared`. On Linux it is ``CurlTransport``; if libcurl can't be loaded, as in
+/// statically linked programs, it is a ``URLSessionTransport``, whose documentation lists its faults there.
 public enum DefaultTransport {
-    /// The one of the process.
+    /// The shared transport of the process.
     public static let shared: any HTTPTransport = {
         #if os(Linux)
         if CurlTransport.isAvailable { return CurlTransport.shared }
@@ -147,7 +150,7 @@ public enum DefaultTransport {
         #endif
     }()
 
-    /// One for a client of its own: it shares no cookies, cache or credentials with anybody.
+    /// Makes a transport for a single client: it shares no cookies, cache or credentials with others.
     static func `private`() -> any HTTPTransport {
         #if os(Linux)
         shared
@@ -158,7 +161,7 @@ public enum DefaultTransport {
 }
 
 extension URLSessionConfiguration {
-    /// Nothing that is kept or shared: no cookies, no cache, no credentials.
+    /// A configuration without stored or shared state: no cookies, no cache, no credentials.
     fileprivate static var `private`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpCookieStorage = nil

@@ -3,78 +3,77 @@
 
 import Foundation
 
-/// What a transport is given to send: a request whose pieces have all been checked, and the limits of its answer.
+/// The request that a transport sends: all its pieces have been checked, and the response is limited.
 public struct TransportRequest: Sendable {
     /// The address, absolute, http or https, without credentials.
     public var url: URL
     /// The method, a token.
     public var method: HTTPMethod
-    /// The header fields, without those that frame the message: these are the transport's, made from the body.
+    /// The header fields, without those that frame the message: the transport makes these from the body.
     public var headers: HTTPHeaders
     /// The content.
     public var body: HTTPBody
-    /// How long the transfer may stay silent, in either direction, to the millisecond; nil leaves it to the transport,
-    /// which takes what it is configured with, or else 60 seconds.
+    /// The maximum time without data, in either direction, to the millisecond.
+    ///
+    /// With `nil` the transport decides: by its configuration, or else 60 seconds.
     public var timeout: Duration?
-    /// How many bytes of content are wanted at most, after decoding.
+    /// The maximum byte count of the content, after decoding.
     ///
     /// A transport may end a larger transfer itself, with an error of code `bodyTooLarge`; the operation does so in any
     /// case.
     public var maximumBodySize: Int
-    /// How many bytes one head of the answer may have at most, from the status line to the empty line.
+    /// The maximum byte count of one head of the response, from the status line to the empty line.
     ///
-    /// A transport that sees them may end a transfer with a larger one itself, with an error of code `headTooLarge`;
-    /// the operation does so in any case where it is told the fields as they came.
+    /// A transport that sees the raw fields may end a transfer with a larger head itself, with an error of code
+    /// `headTooLarge`; the operation does so in any case if it gets the raw fields.
     public var maximumHeadSize: Int
-    /// How far a transport with a cache of its own may answer from it.
+    /// The cache policy, for a transport with a cache of its own.
     public var cachePolicy: URLRequest.CachePolicy
-    /// Whether a cellular network may carry the request, where the platform knows of one.
+    /// Whether a cellular network may carry the request, if the platform has one.
     public var allowsCellularAccess: Bool
-    /// Whether compressed content is decoded; else it is delivered as it comes, and no coding is asked for but by a
-    /// header field of the request.
+    /// Whether compressed content is decoded.
     ///
-    /// A transport that can't do without decoding refuses the request with an error of code `unsupported`, before it
-    /// connects.
+    /// Otherwise it is delivered encoded, and a coding is requested only by a header field of the request. A transport
+    /// that always decodes refuses the request with an error of code `unsupported`, before it connects.
     public var decodesContent: Bool
-    /// Whom the connection trusts.
+    /// The trust policy for the connection.
     ///
-    /// A transport that can't go by it refuses the request with an error of code `unsupported`, before it connects.
+    /// A transport that doesn't support it refuses the request with an error of code `unsupported`, before it connects.
     public var trust: TrustPolicy
-    /// Whether redirects have led to another origin, on this request's way or before it; false by default.
+    /// Whether redirects have led to another origin, for this request or before it; false by default.
     ///
-    /// A transport with credentials of its own, such as headers, client certificates or answers to challenges, keeps them
-    /// to itself then, as the pipeline does with those of the request.
+    /// A transport with credentials of its own, such as headers, client certificates or answers to challenges, then
+    /// doesn't send them. The library does the same with those of the request.
     public var hasLeftOrigin: Bool
-    /// Whether a transport with cookies of its own adds them, and keeps those of the answer; true by default.
+    /// Whether a transport with cookies of its own adds them, and stores those of the response; true by default.
     public var usesCookies: Bool
-    /// How urgent the transfer is among those of one connection, from 0 to 1; nil, the default, is as urgent as any.
+    /// The priority of the transfer among those of one connection, from 0 to 1; `nil`, the default, is the usual one.
     ///
-    /// It is a hint: HTTP/1.1 has no such thing.
+    /// It is a hint: HTTP/1.1 has no priorities.
     public var priority: Double?
     /// Changes the task of a `URLSession` before it is resumed; other transports don't call it.
     public var configureTask: (@Sendable (URLSessionTask) -> Void)?
-    /// Whether the content goes to a file or a stream rather than to memory, so that there may be much of it; false by
-    /// default.
+    /// Whether the content goes to a file or a stream rather than to memory, so that it may be large; false by default.
     ///
-    /// A transport that collects content before it delivers it may do so in larger pieces then.
+    /// A transport that collects content before it delivers it may then use larger pieces.
     public var isStreamed = false
-    /// What a caller's `URLRequest` says besides, for a `URLSession`.
+    /// Further settings of a caller's `URLRequest`, for a `URLSession`.
     var template: URLRequest?
-    /// What holds the transfer back.
+    /// The control that pauses the transfer.
     ///
-    /// A transport that delivers on other threads attaches the transfer before the first event: the caller can do so only
-    /// when `send` has returned, and much may have come by then.
+    /// A transport that delivers on other threads attaches the transfer before the first event: the caller can attach
+    /// it only after `send` has returned, when much may have been delivered already.
     var flow: FlowControl?
 
     /// Makes a transport request of a request that has been checked.
     ///
     /// - Parameters:
-    ///   - request: What to send.
-    ///   - timeout: How long the transfer may stay silent, where the request itself doesn't say; nil, the default,
-    ///     leaves it to the transport.
-    ///   - maximumBodySize: How many bytes of content are wanted at most.
-    ///   - maximumHeadSize: How many bytes one head of the answer may have at most.
-    ///   - trust: Whom the connection trusts.
+    ///   - request: The request to send.
+    ///   - timeout: The maximum time without data, if the request has none; `nil`, the default, lets the transport
+    ///     decide.
+    ///   - maximumBodySize: The maximum byte count of the content.
+    ///   - maximumHeadSize: The maximum byte count of one head of the response.
+    ///   - trust: The trust policy for the connection.
     public init(
         _ request: HTTPRequest,
         timeout: Duration? = nil,
@@ -100,7 +99,7 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest: CustomStringConvertible {
-    /// The method and the address, without credentials and query: nothing in it is a secret.
+    /// The method and the address, without credentials and query: it has no secrets.
     public var description: String { "\(method.rawValue.shortened(to: 16)) \(url.redactedDescription)" }
 }
 
@@ -114,9 +113,9 @@ extension TransportRequest: CustomReflectable {
 // MARK: - Trust
 
 extension TransportRequest {
-    /// The host whose rules the connection has to keep to; nil where it has to keep to none but the system's.
+    /// The host whose trust rules apply to the connection; `nil` if only the system's rules apply.
     ///
-    /// - Throws: A ``RequestError`` for a name beyond ASCII, which Foundation has found no form for that goes on the wire.
+    /// - Throws: A ``RequestError`` for a name beyond ASCII for which Foundation has no form on the wire.
     func hostWithRules() throws(RequestError) -> String? {
         guard trust != .system, url.scheme?.lowercased() == "https" else { return nil }
         let host = url.wireHost ?? ""
@@ -127,7 +126,7 @@ extension TransportRequest {
         return host
     }
 
-    /// What is asked of a connection to a host; nil for what is asked by default.
+    /// The requirements for a connection to a host; `nil` for the defaults.
     func hostTrust(for host: String) -> HostTrust? {
         var rules = trust.trust(for: host)
         if hasLeftOrigin { rules?.identity = nil }

@@ -5,8 +5,8 @@ import Foundation
 
 /// An X.509 certificate: an authority to trust, or the holder of a key to pin.
 ///
-/// It is taken from PEM text, from DER, or from a file of either, and kept as DER, so that the same certificate is
-/// equal whatever it came from. Its outline is checked here; whether it is valid, and for whom, is found out with a
+/// It is made from PEM text, from DER, or from a file of either, and stored as DER, so that the same certificate is
+/// equal whatever its source. Only its structure is checked here; its validity and its hosts are checked during a
 /// connection.
 ///
 /// ```swift
@@ -16,12 +16,12 @@ import Foundation
 public struct Certificate: Sendable, Hashable {
     /// The certificate as DER (X.690).
     public let der: Data
-    /// The SubjectPublicKeyInfo in it (RFC 5280, 4.1.2.7), as DER: what a pin is the digest of.
+    /// The SubjectPublicKeyInfo in it (RFC 5280, 4.1.2.7), as DER: a pin is its digest.
     let publicKeyInfo: Data
 
     /// Takes a certificate as DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't one.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't one.
     public init(der: Data) throws(TrustPolicy.InvalidPiece) {
         guard let key = Self.publicKeyInfo(in: [UInt8](der)) else {
             throw TrustPolicy.InvalidPiece(.certificate, "isn't an X.509 certificate in DER")
@@ -30,30 +30,30 @@ public struct Certificate: Sendable, Hashable {
         publicKeyInfo = Data(key)
     }
 
-    /// Takes a certificate as PEM text (RFC 7468), the only one in there.
+    /// Takes a certificate as PEM text (RFC 7468), which must be the only one.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is none, several, or something else.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if the text has no certificate, several, or something else.
     public init(pem: String) throws(TrustPolicy.InvalidPiece) {
         self = try Self.single(Self.all(pem: pem))
     }
 
-    /// Takes a certificate as PEM or as DER, whichever it turns out to be.
+    /// Takes a certificate as PEM or as DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where it is neither, or where there are several.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if it is neither, or if there are several.
     public init(_ data: Data) throws(TrustPolicy.InvalidPiece) {
         self = try Self.single(Self.all(data))
     }
 
     /// Reads a certificate from a file, PEM or DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where the file can't be read, is neither, or has several.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if the file can't be read, is neither, or has several.
     public init(contentsOf file: URL) throws(TrustPolicy.InvalidPiece) {
         self = try Self.single(Self.all(contentsOf: file))
     }
 
     /// The certificates of a PEM text, such as a bundle of authorities.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is none, or something else.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if the text has no certificate, or something else.
     public static func all(pem: String) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
         var certificates: [Certificate] = []
         for block in try PEMBlock.all(in: pem, of: .certificate) {
@@ -71,7 +71,7 @@ public struct Certificate: Sendable, Hashable {
 
     /// The certificates of a file: a bundle in PEM, or one in DER.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where the file can't be read, or is neither.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if the file can't be read, or is neither.
     public static func all(contentsOf file: URL) throws(TrustPolicy.InvalidPiece) -> [Certificate] {
         guard file.isFileURL, let data = try? Data(contentsOf: file) else {
             throw TrustPolicy.InvalidPiece(.certificate, "isn't in a file that can be read")
@@ -95,7 +95,7 @@ public struct Certificate: Sendable, Hashable {
     /// The certificate as PEM text.
     public var pem: String { PEMBlock(label: "CERTIFICATE", bytes: der).text }
 
-    /// Goes through a certificate up to its key (RFC 5280, 4.1), and sees that it has an end where it should.
+    /// Parses a certificate up to its key (RFC 5280, 4.1), and checks that it has no bytes behind its end.
     private static func publicKeyInfo(in bytes: [UInt8]) -> ArraySlice<UInt8>? {
         var outer = DERWalker(bytes[...])
         guard var certificate = outer.next(DERWalker.sequence)?.walker, outer.isAtEnd,
@@ -122,25 +122,25 @@ extension Certificate: CustomStringConvertible {
     public var description: String { "certificate with the key \(PublicKeyPin(self))" }
 }
 
-/// Walks over the elements of DER (X.690), as far as certificates need it.
+/// Parses the elements of DER (X.690), as far as certificates need it.
 ///
-/// The bytes come from anywhere. What isn't DER gives nil: an element that ends behind its surroundings, a length that
-/// is indefinite or longer than it has to be, a tag of several bytes, which no certificate uses.
+/// The bytes are untrusted. Invalid DER gives `nil`: an element that ends behind its container, a length that is
+/// indefinite or longer than necessary, a tag of several bytes, which no certificate uses.
 struct DERWalker: Sendable {
-    /// One element: what it is, what is in it, and both with the length between them.
+    /// One element: its tag, its content, and both with the length between them.
     struct Element: Sendable {
         let tag: UInt8
         let content: ArraySlice<UInt8>
         let whole: ArraySlice<UInt8>
 
-        /// Walks over what is in the element.
+        /// A parser for the content of the element.
         var walker: DERWalker { DERWalker(content) }
     }
 
     static let integer: UInt8 = 0x02
     static let bitString: UInt8 = 0x03
     static let sequence: UInt8 = 0x30
-    /// What stands in brackets in a definition: `[0]`.
+    /// The tag that a definition writes as `[0]`.
     static let context0: UInt8 = 0xA0
 
     private var rest: ArraySlice<UInt8>
@@ -149,16 +149,16 @@ struct DERWalker: Sendable {
         rest = bytes
     }
 
-    /// Whether everything has been walked over.
+    /// Whether all elements were read.
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// The next element, where it is of this kind; any other stays the next.
+    /// The next element, if it is of this kind; otherwise nothing is read.
     mutating func next(_ tag: UInt8) -> Element? {
         guard rest.first == tag else { return nil }
         return next()
     }
 
-    /// The next element; nil at the end, and where there is no DER.
+    /// The next element; `nil` at the end, and for invalid DER.
     mutating func next() -> Element? {
         var bytes = rest
         guard let tag = bytes.popFirst(), tag & 0x1F != 0x1F, let first = bytes.popFirst(),
@@ -172,12 +172,12 @@ struct DERWalker: Sendable {
 
     private static func length(_ first: UInt8, _ bytes: inout ArraySlice<UInt8>) -> Int? {
         guard first >= 0x80 else { return Int(first) }
-        // Four bytes are 4 GiB: no length here has more, and none can overflow.
+        // Four bytes are 4 GiB: longer lengths aren't needed, and none can overflow.
         let count = Int(first & 0x7F)
         guard 1...4 ~= count, bytes.count >= count else { return nil }
         let length = bytes.prefix(count).reduce(0) { $0 << 8 | Int64($1) }
         bytes.removeFirst(count)
-        // The one shortest form, by which equal certificates are equal bytes (10.1).
+        // Only the shortest form is valid, so that equal certificates have equal bytes (10.1).
         guard length >= 0x80, length >> (8 * (Int64(count) - 1)) != 0 else { return nil }
         return Int(exactly: length)
     }

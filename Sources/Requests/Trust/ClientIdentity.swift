@@ -3,18 +3,18 @@
 
 import Foundation
 
-/// A client's certificate and private key, with which it tells a server who it is.
+/// A client's certificate and private key, with which it authenticates itself to a server.
 ///
-/// Read once, when it is made. It is never printed: no description, dump or error shows any of it. A key that needs a
-/// password fails the connection where that is missing or wrong. A `URLSession` takes PKCS#12 only, on macOS from
-/// version 15 on: before that, the key would stay behind in the user's keychain.
+/// It is read once, when it is made, and never printed: no description, dump or error shows any of it. If a key needs a
+/// password that is missing or wrong, the connection fails. A `URLSession` takes PKCS#12 only, on macOS from version 15
+/// on: before that, the key would stay in the user's keychain.
 ///
 /// ```swift
 /// let identity = try ClientIdentity(contentsOf: folder.appending(path: "device.p12"), password: password)
 /// let trust = TrustPolicy.system.presenting(identity)
 /// ```
 public struct ClientIdentity: Sendable, Hashable {
-    /// What it is made of.
+    /// The form of the identity.
     enum Content: Sendable, Hashable {
         /// A chain of certificates, the client's own first, and its key, both as PEM text.
         case pem(certificates: String, key: String)
@@ -27,7 +27,7 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Takes PEM text with a certificate, those of the authorities between it and a root, if any, and the private key.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where one of the two is missing or malformed, or where there are several keys.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if one of the two is missing or malformed, or if there are several keys.
     public init(pem: String, password: String? = nil) throws(TrustPolicy.InvalidPiece) {
         let blocks = try PEMBlock.all(in: pem, of: .identity)
         let certificates = blocks.filter { $0.label.hasSuffix("CERTIFICATE") }
@@ -43,10 +43,10 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Takes a PKCS#12 container, such as a `.p12` file has.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't one.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't one.
     public init(pkcs12: Data, password: String? = nil) throws(TrustPolicy.InvalidPiece) {
-        // RFC 7292, 4: a SEQUENCE that begins with the version 3. It is BER, whose lengths are written in many ways;
-        // what is behind them is for the TLS library, which can open it.
+        // RFC 7292, 4: a SEQUENCE that begins with the version 3. It is BER, with lengths in many forms; the TLS
+        // library, which can open it, checks the rest.
         let length = pkcs12.dropFirst().first ?? 0
         let contents = pkcs12.dropFirst(length > 0x80 ? 2 + Int(length & 0x7F) : 2)
         guard pkcs12.first == DERWalker.sequence, contents.starts(with: [DERWalker.integer, 1, 3]) else {
@@ -57,7 +57,7 @@ public struct ClientIdentity: Sendable, Hashable {
 
     /// Reads an identity from a file, PEM or PKCS#12.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where the file can't be read, or is neither.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if the file can't be read, or is neither.
     public init(contentsOf file: URL, password: String? = nil) throws(TrustPolicy.InvalidPiece) {
         guard file.isFileURL, let data = try? Data(contentsOf: file) else {
             throw TrustPolicy.InvalidPiece(.identity, "isn't in a file that can be read")
@@ -70,7 +70,7 @@ public struct ClientIdentity: Sendable, Hashable {
     }
 
     private init(_ content: Content, password: String?) throws(TrustPolicy.InvalidPiece) {
-        // It goes through C, where it would end there, and a part of it be tried.
+        // It is passed to C, where it would end there, and only a part would be used.
         guard password?.utf8.contains(0) != true else {
             throw TrustPolicy.InvalidPiece(.identity, "has a password with a NUL")
         }
@@ -80,31 +80,31 @@ public struct ClientIdentity: Sendable, Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// That there is one, and nothing about it.
+    /// A constant text, without any contents.
     public var description: String { "client identity" }
-    /// That there is one, and nothing about it.
+    /// A constant text, without any contents.
     public var debugDescription: String { description }
-    /// Nothing: `dump` and debuggers look here for what the descriptions keep back.
+    /// An empty mirror, since `dump` and debuggers would show the contents here.
     public var customMirror: Mirror { Mirror(self, children: [:]) }
 }
 
-/// A block of PEM text (RFC 7468): what it says it is, and the bytes in it.
+/// A block of PEM text (RFC 7468): its label and its bytes.
 struct PEMBlock: Sendable, Hashable {
     let label: String
     let bytes: Data
-    /// The block as it stood in the text, without what stood around it.
+    /// The block as in the text, without the text around it.
     let text: String
 
-    /// The blocks of a text, in their order; whatever stands between them is ignored, as everywhere.
+    /// The blocks of a text, in their order; the text between them is ignored, as usual.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where a block has no end, or no base64 in it. A text without blocks is no error.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if a block has no end, or no base64 in it. A text without blocks is no error.
     static func all(
         in text: String,
         of piece: TrustPolicy.InvalidPiece.Piece
     ) throws(TrustPolicy.InvalidPiece) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, lines: [Substring])?
-        // A carriage return and a line feed are one character, so that lines end as they may.
+        // A carriage return and a line feed are one character, so all line ends are accepted.
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if let label = line.boundary("BEGIN") {
                 guard open == nil else { throw TrustPolicy.InvalidPiece(piece, "has a PEM block within another") }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Why a connection isn't trusted, or a server doesn't trust this side.
+/// The reason why a connection isn't trusted, or a server doesn't trust the client.
 enum Distrust: Sendable, Hashable, CaseIterable {
     case wrongPin
     case rejected
@@ -23,7 +23,7 @@ enum Distrust: Sendable, Hashable, CaseIterable {
     case ownCertificateRejected
     case noAgreement
 
-    /// What it is, in words that those who find out don't always have.
+    /// The reason as a text; the libraries that report it don't always have one.
     var reason: String {
         switch self {
         case .wrongPin: "the server's key isn't one of those that are pinned"
@@ -36,7 +36,7 @@ enum Distrust: Sendable, Hashable, CaseIterable {
         case .unknownAuthority: "the server's certificate is of an unknown authority"
         case .noAuthorities: "there are no authorities to check the server's certificate by"
         case .badCertificate: "the server's certificate isn't good"
-        case .unchecked: "nobody was asked about the server's certificate"
+        case .unchecked: "the server's certificate wasn't checked"
         case .oldProtocol: "the two sides have no version of TLS in common"
         case .noTLS: "the server doesn't speak TLS"
         case .ownCertificateUnusable: "the client certificate or its key can't be used"
@@ -46,7 +46,7 @@ enum Distrust: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The nearest that Foundation has.
+    /// The nearest code of Foundation.
     var urlCode: URLError.Code {
         switch self {
         case .wrongPin, .rejected, .wrongHost, .revoked, .selfSigned, .badCertificate, .unchecked:
@@ -64,7 +64,7 @@ enum Distrust: Sendable, Hashable, CaseIterable {
 // MARK: - Distrust
 
 extension RequestError {
-    /// Says why a connection isn't trusted.
+    /// Makes the error of an untrusted connection.
     init(_ distrust: Distrust, phase: Phase) {
         self.init(.untrusted, phase: phase, reason: distrust.reason, underlying: URLError(distrust.urlCode))
     }

@@ -3,20 +3,20 @@
 
 import Foundation
 
-/// The hosts that a rule is about: one, those of one domain, or all.
+/// The hosts of a rule: one, those of one domain, or all.
 enum HostPattern: Sendable, Hashable {
     /// The host of this name or address.
     case host(String)
-    /// The hosts with one label before this domain: `*.example.com` is `www.example.com`, but neither `example.com` nor
-    /// `a.b.example.com`, as in a certificate (RFC 9525, 6.3).
+    /// The hosts with one label before this domain: `*.example.com` matches `www.example.com`, but neither
+    /// `example.com` nor `a.b.example.com`, as in a certificate (RFC 9525, 6.3).
     case below(String)
     /// Every host.
     case any
 
     /// Reads a host's name or address, or a name with `*` for its first label.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` for what no host of an address could match: a rule of that would never apply, and
-    ///   nobody would notice.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` for a text that can't match the host of an address: its rule would silently never
+    ///   apply.
     init(_ text: String) throws(TrustPolicy.InvalidPiece) {
         let isWildcard = text.hasPrefix("*.")
         let name = Self.canonical((isWildcard ? String(text.dropFirst(2)) : text).wireHost)
@@ -30,9 +30,10 @@ enum HostPattern: Sendable, Hashable {
         self = isWildcard ? .below(name) : .host(name)
     }
 
-    /// A name as names are compared: in lower case, without the dot of the root; an address in its usual form.
+    /// The canonical form of a name for comparison: in lower case, without the dot of the root; an address in its usual
+    /// form.
     ///
-    /// There are many ways to write `127.0.0.1`, and a pin has to hold for all that a connection is made with.
+    /// `127.0.0.1` can be written in many ways, and a pin has to apply to all.
     static func canonical(_ host: String) -> String {
         var host = host.lowercased()[...]
         if host.hasSuffix(".") { host = host.dropLast() }
@@ -56,7 +57,7 @@ enum HostPattern: Sendable, Hashable {
 }
 
 extension Dictionary where Key == HostPattern {
-    /// What is there for a host: its own first, then that of its domain, then that of all.
+    /// The value for a host: its own, or else that of its domain, or else that of all.
     func value(for host: String) -> Value? {
         let host = HostPattern.canonical(host)
         if let value = self[.host(host)] { return value }
@@ -68,7 +69,7 @@ extension Dictionary where Key == HostPattern {
 }
 
 extension String {
-    /// Whether a host may have this name; in lower case.
+    /// Whether it is a valid name of a host; in lower case.
     fileprivate var isHostName: Bool {
         let labels = split(separator: ".", omittingEmptySubsequences: false)
         return utf8.count <= 253 && labels.allSatisfy { 1...63 ~= $0.utf8.count && $0.utf8.allSatisfy(\.isOfHostName) }
@@ -76,7 +77,7 @@ extension String {
 }
 
 extension UInt8 {
-    // Underscores aren't for hosts (RFC 952), and yet some have them.
+    // Underscores aren't allowed in hosts (RFC 952), but some have them.
     fileprivate var isOfHostName: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true

@@ -3,31 +3,31 @@
 
 import Foundation
 
-/// What is asked of a connection to one host: a ``TrustPolicy`` with its rules applied.
+/// The requirements for a connection to one host: a ``TrustPolicy`` with its rules applied.
 struct HostTrust: Sendable, Hashable {
-    /// The authorities whose word is good.
+    /// The authorities that are trusted.
     struct Authorities: Sendable, Hashable {
         var includesSystem = true
         var certificates: [Certificate] = []
     }
 
-    /// Whose word about the host's key is good.
+    /// The authorities that are trusted for the host.
     let authorities: Authorities
-    /// The pins of which one has to be that of a key in the verified chain; nil if each key will do.
+    /// The pins, of which one must be that of a key in the verified chain; `nil` if every key is accepted.
     let pins: Set<PublicKeyPin>?
-    /// The closure that has the last word; nil if there is none.
+    /// The closure that decides last; `nil` if the policy has no evaluator.
     let evaluator: TrustPolicy.Evaluator?
     /// Whether the host has to prove that its certificate isn't revoked.
     let requiresStaple: Bool
-    /// What the host is told about the client, if it asks.
+    /// The client certificate for the host, if it asks for one.
     var identity: ClientIdentity?
     let minimumVersion: TrustPolicy.TLSVersion
-    /// Whether neither authorities nor names count.
+    /// Whether neither authorities nor names are checked.
     let acceptsAnyCertificate: Bool
 }
 
 extension TrustPolicy {
-    /// What is asked of a connection to a host; nil for what is asked by default.
+    /// The requirements for a connection to a host; `nil` for the defaults.
     func trust(for host: String) -> HostTrust? {
         guard let rules else { return nil }
         return HostTrust(
@@ -43,7 +43,7 @@ extension TrustPolicy {
 }
 
 extension TrustPolicy {
-    /// A check of one's own of the certificates of a server, for what no other rule of a ``TrustPolicy`` says.
+    /// Your own check of a server's certificates, for conditions that no other rule of a ``TrustPolicy`` covers.
     ///
     /// ```swift
     /// let evaluator = TrustPolicy.Evaluator { host, chain in
@@ -52,16 +52,17 @@ extension TrustPolicy {
     /// let trust = try TrustPolicy.system.evaluating(with: evaluator, forHosts: ["api.example.com"])
     /// ```
     ///
-    /// It comes after the checks of the system and the pins, and can only refuse. It is asked before each request, also over
-    /// a connection that is used again, on a thread of the transport: it must return soon, and wait for nothing. Two
-    /// evaluators are equal if they are one object, so make it once.
+    /// It is called after the checks of the system and the pins, and can only refuse. It is called before each request,
+    /// also over a reused connection, on a thread of the transport: it must return soon, and not block. Two evaluators are
+    /// equal if they are one object, so make it once.
     public final class Evaluator: Sendable, Hashable {
         private let evaluate: @Sendable (_ host: String, _ chain: [Certificate]) -> Bool
 
         /// Makes an evaluator.
         ///
-        /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own certificate
-        ///   first. Where any certificate is accepted, it has that one alone; over libcurl, such hosts can't have an evaluator.
+        /// - Parameter evaluate: Returns whether a host is trusted. The chain is the verified one, the host's own
+        ///   certificate first. If any certificate is accepted, the chain has that one alone; over libcurl, such hosts
+        ///   can't have an evaluator.
         public init(_ evaluate: @escaping @Sendable (_ host: String, _ chain: [Certificate]) -> Bool) {
             self.evaluate = evaluate
         }
@@ -76,11 +77,11 @@ extension TrustPolicy {
     }
 }
 
-/// The SHA-256 of a public key: what one of a host's certificates must hold, beside being trusted.
+/// The SHA-256 of a public key: one of a host's certificates must contain it, besides being trusted.
 ///
-/// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the certificate:
-/// it stays good when that is renewed with the same key. Pin a second key too, one that isn't in use yet, or the loss
-/// of the first locks every installed client out. This prints the pin of a certificate:
+/// A pin is of the key, in the form that it has in a certificate (SubjectPublicKeyInfo), and not of the certificate: it
+/// stays valid when that is renewed with the same key. Pin a second key too, one that isn't in use yet; otherwise the
+/// loss of the first locks every installed client out. This prints the pin of a certificate:
 ///
 /// ```sh
 /// openssl x509 -in server.pem -noout -pubkey | openssl pkey -pubin -outform der \
@@ -96,7 +97,7 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
 
     /// Takes a digest.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't 32 bytes.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't 32 bytes.
     public init(sha256: Data) throws(TrustPolicy.InvalidPiece) {
         guard sha256.count == 32 else { throw TrustPolicy.InvalidPiece(.pin, "isn't the 32 bytes of a SHA-256") }
         self.sha256 = Data(sha256)
@@ -104,12 +105,12 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
 
     /// Takes a digest as text: base64 behind `sha256/`, as most tools print it.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where it isn't 32 bytes in such a form.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if it isn't 32 bytes in such a form.
     public init(_ text: String) throws(TrustPolicy.InvalidPiece) {
         guard text.hasPrefix("sha256/") else {
             throw TrustPolicy.InvalidPiece(.pin, "doesn't begin with sha256/", excerpt: text)
         }
-        // libcurl's own spelling has two slashes; base64 of a digest may begin with one, but then is too long by it.
+        // libcurl's own form has two slashes; base64 of a digest may begin with one, but then it would be too long.
         let base64 = text.dropFirst("sha256/".count)
         let digests = [base64, base64.hasPrefix("/") ? base64.dropFirst() : base64].map { Data(base64Encoded: "\($0)") }
         guard let digest = digests.first(where: { $0?.count == 32 }) ?? nil else {
@@ -129,32 +130,31 @@ public struct PublicKeyPin: Sendable, Hashable, CustomStringConvertible {
 
 // MARK: - Judging
 
-/// What a server's certificate is worth, where the system checks chains, names and dates, and leaves the rest to us.
+/// The judgement about a server's certificate on platforms where the system checks chains, names and dates only.
 extension HostTrust {
-    /// What to do about a certificate.
+    /// The verdict about a certificate.
     enum Verdict: Sendable, Hashable {
-        /// Have the system decide, which asks no less than was asked here.
+        /// Let the system decide, whose checks include all that were required here.
         case leave
-        /// Accept it, which the system by itself may not.
+        /// Accept it, although the system alone may refuse it.
         case accept
         /// End the connection.
         case refuse(Distrust)
     }
 
-    /// Whether the authorities are the system's, so that it can be left to do its usual checks besides.
-    var goesByTheSystem: Bool { !acceptsAnyCertificate && authorities == Authorities() }
+    /// Whether the authorities are the system's, so that the system can do its usual checks as well.
+    var usesSystemTrust: Bool { !acceptsAnyCertificate && authorities == Authorities() }
 
     /// Judges the certificates of the host.
     ///
-    /// Everything has to be there and right: what can't be read is refused, and pins are looked at last, but for a
-    /// certificate that needn't be anybody's, too.
+    /// A certificate that can't be read is refused. Pins are checked last, also if any certificate is accepted.
     ///
     /// - Parameters:
     ///   - host: The host.
-    ///   - chain: Its certificates, as DER, its own first; called after the system was asked, which verifies them.
-    ///   - problem: What the system finds wrong by the policy's authorities; nil is nothing. Not asked where any
-    ///     certificate will do.
-    /// - Returns: What to do.
+    ///   - chain: Returns its certificates, as DER, its own first; called after `problem`, which verifies them.
+    ///   - problem: Returns the system's objection by the policy's authorities; `nil` if it has none. Not called if any
+    ///     certificate is accepted.
+    /// - Returns: The verdict.
     func verdict(on host: String, chain: () -> [Data], problem: () -> Distrust?) -> Verdict {
         if !acceptsAnyCertificate {
             guard authorities.includesSystem || !authorities.certificates.isEmpty else {
@@ -163,15 +163,15 @@ extension HostTrust {
             if let problem = problem() { return .refuse(problem) }
         }
         if looksAtChains, let refusal = refusal(of: host, chain: chain()) { return .refuse(refusal) }
-        return goesByTheSystem ? .leave : .accept
+        return usesSystemTrust ? .leave : .accept
     }
 
-    /// Whether there is anything to look for in certificates that the system trusts.
+    /// Whether there are requirements for certificates that the system trusts.
     var looksAtChains: Bool { pins != nil || evaluator != nil }
 
-    /// Returns why a host isn't trusted whose certificates were verified; nil if it is.
+    /// Returns why a host with verified certificates isn't trusted; `nil` if it is.
     func refusal(of host: String, chain: [Data]) -> Distrust? {
-        // Where nothing is verified, what a server sends behind its own certificate proves nothing.
+        // If nothing is verified, the certificates behind the server's own prove nothing.
         let counted = acceptsAnyCertificate ? Array(chain.prefix(1)) : chain
         guard let own = counted.first, (try? Certificate(der: own)) != nil else { return .badCertificate }
         let certificates = counted.compactMap { try? Certificate(der: $0) }

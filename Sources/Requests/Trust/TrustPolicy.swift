@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// Whom a connection trusts: whose certificates, which keys, and from which version of TLS on.
+/// The trust policy for connections: the accepted certificates and keys, and the minimum version of TLS.
 ///
-/// The default, `system`, is right for nearly everyone: the certificate is signed by an authority of the system's,
-/// is in its time, and names the host. Change it to reach servers with an authority of your own, to pin keys, or to
-/// show a client certificate. Every rule narrows what is accepted, or adds what you name; none turns the checks of
-/// another off, but for ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
+/// The default, `system`, is right for nearly every application: the certificate is signed by an authority of the
+/// system, is in its period, and names the host. Change it to reach servers with an authority of your own, to pin keys,
+/// or to present a client certificate. Every rule either restricts or extends what is accepted; none disables the
+/// checks of another, except ``insecurelyAcceptingAnyCertificate(forHosts:)``, which is for development.
 ///
 /// ```swift
 /// var environment = RequestEnvironment()
@@ -17,14 +17,14 @@ import Foundation
 ///     .pinning([currentKey, nextKey], forHosts: ["api.example.com", "*.internal.example.com"])
 /// ```
 ///
-/// A rule for hosts takes names and addresses, or `*` for the first label of a name: `*.example.com` is
-/// `www.example.com`, but neither `example.com` nor `a.b.example.com`. The rule of a host itself goes before that of a
-/// wildcard. Plain http has no certificates, and isn't affected.
+/// A rule for hosts takes names and addresses, or `*` for the first label of a name: `*.example.com` matches
+/// `www.example.com`, but neither `example.com` nor `a.b.example.com`. The rule of a host itself takes precedence over
+/// that of a wildcard. Plain http has no certificates, and isn't affected.
 ///
-/// A connection is used again only for requests of which the same is asked. What a transport can't do is an error of
-/// code `unsupported`, before anything is sent: ``CurlTransport`` on Linux does everything; `URLSession` does on Apple
-/// platforms, with client certificates as PKCS#12 only, and `system` alone on Linux. A connection that isn't trusted is an error of code `untrusted`,
-/// with a `reason` that says why.
+/// A connection is reused only for requests with the same requirements. A requirement that a transport doesn't support
+/// is an error of code `unsupported`, before anything is sent. ``CurlTransport`` on Linux supports everything;
+/// `URLSession` does on Apple platforms, with client certificates as PKCS#12 only, and supports `system` alone on
+/// Linux. A connection that isn't trusted is an error of code `untrusted`, with a `reason`.
 public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.
     struct Rules: Sendable, Hashable {
@@ -38,7 +38,7 @@ public struct TrustPolicy: Sendable, Hashable {
         var insecureHosts: [HostPattern: Bool] = [:]
     }
 
-    // Behind one reference, with the hash made once: a policy goes along with every request, and is looked up there.
+    // Behind one reference, with a stored hash: a policy is part of every request, and is a key of look-ups.
     private final class Storage: Sendable {
         let rules: Rules
         let hash: Int
@@ -55,20 +55,20 @@ public struct TrustPolicy: Sendable, Hashable {
         storage = rules == Rules() ? nil : rules.map(Storage.init)
     }
 
-    /// The rules; nil where there are none but the system's.
+    /// The rules; `nil` for the system's.
     var rules: Rules? { storage?.rules }
 
-    /// What the system trusts, under the host's name, with TLS 1.2 at least: the default.
+    /// The authorities of the system, with the host's name, and TLS 1.2 at least: the default.
     public static let system = TrustPolicy(nil)
 
-    /// Trusts these authorities and no other, the system's neither.
+    /// Trusts these authorities and no others, not even the system's.
     ///
-    /// No certificate at all is nobody: every connection fails.
+    /// Without certificates, every connection fails.
     public static func only(_ certificates: [Certificate]) -> TrustPolicy {
         TrustPolicy(Rules(authorities: HostTrust.Authorities(includesSystem: false, certificates: certificates)))
     }
 
-    /// Trusts these authorities too.
+    /// Returns a policy that also trusts these authorities.
     public func adding(_ certificates: [Certificate]) -> TrustPolicy {
         changed { rules in
             for certificate in certificates where !rules.authorities.certificates.contains(certificate) {
@@ -77,15 +77,16 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Trusts these authorities for some hosts, and no other: the rule of the policy doesn't count for them.
+    /// Returns a policy that trusts only these authorities for some hosts: the authorities of the policy don't apply to
+    /// them.
     ///
-    /// Use it for servers of your own whose authority must not speak for the rest of the world.
+    /// Use it for servers of your own whose authority must not be trusted for other hosts.
     ///
     /// - Parameters:
     ///   - certificates: The authorities; without any, connections to these hosts fail.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
-    /// - Returns: A policy that does.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one isn't.
+    /// - Returns: The policy.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
     public func trustingOnly(
         _ certificates: [Certificate],
         forHosts hosts: [String]
@@ -97,13 +98,13 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Asks a closure about connections to these hosts, after all other checks.
+    /// Returns a policy that calls a closure for connections to these hosts, after all other checks.
     ///
     /// - Parameters:
     ///   - evaluator: The closure; a host has one, the last.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
-    /// - Returns: A policy that does.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one isn't.
+    /// - Returns: The policy.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
     public func evaluating(
         with evaluator: TrustPolicy.Evaluator,
         forHosts hosts: [String]
@@ -114,15 +115,16 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Asks that these hosts bring a proof that their certificate isn't revoked (OCSP stapling, RFC 6066, 8).
+    /// Returns a policy that requires these hosts to prove that their certificate isn't revoked (OCSP stapling, RFC
+    /// 6066, 8).
     ///
-    /// A server that brings none, or one that says otherwise, isn't trusted, nor is one that doesn't send the certificate of
-    /// the authority along, which OpenSSL needs to check the proof. Over libcurl only, if its TLS library can;
+    /// A server isn't trusted if it sends no proof, or one of a revocation, or if it doesn't send the certificate of
+    /// the authority, which OpenSSL needs to check the proof. Supported over libcurl only, if its TLS library can;
     /// elsewhere, requests to these hosts fail with the code `unsupported`.
     ///
     /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.
-    /// - Returns: A policy that does.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one isn't.
+    /// - Returns: The policy.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
     public func requiringStapledStatus(forHosts hosts: [String]) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
@@ -130,18 +132,19 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Asks that one of these keys is in the chain of certificates of these hosts, after all other checks.
+    /// Returns a policy that requires one of these keys in the certificate chain of these hosts, after all other
+    /// checks.
     ///
-    /// The chain is the one that was verified: the host's own certificate, and those above it up to the authority that is
-    /// trusted. What a server sends besides doesn't count. Pin the key of an authority to be free to change the server's.
-    /// Where any certificate is accepted, and over a libcurl without OpenSSL, only the host's own certificate counts.
-    /// Pins for a host that has some already are added to them.
+    /// The chain is the verified one: the host's own certificate, and those above it up to the trusted authority.
+    /// Additional certificates of a server don't count. Pin the key of an authority to be able to change the server's.
+    /// If any certificate is accepted, and over a libcurl without OpenSSL, only the host's own certificate counts. Pins
+    /// for a host that already has some are added to them.
     ///
     /// - Parameters:
     ///   - pins: The pins; at least one.
-    ///   - hosts: Whose key it is: names, addresses, and names with `*` for their first label.
-    /// - Returns: A policy that asks for it.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is no pin or no host, or where a host isn't one.
+    ///   - hosts: The hosts of the keys: names, addresses, and names with `*` for their first label.
+    /// - Returns: The policy.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no pin or no host, or if a host is invalid.
     public func pinning(
         _ pins: [PublicKeyPin],
         forHosts hosts: [String]
@@ -153,18 +156,18 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Shows every host that asks for it a client certificate.
+    /// Returns a policy that presents a client certificate to every host that asks for one.
     ///
-    /// A request that redirects have led to another origin goes without, as it goes without its credentials.
+    /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     public func presenting(_ identity: ClientIdentity) -> TrustPolicy {
         changed { $0.identities[.any] = identity }
     }
 
-    /// Shows these hosts a client certificate, if they ask for it.
+    /// Returns a policy that presents a client certificate to these hosts, if they ask for one.
     ///
-    /// A request that redirects have led to another origin goes without, as it goes without its credentials.
+    /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is no host, or one isn't.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
     public func presenting(
         _ identity: ClientIdentity,
         toHosts hosts: [String]
@@ -175,18 +178,18 @@ public struct TrustPolicy: Sendable, Hashable {
         }
     }
 
-    /// Asks for a version of TLS, or a newer one.
+    /// Returns a policy that requires this version of TLS, or a newer one.
     public func requiring(_ version: TrustPolicy.TLSVersion) -> TrustPolicy {
         changed { $0.minimumVersion = version }
     }
 
-    /// Accepts whatever certificate these hosts show, of anyone and for anyone: whoever is in between can read and
-    /// change everything.
+    /// Returns a policy that accepts any certificate of these hosts: an attacker on the network can read and change
+    /// everything.
     ///
-    /// For servers on a developer's machine, with certificates that they made themselves. Better make them an authority
-    /// and ``adding(_:)`` it. Pins, where there are some for these hosts, still have to be right.
+    /// It is for servers on a developer's machine, with self-signed certificates. A better way is to make an authority
+    /// of your own and add it with ``adding(_:)``. Pins for these hosts are still checked.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` where there is no host, or one isn't.
+    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
     public func insecurelyAcceptingAnyCertificate(
         forHosts hosts: [String]
     ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
@@ -209,7 +212,7 @@ public struct TrustPolicy: Sendable, Hashable {
         return patterns
     }
 
-    /// Whether two policies ask the same.
+    /// Whether two policies have the same requirements.
     public static func == (one: TrustPolicy, other: TrustPolicy) -> Bool {
         one.storage === other.storage || one.storage?.hash == other.storage?.hash && one.rules == other.rules
     }
@@ -221,10 +224,10 @@ public struct TrustPolicy: Sendable, Hashable {
 }
 
 extension TrustPolicy {
-    /// Why a piece of a ``TrustPolicy`` can't be made: what it was to be, and what is wrong with it.
+    /// The reason why a piece of a ``TrustPolicy`` can't be made, with the piece.
     ///
-    /// A pin with a typing error, or a host that no address can have, would protect nothing and say nothing. So they are
-    /// refused where they are written down, and not when a connection is made.
+    /// A pin with a typing error, or a host that no address can have, would silently protect nothing. They are therefore
+    /// refused when the policy is made, and not when a connection is made.
     public struct InvalidPiece: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
         /// A piece of a policy.
         public enum Piece: String, Sendable, Hashable {
@@ -238,11 +241,11 @@ extension TrustPolicy {
             case identity = "client identity"
         }
 
-        /// The piece that is at fault.
+        /// The invalid piece.
         public let piece: Piece
-        /// What is wrong with it.
+        /// The reason.
         public let reason: String
-        /// The beginning of a pin or a host, with control characters escaped; of nothing else, which may be a secret.
+        /// The beginning of a pin or a host, with control characters escaped; never of other pieces, which may be secrets.
         public let excerpt: String
 
         /// Makes the error; the excerpt is shortened here.
@@ -257,15 +260,15 @@ extension TrustPolicy {
             "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
         }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 }
 
 extension TrustPolicy {
-    /// A version of TLS, the least that a policy asks for.
+    /// The minimum version of TLS that a policy requires.
     ///
-    /// Older ones than 1.2 can't be asked for: they are deprecated (RFC 8996), and no server should need them.
+    /// Versions before 1.2 aren't available: they are deprecated (RFC 8996), and no server should need them.
     public struct TLSVersion: Sendable, Hashable, CustomStringConvertible {
         private enum Version: String, Sendable {
             case tls12 = "TLS 1.2"

@@ -33,7 +33,7 @@ extension HostTrust {
         let rules = try rules(pinned(.rsa))
 
         #expect(try rules.verdict(on: der(.rsa), problem: { nil }) == .leave)
-        #expect(rules.goesByTheSystem)
+        #expect(rules.usesSystemTrust)
     }
 
     @Test func wrongKeyIsRefused() throws {
@@ -140,7 +140,7 @@ extension HostTrust {
 
         for policy in [TrustPolicy.system.adding([authority]), .only([authority])] {
             let rules = try rules(policy)
-            #expect(!rules.goesByTheSystem)
+            #expect(!rules.usesSystemTrust)
             #expect(try rules.verdict(on: der(.ec), problem: { nil }) == .accept)
             #expect(try rules.verdict(on: der(.ec), problem: { .unknownAuthority }) == .refuse(.unknownAuthority))
         }

@@ -3,15 +3,15 @@
 
 import Foundation
 
-/// A transfer that several calls wait for: a call of its own, which goes through the rest of the chain once.
+/// A transfer that several calls wait for: a call of its own, which runs through the rest of the chain once.
 ///
-/// Each call gets the events of the transfer from the beginning, whenever it joins, and makes of them what it likes. The
-/// transfer is paused while all of them are, and as urgent as the most urgent one.
+/// Each call gets the events of the transfer from the beginning, whenever it joins, and processes them independently.
+/// The transfer is paused while all of them are, and has the highest of their priorities.
 final class CoalescedTransfer: Sendable {
-    /// One of those that wait.
+    /// A waiting call.
     fileprivate struct Member: Sendable {
         let receive: @Sendable (TransferEvent) -> Void
-        /// How many events it has been told.
+        /// The number of events that it has received.
         var told = 0
         var isBeingTold = false
         var isPaused = false
@@ -19,9 +19,9 @@ final class CoalescedTransfer: Sendable {
     }
 
     private struct State: Sendable {
-        /// Begins the transfer; nil when it has begun.
+        /// Begins the transfer; `nil` when it has begun.
         var begin: (@Sendable () -> Void)?
-        /// What has happened so far.
+        /// The events so far.
         var story: [TransferEvent] = []
         var members: [Int: Member] = [:]
         var lastID = 0
@@ -29,10 +29,10 @@ final class CoalescedTransfer: Sendable {
         var owners: [ObjectIdentifier: any ContextSource] = [:]
         var isPaused = false
         var isSettlingPause = false
-        /// Whether one of the members was told to store the answer.
+        /// Whether one of the members was asked to store the answer.
         var isStored = false
 
-        /// Returns the next event for a member; nil if it has to wait, or if another thread reports to it.
+        /// Returns the next event for a member; `nil` if it has to wait, or if another thread reports to it.
         mutating func next(for id: Int) -> (event: TransferEvent, receive: @Sendable (TransferEvent) -> Void)? {
             guard var member = members[id], !member.isBeingTold else { return nil }
             member.isBeingTold = true
@@ -46,7 +46,7 @@ final class CoalescedTransfer: Sendable {
             return (story[member.told - 1], member.receive)
         }
 
-        /// Returns whether the call is to be paused or resumed; nil if neither, or another thread does that.
+        /// Returns whether the call is to be paused or resumed; `nil` if neither, or if another thread does that.
         mutating func nextPause() -> Bool? {
             let wish = !members.isEmpty && members.values.allSatisfy(\.isPaused)
             guard !isSettlingPause, wish != isPaused else { return nil }
@@ -65,14 +65,14 @@ final class CoalescedTransfer: Sendable {
     private let plan: CallPlan
     private let state = Locked(State())
 
-    /// Makes a transfer, which begins with the first that waits for it.
+    /// Makes a transfer, which begins with the first call that waits for it.
     ///
     /// - Parameters:
-    ///   - request: What to send.
+    ///   - request: The request to send.
     ///   - next: The rest of the chain.
-    ///   - attempt: What needs it first.
-    ///   - limits: How much of the answer is wanted at most.
-    ///   - ended: Called when it has ended, before any of those that wait know of that.
+    ///   - attempt: The attempt that needs it first.
+    ///   - limits: The maximum sizes of the answer.
+    ///   - ended: Called when it has ended, before any waiting call is notified of that.
     init(
         _ request: HTTPRequest,
         through next: Next,
@@ -98,7 +98,7 @@ final class CoalescedTransfer: Sendable {
         state.withLock { $0.begin = begin }
     }
 
-    /// What monitors know it by; nil without monitors.
+    /// Its operation for monitors; `nil` without monitors.
     var monitored: MonitoredOperation? { call.feed?.operation }
 
     private func begin(
@@ -138,25 +138,25 @@ final class CoalescedTransfer: Sendable {
         tell(events + [.end(error)])
     }
 
-    /// Cancels it: no call wants it any more.
+    /// Cancels it, because no call needs it any more.
     func cancel() {
         call.end(cancellingTransfers: true)
     }
 
-    // MARK: Those that wait
+    // MARK: Waiting calls
 
-    /// Counts an attempt among those that wait.
+    /// Adds a waiting attempt.
     func add(_ owner: any ContextSource) {
         state.withLock { $0.owners[ObjectIdentifier(owner)] = owner }
     }
 
-    /// Counts an attempt no longer.
+    /// Removes a waiting attempt.
     func remove(_ owner: any ContextSource) {
         let former = state.withLock { $0.owners.removeValue(forKey: ObjectIdentifier(owner)) }
         withExtendedLifetime(former) {}
     }
 
-    /// Whether it is the caller who has the answer stored; true once.
+    /// Whether the caller is the one that stores the answer; true once.
     func takeStoring() -> Bool {
         state.withLock { state in
             defer { state.isStored = true }
@@ -172,7 +172,7 @@ final class CoalescedTransfer: Sendable {
         for id in members { advance(id) }
     }
 
-    /// Tells a member what it hasn't been told yet.
+    /// Reports outstanding events to a member.
     private func advance(_ id: Int) {
         while let (event, receive) = state.withLock({ $0.next(for: id) }) {
             receive(event)
@@ -200,12 +200,12 @@ final class CoalescedTransfer: Sendable {
         }
     }
 
-    /// Has a call told what happens, from the beginning; the first one begins the transfer.
+    /// Adds a call that receives the events from the beginning; the first one begins the transfer.
     ///
     /// - Parameters:
-    ///   - isPaused: Whether it is to be told nothing until the transfer is resumed.
-    ///   - receive: Takes the events as from a transport.
-    /// - Returns: What the call leaves, or is paused, with.
+    ///   - isPaused: Whether it receives nothing until the transfer is resumed.
+    ///   - receive: Receives the events as from a transport.
+    /// - Returns: A transfer with which the call leaves, or is paused.
     func join(isPaused: Bool, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
         let (id, begin) = state.withLock { state in
             state.lastID += 1

@@ -5,27 +5,28 @@ import Foundation
 
 /// The seats of equal requests, and the transfers that were made for them.
 ///
-/// A request takes a seat when it is added. What it may join is settled when it is about to be sent: a transfer of the
-/// same ``WireIdentity`` that is under way, or that has ended since the seat was taken. A seat joins a transfer once: its
-/// next attempt needs another answer, from a transfer that another seat's next attempt has begun, or from a new one.
+/// A request takes a seat when it is added. The transfer that it may join is decided when it is about to be sent: one
+/// of the same ``WireIdentity`` that is running, or that has ended since the seat was taken. A seat joins a transfer
+/// once: its next attempt needs another answer, from a transfer that another seat's next attempt has begun, or from a
+/// new one.
 ///
-/// The machine does nothing itself: what it drops, its owner cancels when the lock is free again.
+/// The machine has no effects: its owner cancels the dropped transfers after unlocking.
 struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
-    /// How many answers are kept at most for seats that haven't started: requests of one identifier may differ in any
-    /// number of ways on the wire, and each answer has its content.
+    /// The maximum number of answers kept for seats that haven't started: requests of one identifier may differ on the
+    /// wire, and each answer has its content.
     static var mostAnswers: Int { 16 }
 
-    /// What tells one seat from the others.
+    /// The identity of a seat.
     typealias SeatID = ObjectIdentifier
 
-    /// A transfer that no seat can want any more, with what is released with it.
+    /// A transfer that no seat can need any more, with the references to release.
     struct Dropped: Sendable {
         let transfer: Transfer
         fileprivate let identity: WireIdentity
     }
 
     private struct Seat: Sendable {
-        /// How many transfers had ended when the seat was taken.
+        /// The number of transfers that had ended when the seat was taken.
         let birth: Int
         let limits: CoalescingLimits
         /// The last transfer that is too old for it, whether it has ended or not.
@@ -38,27 +39,27 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let identity: WireIdentity
         let transfer: Transfer
         let limits: CoalescingLimits
-        /// How many seats wait for it.
+        /// The number of seats that wait for it.
         var members = 0
-        /// How many transfers had ended with it; nil while it is under way.
+        /// The number of ended transfers, including this one; `nil` while it is running.
         var end: Int?
     }
 
     private var seats: [SeatID: Seat] = [:]
-    /// The transfers by their numbers, as long as a seat waits or may join.
+    /// The transfers by their numbers, while a seat waits or may join.
     private var entries: [Int: Entry] = [:]
-    /// The number of the last transfer of each identity, which alone may be joined.
+    /// The number of the last transfer of each identity; only that one may be joined.
     private var latest: [WireIdentity: Int] = [:]
-    /// How many seats there are of each birth.
+    /// The number of seats of each birth.
     private var births: [Int: Int] = [:]
-    /// How many of them haven't joined any transfer.
+    /// The number of seats that haven't joined any transfer.
     private var undecided = 0
     private var ends = 0
     private var lastNumber = 0
     /// The largest limits of all seats: those of new transfers.
     private(set) var limits = CoalescingLimits(head: 0, content: 0)
 
-    /// Whether no seat is taken, and no transfer is waited for.
+    /// Whether there are no seats and no transfers.
     var isEmpty: Bool { seats.isEmpty && entries.isEmpty }
 
     /// Takes a seat.
@@ -69,12 +70,12 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         self.limits = self.limits.union(limits)
     }
 
-    /// Has a seat join only transfers that begin from now on.
+    /// Restricts a seat to transfers that begin from now on.
     mutating func renew(_ seat: SeatID) {
         seats[seat]?.oldest = lastNumber
     }
 
-    /// Returns the transfer that a seat may join, and counts the seat in; nil if it needs a new one.
+    /// Returns the transfer that a seat may join, and adds the seat; `nil` if it needs a new one.
     mutating func join(_ identity: WireIdentity, _ seat: SeatID) -> Transfer? {
         guard let known = seats[seat], let number = latest[identity], let entry = entries[number],
             entry.end.map({ $0 > known.birth }) ?? true, number > known.oldest, entry.limits.include(known.limits),
@@ -86,13 +87,13 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
 
     /// Returns the transfer that a seat may join, which is the new one if there is no other.
     ///
-    /// Nil without a seat.
+    /// `nil` without a seat.
     ///
     /// - Parameters:
-    ///   - identity: What goes on the wire.
-    ///   - seat: The seat that it is for.
+    ///   - identity: The identity of the request on the wire.
+    ///   - seat: The seat.
     ///   - new: A transfer that hasn't begun.
-    ///   - limits: What the new one is bounded by.
+    ///   - limits: The limits of the new one.
     /// - Returns: The transfer, and those that it makes superfluous.
     mutating func join(
         _ identity: WireIdentity,
@@ -119,20 +120,20 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         entries.first { $0.value.transfer === transfer }?.key
     }
 
-    /// Records that a transfer has ended: a seat that is taken from now on doesn't join it.
+    /// Records that a transfer has ended: a seat that is taken later doesn't join it.
     mutating func end(_ transfer: Transfer) {
         ends += 1
         if let number = number(of: transfer) { entries[number]?.end = ends }
     }
 
-    /// Records that a seat doesn't wait for a transfer any more, and returns what no seat can want now.
+    /// Records that a seat doesn't wait for a transfer any more, and returns transfers that no seat can need now.
     mutating func leave(_ transfer: Transfer) -> [Dropped] {
         guard let number = number(of: transfer) else { return [] }
         entries[number]?.members -= 1
         return sweep()
     }
 
-    /// Gives a seat back, and returns what no seat can want now.
+    /// Gives a seat back, and returns transfers that no seat can need now.
     mutating func leave(_ seat: SeatID) -> [Dropped] {
         guard let former = seats.removeValue(forKey: seat) else { return [] }
         if former.joined.isEmpty { undecided -= 1 }
@@ -160,7 +161,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 }
 
-/// How many bytes of an answer are wanted at most.
+/// The maximum byte counts of an answer.
 struct CoalescingLimits: Sendable, Hashable {
     let head: Int
     let content: Int
@@ -174,10 +175,10 @@ struct CoalescingLimits: Sendable, Hashable {
     }
 }
 
-/// What goes on the wire, as far as an answer depends on it: requests of one identity, over one transport, get the same
+/// The parts of a sent request that an answer depends on: requests of one identity, over one transport, get the same
 /// answer.
 struct WireIdentity: Sendable, Hashable {
-    /// Fields that tell requests apart in traces and logs, and that no answer depends on.
+    /// Fields that identify requests in traces and logs, and that no answer depends on.
     private static let tracing: Set<HTTPField.Name> = [
         "b3", "date", "request-id", "sentry-trace", "traceparent", "tracestate", "uber-trace-id",
         "x-amzn-trace-id", "x-b3-flags", "x-b3-parentspanid", "x-b3-sampled", "x-b3-spanid", "x-b3-traceid",
@@ -191,7 +192,7 @@ struct WireIdentity: Sendable, Hashable {
     private let timeout: Duration?
     private let trust: TrustPolicy
     private let cachePolicy: URLRequest.CachePolicy
-    /// Not on the wire, but one of the calls that share an answer has it stored for all.
+    /// Not on the wire, but one of the calls that share an answer stores it for all.
     private let caching: ResponseCache.Policy
     private let usesCookies: Bool
     private let allowsCellularAccess: Bool
@@ -200,8 +201,8 @@ struct WireIdentity: Sendable, Hashable {
     private let template: URLRequest?
     private let networks: [Bool]
 
-    /// Makes the identity of a request; nil for one that has none: it may change something at the server, or its body
-    /// may be another one each time that it is read.
+    /// Makes the identity of a request; `nil` if it may change something at the server, or if its body may change each
+    /// time that it is read.
     init?(_ request: HTTPRequest, _ options: RequestOptions, in environment: RequestEnvironment) {
         guard request.method.isSafe else { return nil }
         if request.body.isEmpty {

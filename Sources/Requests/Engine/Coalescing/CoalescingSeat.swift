@@ -3,10 +3,10 @@
 
 /// The place of one call among equal ones that may share transfers; taken when the request is added.
 ///
-/// All groups of the process are under one lock, since an `OperationQueue` has no room for one of its own. So taking a
-/// seat, joining, leaving and ending are one step each, and no call joins what the last one has just left.
+/// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a seat,
+/// joining, leaving and ending are atomic, and no call joins a transfer that the last one has just left.
 final class CoalescingSeat: Sendable {
-    /// What equal requests have in common when they are added.
+    /// The common properties of equal requests when they are added.
     private struct Key: Sendable, Hashable {
         let queue: ObjectIdentifier
         let transport: ObjectIdentifier
@@ -19,17 +19,17 @@ final class CoalescingSeat: Sendable {
     private static let groups = Locked<[Key: Group]>([:])
 
     private let key: Key
-    // Held, so that no other object comes to bear one of their addresses while the seat is taken.
+    // Retained, so that no other object gets one of their addresses while the seat is taken.
     private let owners: [any AnyObject & Sendable]
 
     /// Takes a seat.
     ///
     /// - Parameters:
     ///   - identifier: The identifier of the request.
-    ///   - queue: What tells the requests of one queue from all others.
-    ///   - transport: What carries the request.
-    ///   - revision: The state of the client's environment; nil for a queue without a client.
-    ///   - limits: How much the call wants of an answer.
+    ///   - queue: The identity of the queue.
+    ///   - transport: The transport of the request.
+    ///   - revision: The revision of the client's environment; `nil` for a queue without a client.
+    ///   - limits: The maximum sizes of the answer.
     init(
         of identifier: String,
         on queue: any AnyObject & Sendable,
@@ -55,9 +55,9 @@ final class CoalescingSeat: Sendable {
     /// Joins a transfer: one of an equal call, or else a new one.
     ///
     /// - Parameters:
-    ///   - identity: What goes on the wire.
-    ///   - make: Makes a transfer with the limits that it has to have; called outside of the lock.
-    /// - Returns: The transfer, and whether it is new; nil if the seat has been given back.
+    ///   - identity: The identity of the request on the wire.
+    ///   - make: Makes a transfer with the given limits; called outside of the lock.
+    /// - Returns: The transfer, and whether it is new; `nil` if the seat has been given back.
     func join(
         _ identity: WireIdentity,
         _ make: (CoalescingLimits) -> CoalescedTransfer
@@ -71,7 +71,7 @@ final class CoalescingSeat: Sendable {
         return joined.map { ($0.transfer, $0.transfer === new) }
     }
 
-    /// Has the call join only transfers that begin from now on: something was done for its next attempt.
+    /// Restricts the call to transfers that begin from now on: its next attempt was prepared.
     func renew() {
         let id = ObjectIdentifier(self)
         change { $0.renew(id) }
@@ -105,10 +105,10 @@ final class CoalescingSeat: Sendable {
     }
 }
 
-/// Waits for the transfer of an equal request in the place of one of its own.
+/// Waits for the transfer of an equal request instead of sending its own.
 ///
-/// What is shared is the answer as it came. Each call that waits for it decides for itself which statuses it accepts, how
-/// it decodes the content, and whether there is another attempt.
+/// The raw answer is shared. Each waiting call decides for itself which statuses it accepts, how it decodes the
+/// content, and whether there is another attempt.
 struct CoalescingLink: Interceptor {
     let seat: CoalescingSeat
     let attempt: CallAttempt
@@ -131,7 +131,7 @@ struct CoalescingLink: Interceptor {
             seat.leave(transfer)
         }
         if !isNew, transfer.retry == attempt.policy {
-            // The attempts before it were made for this call as well, which only came too late to see them.
+            // Earlier attempts were made for this call as well, which only came too late to observe them.
             attempt.call.record { $0.spend(transfer.attempt) }
         }
         if let leader = transfer.monitored { attempt.call.feed?.report(.operationJoined(leader)) }

@@ -3,23 +3,23 @@
 
 import Foundation
 
-/// How long to wait before each retry.
+/// The waits before retries.
 ///
 /// ```swift
 /// Backoff.exponential(from: .milliseconds(500))      // up to 0.5 s, 1 s, 2 s, … 60 s, at random
 /// Backoff.constant(.seconds(2)).jitter(.none)        // 2 s, always
 /// ```
 ///
-/// By default a wait is of a random length up to what the curve gives, *full jitter*: clients that failed together then
-/// don't come back together.
+/// By default a wait has a random length up to the value of the curve, *full jitter*, so that clients that failed
+/// together don't retry together.
 public struct Backoff: Sendable, Hashable {
-    /// How much of a wait is left to chance.
+    /// The random share of a wait.
     public enum Jitter: Sendable, Hashable {
-        /// Nothing: every wait is as long as the curve says.
+        /// No share: every wait has the length of the curve.
         case none
         /// Half of it: a wait is between one half and the whole.
         case half
-        /// All of it.
+        /// The whole wait.
         case full
     }
 
@@ -30,9 +30,9 @@ public struct Backoff: Sendable, Hashable {
     }
 
     private let curve: Curve
-    /// What no wait is longer than; a minute by default.
+    /// The maximum wait; a minute by default.
     public var maximum: Duration = .seconds(60)
-    /// How much of a wait is left to chance.
+    /// The random share of a wait.
     public var jitter = Jitter.full
 
     private init(_ curve: Curve) {
@@ -57,23 +57,23 @@ public struct Backoff: Sendable, Hashable {
         Backoff(.fibonacci(unit))
     }
 
-    /// The same waits with another share of chance.
+    /// Returns the same waits with another random share.
     public func jitter(_ jitter: Jitter) -> Backoff {
         var copy = self
         copy.jitter = jitter
         return copy
     }
 
-    /// The same waits, none longer than this.
+    /// Returns the same waits, limited to this maximum.
     public func capped(at maximum: Duration) -> Backoff {
         var copy = self
         copy.maximum = maximum
         return copy
     }
 
-    /// How long to wait before a retry; 1 is the first.
+    /// Returns the wait before a retry; 1 is the first.
     ///
-    /// Never negative, and never longer than the ``maximum``, whatever the number.
+    /// It is never negative, and never longer than the ``maximum``, whatever the number.
     public func delay(before retry: Int, random: RandomSource = .system) -> Duration {
         let full = min(max(.zero, length(retry)), max(.zero, maximum))
         return switch jitter {
@@ -83,7 +83,7 @@ public struct Backoff: Sendable, Hashable {
         }
     }
 
-    // In seconds as Double, which have no overflow to trap on.
+    // In seconds as Double, which don't trap on overflow.
     private func length(_ retry: Int) -> Duration {
         let retry = max(1, retry)
         switch curve {
@@ -103,7 +103,7 @@ public struct Backoff: Sendable, Hashable {
         }
     }
 
-    /// So many units, or the maximum where that would be more; the product needn't be exact beyond the limit.
+    /// `count` units, or the maximum if that is less; the product needn't be exact beyond the limit.
     private func multiply(_ unit: Duration, by count: (_ limit: Double) -> Double) -> Duration {
         guard unit > .zero, maximum > .zero else { return .zero }
         let limit = maximum / unit

@@ -3,65 +3,67 @@
 
 import Foundation
 
-/// When a failed request is tried again, how often, and after how long.
+/// The rules for retrying failed requests: which ones, how often, and after which wait.
 ///
 /// ```swift
 /// environment.retry = .default
 /// environment.retry = RetryPolicy(limit: 5, backoff: .exponential(from: .seconds(1)))
 /// ```
 ///
-/// It retries what may well succeed the next time and does no harm if the first try succeeded after all:
+/// It retries failures that may not occur again, if a retry does no harm after a first attempt that succeeded after
+/// all:
 ///
 /// | status | retried by default |
 /// |---|---|
 /// | 408 Request Timeout | yes: the server gave up waiting for the request |
-/// | 425 Too Early | yes: the server wants it on a finished handshake |
-/// | 429 Too Many Requests | yes: that is what its `Retry-After` is for |
-/// | 500 Internal Server Error | yes: it may have been this one worker |
-/// | 502, 503, 504 | yes: a gateway found nobody, or nobody in time |
-/// | 501, 505 and other 5xx | no: the server says that it can't at all |
-/// | 401, 407 | no: the same credentials fare no better; an ``AuthenticationInterceptor`` gets new ones |
+/// | 425 Too Early | yes: the server wants it after the handshake |
+/// | 429 Too Many Requests | yes: that is the purpose of its `Retry-After` |
+/// | 500 Internal Server Error | yes: it may have been a single worker |
+/// | 502, 503, 504 | yes: a gateway got no answer, or not in time |
+/// | 501, 505 and other 5xx | no: the server states that it can't do it at all |
+/// | 401, 407 | no: the same credentials would fail again; an ``AuthenticationInterceptor`` gets new ones |
 /// | 409, 412, 423 and other 4xx | no: something has to change first |
 ///
 /// | error | retried by default |
 /// |---|---|
-/// | `timedOut`, `cannotConnect`, `connectionLost`, `offline` | yes: networks come and go |
-/// | `cancelled`, `deadlineExceeded` | no: nobody waits any more |
-/// | `untrusted` | no: a machine in the middle doesn't leave, and insisting helps it |
-/// | `badResponse`, `headTooLarge`, `bodyTooLarge`, `decoding` and others that the answer itself causes | no: it would come again |
+/// | `timedOut`, `cannotConnect`, `connectionLost`, `offline` | yes: network failures are often temporary |
+/// | `cancelled`, `deadlineExceeded` | no: the result isn't needed any more |
+/// | `untrusted` | no: an attacker in the middle would stay, and repeating helps it |
+/// | `badResponse`, `headTooLarge`, `bodyTooLarge`, `decoding` and others that the response itself causes | no: it would come again |
 /// | `tooManyRedirects`, `badRedirect`, `redirectRefused` | no: they would lead the same way |
-/// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is at fault |
+/// | `invalidRequest`, `encoding`, `unsupported`, `bodyNotReplayable` | no: the request itself is invalid |
 ///
 /// Methods that are idempotent are retried, and requests with an `Idempotency-Key`, by which the server knows them again:
 /// ``Interceptor/idempotencyKeys(for:makeKey:)`` gives them one. Any other request is retried only if it wasn't sent, because no connection could be
 /// made: ``RequestError/wasNotSent``. A POST that got no answer may have been carried out. Only bodies that can be sent
 /// again are. An interceptor's own decision comes first.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The maximum number of retries, where those that interceptors and validators requested count.
+    /// The maximum number of retries, including those that interceptors and validators requested.
     ///
-    /// It limits this policy alone. Interceptors and the strategies of validators have limits of their own, which may be
-    /// higher.
+    /// It limits this policy alone. Interceptors and the strategies of validators have limits of their own, which may
+    /// be higher.
     public var limit: Int
-    /// How long to wait before each.
+    /// The waits before retries.
     public var backoff: Backoff
-    /// The methods that are retried, besides all requests with an `Idempotency-Key` and all that weren't sent; nil for
-    /// every method, which only a caller that knows the server can want.
+    /// The methods that are retried, besides all requests with an `Idempotency-Key` and all that weren't sent.
+    ///
+    /// `nil` is for every method, which only suits a server that is known to allow it.
     public var methods: Set<HTTPMethod>?
-    /// The statuses that are retried, those with which the request is content excepted.
+    /// The statuses that are retried, except those that the request accepts.
     public var statuses: Set<HTTPStatus> = transientStatuses
     /// The errors that are retried.
     public var codes: Set<RequestError.Code> = transientErrors
-    /// How long a wait the server may ask for with `Retry-After`; a minute by default.
+    /// The maximum wait that the server may ask for with `Retry-After`; a minute by default.
     ///
-    /// If it asks for more, the failure stands: a retry before that time would be in vain.
+    /// If it asks for more, the request fails: an earlier retry would have no effect.
     public var maximumRetryAfter: Duration = .seconds(60)
 
     /// Makes a policy.
     ///
     /// - Parameters:
-    ///   - limit: How many retries there are at most.
-    ///   - backoff: How long to wait before each.
-    ///   - methods: The methods that are retried; by default those that are idempotent. Nil is all of them.
+    ///   - limit: The maximum number of retries.
+    ///   - backoff: The waits before them.
+    ///   - methods: The methods that are retried; by default the idempotent ones. `nil` is all of them.
     public init(
         limit: Int = 2,
         backoff: Backoff = .exponential(),
@@ -78,16 +80,16 @@ public struct RetryPolicy: Sendable, Hashable {
     /// No retry.
     public static let never = RetryPolicy(limit: 0)
 
-    /// Methods that may be sent twice and have the effect of once (RFC 9110, 9.2.2).
+    /// Methods that have the same effect if they are sent twice (RFC 9110, 9.2.2).
     public static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace]
 
-    /// Statuses that may be others the next time.
+    /// Statuses that may not occur again.
     public static let transientStatuses: Set<HTTPStatus> = [
         .requestTimeout, .tooEarly, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable,
         .gatewayTimeout,
     ]
 
-    /// Errors of the network, which comes and goes.
+    /// Errors of the network, which are often temporary.
     public static let transientErrors: Set<RequestError.Code> = [
         .timedOut, .cannotConnect, .connectionLost, .offline,
     ]
@@ -95,11 +97,11 @@ public struct RetryPolicy: Sendable, Hashable {
     /// Decides about a failure.
     ///
     /// - Parameters:
-    ///   - error: What happened; with the request that was sent last, and the response, if one came.
-    ///   - request: The request that would be sent again, whatever redirects it went through; nil is the error's.
+    ///   - error: The failure; with the request that was sent last, and the response, if there was one.
+    ///   - request: The request that would be sent again, whatever redirects it went through; `nil` is the error's.
     ///   - attempt: The number of the attempt that failed; 1 is the first.
-    ///   - now: The present, for a `Retry-After` that names a time.
-    ///   - random: What the jitter is taken from.
+    ///   - now: The present time, for a `Retry-After` that is a date.
+    ///   - random: The source of the jitter.
     /// - Returns: A retry after a wait, or `pass`.
     public func decision(
         about error: RequestError,
@@ -114,7 +116,7 @@ public struct RetryPolicy: Sendable, Hashable {
         return .retry(after: delay)
     }
 
-    /// Returns the wait before another attempt, or nil if there is to be none; for a body that can be sent again.
+    /// Returns the wait before another attempt, or `nil` for no retry; the body must be replayable.
     func delay(
         after error: RequestError,
         of request: HTTPRequest,
@@ -137,29 +139,29 @@ public struct RetryPolicy: Sendable, Hashable {
 }
 
 extension RequestError {
-    /// How long the server asks to wait before the next try (RFC 9110, 10.2.3); nil where it doesn't.
+    /// The wait that the server asks for before a retry (RFC 9110, 10.2.3); `nil` if it doesn't.
     public func retryAfter(from now: Date = Date()) -> Duration? {
         response?[.retryAfter].flatMap { HTTPField.RetryAfter(parsing: $0, now: now) }?.delay(from: now)
     }
 }
 
-/// What to do about a failure.
+/// The decision about a failure.
 public enum RetryDecision: Sendable {
-    /// Let the next interceptor decide; when the last one passes, the failure stands.
+    /// Let the next interceptor decide; if the last one passes, the request fails.
     case pass
-    /// Fail now: with another error that says more about it, or, where that is nil, with the failure as it is.
+    /// Fail now: with another error that says more, or, if that is `nil`, with the present failure.
     case fail(with: (any Error)?)
-    /// Try again after a wait. The operation keeps its place in the queue meanwhile, and a cancel ends the wait.
+    /// Retry after a wait. The operation keeps its place in the queue meanwhile, and a cancellation ends the wait.
     case retry(after: Duration)
 
-    /// Let the failure stand.
+    /// Fail with the present failure.
     public static let fail = RetryDecision.fail(with: nil)
 
-    /// Try again at once.
+    /// Retry at once.
     public static let retry = RetryDecision.retry(after: .zero)
 }
 
-/// How a validator has a request tried again: how often, after how long, and what to do before.
+/// A validator's rules for retrying a request: how often, after which wait, and with which preparation.
 ///
 /// ```swift
 /// environment.validators.append(.closure { response, context in
@@ -167,60 +169,59 @@ public enum RetryDecision: Sendable {
 /// })
 /// ```
 ///
-/// Unlike a ``RetryPolicy`` it asks neither for the method nor for the status: the validator has looked. Only bodies
-/// that can be sent again are.
+/// Unlike a ``RetryPolicy`` it ignores the method and the status, since the validator has decided. Only replayable
+/// bodies are retried.
 public struct RetryStrategy: Sendable {
-    /// What is done before the next try.
+    /// The preparation of the next attempt.
     public typealias Preparation = @Sendable (InterceptorContext) async throws -> Void
 
-    /// How long to wait before each retry.
+    /// The waits before retries.
     public let backoff: Backoff
-    /// How many retries there are at most, other retries of the operation included.
+    /// The maximum number of retries, including other retries of the operation.
     ///
-    /// When they are used up, the request fails, with a response that is good otherwise with the code
-    /// `retryLimitReached`.
+    /// When they are used up, the request fails; if the response is otherwise good, with the code `retryLimitReached`.
     public let limit: Int
     let prepare: Preparation?
 
     /// Makes a strategy.
     ///
     /// - Parameters:
-    ///   - backoff: How long to wait before each retry.
-    ///   - limit: How many retries there are at most.
-    ///   - prepare: What is done before the wait, such as getting a new token; none by default. What it throws is the
-    ///     failure of the operation.
+    ///   - backoff: The waits before retries.
+    ///   - limit: The maximum number of retries.
+    ///   - prepare: A preparation before the wait, such as getting a new token; none by default. An error that it
+    ///     throws is the failure of the operation.
     public init(backoff: Backoff, limit: Int = 1, prepare: Preparation? = nil) {
         self.backoff = backoff
         self.limit = limit
         self.prepare = prepare
     }
 
-    /// At once.
+    /// Retries at once.
     public static let immediate = immediate(limit: 1)
 
-    /// At once.
+    /// Retries at once.
     public static func immediate(limit: Int) -> RetryStrategy {
         RetryStrategy(backoff: .none, limit: limit)
     }
 
-    /// After a wait that is always the same.
+    /// Retries after a constant wait.
     public static func delayed(_ wait: Duration, limit: Int = 1) -> RetryStrategy {
         RetryStrategy(backoff: .constant(wait).jitter(.none), limit: limit)
     }
 
-    /// After waits that double, with full jitter.
+    /// Retries after waits that double, with full jitter.
     public static func exponential(from base: Duration = .milliseconds(500), limit: Int = 3) -> RetryStrategy {
         RetryStrategy(backoff: .exponential(from: base), limit: limit)
     }
 
-    /// After waits of 1, 1, 2, 3, 5 … units.
+    /// Retries after waits of 1, 1, 2, 3, 5 … units.
     public static func fibonacci(_ unit: Duration = .seconds(1), limit: Int = 3) -> RetryStrategy {
         RetryStrategy(backoff: .fibonacci(unit).jitter(.none), limit: limit)
     }
 
-    /// After a task, such as a log-in, and a wait, none by default.
+    /// Retries after a task, such as a login, and a wait, none by default.
     ///
-    /// Every operation runs its own task; where one has to serve all that wait, that is an
+    /// Every operation runs its own task; to share one among all waiting operations, use an
     /// ``AuthenticationInterceptor``.
     public static func after(
         _ task: @escaping Preparation,

@@ -44,7 +44,7 @@ struct ContentTypeValidator: ResponseValidator {
         RequestError(.unacceptableContentType, phase: .validating, reason: reason)
     }
 
-    /// What the `Accept` field says; nil if it says nothing.
+    /// The types of the `Accept` field; `nil` if there are no restrictions.
     private static func accepted(by request: HTTPRequest) -> [MediaType]? {
         let list = request.headers[values: .accept].flatMap { FieldScanner.elements(of: $0) }
         let types = list.compactMap { try? MediaType(parsing: $0.trimmedOfBlanks) }
@@ -53,19 +53,19 @@ struct ContentTypeValidator: ResponseValidator {
 }
 
 extension MediaType {
-    /// Whether the range covers every type, and wants it.
+    /// Whether the range covers every type, and accepts it.
     fileprivate var isEverything: Bool { essence == "*/*" && isWanted && precision == 0 }
 
-    /// Whether the range doesn't have a weight of zero, which is how it is refused (RFC 9110, 12.4.2).
+    /// Whether the range isn't refused with a weight of zero (RFC 9110, 12.4.2).
     fileprivate var isWanted: Bool { self[parameter: "q"].map { Double($0) != 0 } ?? true }
 
-    /// How much the range says: a type more than a wildcard, a parameter more than none.
+    /// The specificity of the range: a type is more specific than a wildcard, a parameter more than none.
     fileprivate var precision: Int {
         (type == "*" ? 0 : 1) + (subtype == "*" ? 0 : 1)
             + parameters.count { !$0.name.equalsIgnoringASCIICase("q") }
     }
 
-    /// Whether a type is of this range, whose parameters count only where the type has them too.
+    /// Whether a type is in this range, whose parameters count only if the type has them too.
     fileprivate func covers(_ other: MediaType) -> Bool {
         var range = self
         range.parameters.removeAll { other[parameter: $0.name] == nil }
@@ -74,7 +74,7 @@ extension MediaType {
 }
 
 extension HTTPResponseHead {
-    /// Whether content may follow (RFC 9110, 6.4.1): not after 204, 205 and 304, nor if the request was HEAD.
+    /// Whether content may follow (RFC 9110, 6.4.1): not for 204, 205 and 304, nor if the request was HEAD.
     fileprivate func announcesContent(to request: HTTPRequest) -> Bool {
         let isWithout = status == .noContent || status == .resetContent || status == .notModified
         return !isWithout && request.method != .head && self[.contentLength] != "0"

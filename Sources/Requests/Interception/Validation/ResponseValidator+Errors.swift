@@ -42,7 +42,7 @@ extension ResponseValidator where Self == ClosureValidator {
 }
 
 extension RequestError {
-    /// The error of this type that lies behind this one; nil where there is none.
+    /// The underlying error of this type; `nil` if there is no such error.
     ///
     /// ```swift
     /// if let refusal = error.failure(as: APIError.self) { … }

@@ -3,37 +3,35 @@
 
 import Foundation
 
-/// Judges responses: the last word before a response is decoded.
+/// Judges responses before they are decoded.
 ///
 /// ```swift
 /// environment.validators = [.contentType, .errors(APIError.self)]
 /// ```
 ///
-/// Validators are asked in their order, after redirects and after the interceptors' `transform`, and before the request's
-/// own `validHTTPStatusCodes`, which judge last unless `.statusCodes` stands somewhere in the chain. The first that
-/// doesn't accept ends the chain. They may be called from several operations at once, on threads where they may take
-/// their time.
+/// Validators are called in their order, after redirects and after the interceptors' `transform`, and before the
+/// request's own `validHTTPStatusCodes`, which judge last unless the chain contains `.statusCodes`. The first that
+/// doesn't accept ends the chain. They may be called from several operations at once, on threads that may be blocked.
 ///
-/// The content of a download and of a stream isn't in memory, and isn't judged once it went to its file or its reader:
-/// there, only ``validate(head:context:)`` keeps out what isn't wanted, such as the page of a captive portal that comes
-/// with the status 200.
+/// The content of a download and of a stream isn't in memory, and isn't judged after it was delivered: for these, only
+/// ``validate(head:context:)`` can refuse content, such as the page of a captive portal with the status 200.
 public protocol ResponseValidator: Sendable {
     /// Judges a response.
     ///
-    /// - Returns: What to do with it.
+    /// - Returns: The verdict.
     /// - Throws: The failure of the request, as with ``Verdict/fail(_:)``.
     func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict
 
     /// Judges the head of a response before its content goes to a file or to a stream; accepts it by default.
     ///
-    /// Asked for downloads and streams alone, where the status is one that the request accepts. The content of what is
-    /// refused goes to memory instead, up to the environment's limit. The whole response is judged then as that of any
-    /// other request, so that it can become an error that says more, or be retried; it fails in any case.
+    /// Called only for downloads and streams, if the request accepts the status. Refused content goes to memory
+    /// instead, up to the environment's limit. The whole response is then judged like any other, so that it can become
+    /// a more specific error, or be retried; it fails in any case.
     ///
-    /// Called on the thread of the transport: don't take long.
+    /// Called on the thread of the transport: don't block it.
     ///
-    /// - Throws: Why the content isn't wanted. It is the failure of the request, unless a validator makes another one of
-    ///   the whole response.
+    /// - Throws: The reason why the content is refused. It is the failure of the request, unless a validator throws
+    ///   another one for the whole response.
     func validate(head: HTTPResponseHead, context: ValidationContext) throws
 }
 
@@ -42,13 +40,13 @@ extension ResponseValidator {
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {}
 }
 
-/// What a validator makes of a response.
+/// The judgement of a validator about a response.
 public enum Verdict: Sendable {
-    /// The next validator judges, or the response is decoded; another one in its place, where there is one.
+    /// The next validator judges, or the response is decoded; if another response is given, it replaces this one.
     case accept(replacing: HTTPResponse<Data>?)
-    /// The request fails, unless an interceptor or the retry policy has it tried again.
+    /// The request fails, unless an interceptor or the retry policy retries it.
     case fail(any Error)
-    /// The request is tried again, whatever its method is, as long as the strategy's limit and its body allow.
+    /// The request is retried, whatever its method is, as long as the strategy's limit and its body allow.
     ///
     /// Neither interceptors nor the retry policy are asked.
     case retry(RetryStrategy)
@@ -57,19 +55,19 @@ public enum Verdict: Sendable {
     public static let accept = Verdict.accept(replacing: nil)
 }
 
-/// What a validator knows about the request.
+/// The facts about the request that a validator can read.
 public struct ValidationContext: Sendable {
-    /// What was sent, redirects followed.
+    /// The request that was sent, after redirects.
     public let request: HTTPRequest
     /// The identifier of the request.
     ///
     /// It may be computed at each access: for a ready-made request it is a digest of all that is sent.
     public var identifier: String { makeIdentifier() }
-    /// Which try this is; 1 is the first, and redirects that are followed don't count.
+    /// The number of the attempt; 1 is the first, and followed redirects don't count.
     public let attempt: Int
-    /// The statuses that are answers for the request; nil where all are.
+    /// The statuses that the request accepts; `nil` if it accepts all.
     public let validStatusCodes: [Int]?
-    /// What the application says about the request, typed by key.
+    /// The application's data about the request, typed by key.
     public let userInfo: UserInfo
     private let makeIdentifier: @Sendable () -> String
 
@@ -103,7 +101,7 @@ public struct ValidationContext: Sendable {
         makeIdentifier = identifier
     }
 
-    /// Whether the request is content with a status: one of its own, or 304 where it was conditional.
+    /// Whether the request accepts a status: one of its own, or 304 if it was conditional.
     public func accepts(_ status: HTTPStatus) -> Bool {
         guard let validStatusCodes else { return true }
         return validStatusCodes.contains(status.code) || status == .notModified && request.isConditional
@@ -111,7 +109,7 @@ public struct ValidationContext: Sendable {
 }
 
 extension HTTPRequest {
-    /// Whether the caller has a representation already, and 304 is an answer (RFC 9110, 13.1).
+    /// Whether the caller already has a representation, so that 304 is an answer (RFC 9110, 13.1).
     var isConditional: Bool {
         headers.contains(.ifNoneMatch) || headers.contains(.ifModifiedSince)
     }
@@ -129,7 +127,7 @@ extension HTTPRequest {
 public struct ClosureValidator: ResponseValidator {
     /// Judges a response.
     public typealias Judge = @Sendable (HTTPResponse<Data>, ValidationContext) throws -> Verdict
-    /// Throws what the request is to fail with because of a head.
+    /// Throws the failure of the request because of a head.
     public typealias JudgeHead = @Sendable (HTTPResponseHead, ValidationContext) throws -> Void
 
     private let judge: Judge?
@@ -140,8 +138,7 @@ public struct ClosureValidator: ResponseValidator {
         (self.judge, judgeHead) = (judge, nil)
     }
 
-    /// Makes a validator of a closure that looks at the head alone, and so judges downloads and streams like everything
-    /// else.
+    /// Makes a validator of a closure that judges the head alone, and so applies to downloads and streams too.
     public init(head judgeHead: @escaping JudgeHead) {
         (judge, self.judgeHead) = (nil, judgeHead)
     }
@@ -153,47 +150,47 @@ public struct ClosureValidator: ResponseValidator {
 
     /// Asks the closure.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict {
         if let judge { return try judge(response, context) }
         try judgeHead?(response.head, context)
         return .accept
     }
 
-    /// Asks the closure, if it looks at the head alone.
+    /// Calls the closure, if it judges the head alone.
     ///
-    /// - Throws: What the closure throws.
+    /// - Throws: Any error that the closure throws.
     public func validate(head: HTTPResponseHead, context: ValidationContext) throws {
         try judgeHead?(head, context)
     }
 }
 
 extension ResponseValidator where Self == ClosureValidator {
-    /// Judges as a closure does.
+    /// Judges with a closure.
     public static func closure(_ judge: @escaping ClosureValidator.Judge) -> ClosureValidator {
         ClosureValidator(judge)
     }
 
-    /// Judges the head of a response as a closure does, before any content goes to a file or to a stream.
+    /// Judges the head of a response with a closure, before any content goes to a file or to a stream.
     ///
-    /// The closure throws what the request is to fail with.
+    /// The closure throws the failure of the request.
     public static func head(_ judge: @escaping ClosureValidator.JudgeHead) -> ClosureValidator {
         ClosureValidator(head: judge)
     }
 
     /// Fails responses with a status that the request doesn't accept, with the code `unacceptableStatus`.
     ///
-    /// Every chain ends with it. Put it further to the front to keep other validators from seeing such responses.
+    /// Every chain ends with it. Put it earlier to keep other validators from seeing such responses.
     public static var statusCodes: ClosureValidator {
         ClosureValidator(head: { head, context in
             guard context.accepts(head.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
         })
     }
 
-    /// Fails responses without content, with the code `emptyResponse`, but for those that have none by their nature (204,
-    /// 205, 304, and what answers a `HEAD`), or with one of these statuses.
+    /// Fails responses without content, with the code `emptyResponse`.
     ///
-    /// A request that decodes JSON does the same by itself; this is for those that take whatever comes.
+    /// Responses that never have content (204, 205, 304, and answers to `HEAD`) are accepted, and so are these
+    /// statuses. A request that decodes JSON does the same itself; this is for requests that accept any content.
     public static func content(allowingNoneWith statuses: Set<HTTPStatus> = []) -> ClosureValidator {
         let statuses = statuses.union([.noContent, .resetContent, .notModified])
         return ClosureValidator { response, context in
@@ -204,6 +201,6 @@ extension ResponseValidator where Self == ClosureValidator {
         }
     }
 
-    /// Fails responses without content, but for those that have none by their nature.
+    /// Fails responses without content, except those that never have any.
     public static var content: ClosureValidator { content() }
 }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Writes values as the content of requests, in one format: an encoder of Foundation's, of a package, or your own.
+/// Encodes values as the content of requests, in one format: an encoder of Foundation, of a package, or your own.
 ///
 /// ```swift
 /// extension YAMLEncoder: BodyEncoder { var contentType: MediaType { "application/yaml" } … }
@@ -11,18 +11,18 @@ import Foundation
 /// Post<User>("users").body(.encoded(user, by: YAMLEncoder()))
 /// ```
 ///
-/// The request says the ``contentType`` by itself. `JSONEncoder` and `PropertyListEncoder` are such encoders.
+/// The ``contentType`` is set as the request's type. `JSONEncoder` and `PropertyListEncoder` are such encoders.
 public protocol BodyEncoder {
-    /// What the encoder writes.
+    /// The type of the encoded content.
     var contentType: MediaType { get }
 
-    /// Writes a value.
+    /// Encodes a value.
     ///
-    /// - Throws: What keeps it from being written; it is the failure of the request.
+    /// - Throws: The failure of the request.
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
-/// Reads values of the content of responses, in one format: a decoder of Foundation's, of a package, or your own.
+/// Decodes values from the content of responses, in one format: a decoder of Foundation, of a package, or your own.
 ///
 /// ```swift
 /// extension YAMLDecoder: BodyDecoder { var accepted: [MediaType] { ["application/yaml"] } … }
@@ -30,15 +30,15 @@ public protocol BodyEncoder {
 /// Get<User>("users/\(id)", decoding: .decoded(by: YAMLDecoder()))
 /// ```
 ///
-/// The request asks for what is ``accepted`` by itself. A ``DecodableRequest`` takes one as its `decoder`. `JSONDecoder`
-/// and `PropertyListDecoder` are such decoders.
+/// The ``accepted`` types are set as the request's `Accept`. A ``DecodableRequest`` may have one as its `decoder`.
+/// `JSONDecoder` and `PropertyListDecoder` are such decoders.
 public protocol BodyDecoder {
-    /// What the decoder reads, best first.
+    /// The types that the decoder reads, best first.
     var accepted: [MediaType] { get }
 
-    /// Reads a value.
+    /// Decodes a value.
     ///
-    /// - Throws: What is wrong with the content; it is the failure of the request.
+    /// - Throws: The failure of the request.
     func decode<Value: Decodable>(_ type: Value.Type, from content: Data) throws -> Value
 }
 
@@ -63,15 +63,15 @@ extension PropertyListDecoder: BodyDecoder {
 }
 
 extension HTTPBody {
-    /// A value, written by an encoder of your choice, which says what it is.
+    /// A value, encoded with an encoder of your choice, which also sets the type.
     ///
     /// ```swift
     /// request.body = .encoded(settings, by: PropertyListEncoder())
     /// ```
     ///
     /// - Parameters:
-    ///   - value: What to encode.
-    ///   - encoder: Makes the encoder, for each attempt one. What it throws is the error of the request.
+    ///   - value: The value to encode.
+    ///   - encoder: Makes an encoder for each attempt. An error that it throws is the error of the request.
     /// - Returns: The body.
     public static func encoded(
         _ value: some Encodable & Sendable,

@@ -5,13 +5,13 @@ import Foundation
 
 /// A body that is read from a stream while it is sent.
 ///
-/// Made from a closure, it opens a new stream for every attempt and is replayable. Made from one stream, it can be sent
-/// once: the stream is consumed by the first attempt, and a second is an error rather than an empty body.
+/// A body made from a closure opens a new stream for every attempt and is replayable. A body made from one stream can
+/// be sent once: the first attempt consumes the stream, and a second attempt is an error rather than an empty body.
 public struct BodyStream: Sendable {
-    /// How many bytes the stream has, or nil where that isn't known and the body is sent in chunks.
+    /// The byte count of the stream, or `nil` if it isn't known and the body is sent in chunks.
     ///
-    /// The stream has to end there. Over libcurl, one that ends before, or goes on behind it, fails the request before
-    /// the last byte is sent, so that the server never takes a part for the whole.
+    /// The stream has to end there. Over libcurl, a stream that is shorter or longer fails the request before the last
+    /// byte is sent, so that the server never takes a part for the whole.
     public let length: Int64?
     /// Whether the body can be sent more than once.
     public let isReplayable: Bool
@@ -20,8 +20,8 @@ public struct BodyStream: Sendable {
     /// Makes a body that opens a new stream each time that it is sent.
     ///
     /// - Parameters:
-    ///   - length: How many bytes the stream has; nil, the default, sends them in chunks.
-    ///   - open: Makes the stream, not opened yet; called for every attempt, on no thread in particular.
+    ///   - length: The byte count of the stream; `nil`, the default, sends it in chunks.
+    ///   - open: Makes the stream, not opened yet; called for every attempt, on no particular thread.
     public init(length: Int64? = nil, opening open: @escaping @Sendable () throws -> sending InputStream) {
         self.init(length: length, isReplayable: true, opening: open)
     }
@@ -41,7 +41,7 @@ public struct BodyStream: Sendable {
         }
     }
 
-    /// Makes a body that opens a stream each time that it is sent, which may work only once.
+    /// Makes a body that opens a stream each time that it is sent, which may succeed only once.
     package init(
         length: Int64? = nil,
         isReplayable: Bool,
@@ -52,24 +52,24 @@ public struct BodyStream: Sendable {
         makeStream = open
     }
 
-    /// The same body, of a length that is known from elsewhere.
+    /// Returns the same body with a known length.
     func declaring(length: Int64) -> BodyStream {
         BodyStream(length: length, isReplayable: isReplayable, opening: makeStream)
     }
 
     /// The stream to read, not opened yet.
     ///
-    /// - Throws: What the closure throws, or ``AlreadyRead``.
+    /// - Throws: Any error that the closure throws, or ``AlreadyRead``.
     public func open() throws -> sending InputStream {
         try makeStream()
     }
 
-    /// The error of a stream that was sent before, and can't be sent again.
+    /// The error of a stream that was already sent and can't be sent again.
     public struct AlreadyRead: ExplainedError, CustomStringConvertible, LocalizedError {
         /// The error, in a sentence.
         public var description: String { "the stream of the body was sent before and can't be read again" }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 }
@@ -81,9 +81,9 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - type: What they are: any bytes by default. With nil the body says nothing about it: for an interceptor that
-    ///     replaces a body by another form of it, such as a compressed one. Where nobody else says it either, some
-    ///     transports call it a form.
+    ///   - type: The media type; any bytes by default. With `nil` the body sets no type, which suits an interceptor
+    ///     that replaces a body by another form of it, such as a compressed one. If the request sets none either, some
+    ///     transports call the content a form.
     /// - Returns: The body.
     public static func data(_ data: Data, type: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(.data(data), type: type)
@@ -91,11 +91,11 @@ extension HTTPBody {
 
     /// The bytes of a file, read while they are sent.
     ///
-    /// That it is there is checked when the request is sent.
+    /// The file is looked for when the request is sent.
     ///
     /// - Parameters:
-    ///   - url: Where the file is.
-    ///   - type: What is in it; by default what its extension says, and any bytes where that says nothing.
+    ///   - url: The location of the file.
+    ///   - type: The media type; by default the one of the file extension, or any bytes if the extension isn't known.
     /// - Returns: The body.
     public static func file(_ url: URL, type: MediaType? = nil) -> HTTPBody {
         HTTPBody(.file(url), type: type ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream)
@@ -104,8 +104,8 @@ extension HTTPBody {
     /// The bytes of a stream, read while they are sent.
     ///
     /// - Parameters:
-    ///   - stream: The stream, or what opens a new one for each attempt.
-    ///   - type: What it gives: any bytes by default. With nil the body says nothing about it.
+    ///   - stream: A stream, or a closure that opens a new one for each attempt.
+    ///   - type: The media type; any bytes by default. With `nil` the body sets no type.
     /// - Returns: The body.
     public static func stream(_ stream: BodyStream, type: MediaType? = .octetStream) -> HTTPBody {
         HTTPBody(.stream(stream), type: type)

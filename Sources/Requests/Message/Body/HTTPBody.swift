@@ -6,7 +6,7 @@ import Foundation
 /// The content of a request: nothing, bytes in memory, a file, or a stream; with the header fields that belong to it.
 ///
 /// Take one of the ready-made bodies: `json(_:encoder:)`, ``text(_:encoding:type:)``, ``data(_:type:)``,
-/// ``file(_:type:)``, ``stream(_:type:)``, ``multipart(_:)``. One of your own is a function that says what it is:
+/// ``file(_:type:)``, ``stream(_:type:)``, ``multipart(_:)``. A body of your own is a function that returns one:
 ///
 /// ```swift
 /// extension HTTPBody {
@@ -16,13 +16,13 @@ import Foundation
 /// }
 /// ```
 ///
-/// A body is lazy: nothing is encoded before it is sent, and then anew for each attempt. What the encoding throws
-/// becomes the error of the request, and nothing is sent.
+/// A body is lazy: it is encoded when it is sent, and again for each attempt. An error that the encoding throws becomes
+/// the error of the request, and nothing is sent.
 ///
-/// A body that can be sent again is *replayable*: a retry, a redirect that keeps the method, and an answer to a
-/// challenge need one. Everything is, but for a stream that was handed over as it is.
+/// A body that can be sent more than once is *replayable*: a retry, a redirect that keeps the method, and an answer to
+/// a challenge need one. Every body is, except a stream that was handed over as it is.
 public struct HTTPBody: Sendable {
-    /// What the bytes come from.
+    /// The source of the bytes.
     public enum Content: Sendable {
         /// There is no content.
         case none
@@ -41,13 +41,13 @@ public struct HTTPBody: Sendable {
         case deferred(@Sendable (MakeEncoder?) throws -> Content)
     }
 
-    /// The fields that the content implies, such as its type; those that the request sets itself go before them.
+    /// The fields that the content implies, such as its type; fields that the request sets itself take precedence.
     public let headers: HTTPHeaders
     /// The fields without which the content can't be read; they replace those of the request.
     public let mandatoryHeaders: HTTPHeaders
-    /// What the body was made of, for those who want to look into it: a ``MultipartForm``, a value to be encoded.
+    /// The value that the body was made of, for inspection: a ``MultipartForm``, a value to be encoded.
     ///
-    /// Nothing is sent of it; a body in memory, a file or a stream is its own source, and this is nil.
+    /// It isn't sent. A body in memory, a file or a stream is its own source; then this is `nil`.
     public let source: (any Sendable)?
     private let state: State
     private let mayReplay: Bool
@@ -58,8 +58,8 @@ public struct HTTPBody: Sendable {
     ///   - headers: The fields that the content implies, none by default.
     ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
     ///   - isReplayable: Whether the content can be made and sent again; true by default.
-    ///   - source: What the content is made of, for ``source``.
-    ///   - encode: Makes the content; called for every attempt, on no thread in particular. What it throws is the
+    ///   - source: The value that the content is made of, for ``source``.
+    ///   - encode: Makes the content; called for every attempt, on no particular thread. An error that it throws is the
     ///     error of the request.
     public init(
         headers: HTTPHeaders = [],
@@ -71,7 +71,7 @@ public struct HTTPBody: Sendable {
         self.init(.deferred { _ in try encode() }, headers, mandatoryHeaders, isReplayable, source)
     }
 
-    /// Makes a body of JSON, which the encoder of the environment makes where there is one.
+    /// Makes a body of JSON, which the encoder of the environment encodes if there is one.
     init(
         headers: HTTPHeaders,
         source: any Sendable,
@@ -80,10 +80,10 @@ public struct HTTPBody: Sendable {
         self.init(.deferred { .data(try encode($0?())) }, headers, [], true, source)
     }
 
-    /// Makes a body of content that is there.
+    /// Makes a body of content that needs no encoding.
     ///
     /// - Parameters:
-    ///   - content: What the bytes come from.
+    ///   - content: The source of the bytes.
     ///   - headers: The fields that the content implies, none by default.
     ///   - mandatoryHeaders: The fields without which it can't be read, none by default.
     public init(_ content: Content, headers: HTTPHeaders = [], mandatoryHeaders: HTTPHeaders = []) {
@@ -106,13 +106,13 @@ public struct HTTPBody: Sendable {
 
     /// No content.
     ///
-    /// It implies nothing, and takes nothing away: a `Content-Type` that the request sets is sent.
+    /// It implies no fields and removes none: a `Content-Type` that the request sets is sent.
     public static let none = HTTPBody(.none)
 
-    /// What the bytes come from.
+    /// The source of the bytes.
     ///
-    /// Where the body isn't encoded yet, that is a stream which encodes it as it is opened: right, but without a
-    /// length. A transport is given bodies that are ``resolved()``.
+    /// If the body isn't encoded yet, this is a stream that encodes it when it is opened: correct, but without a
+    /// length. A transport receives bodies that are ``resolved()``.
     public var content: Content {
         switch state {
         case .resolved(let content): content
@@ -120,16 +120,17 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// The same body, encoded: its ``content`` is what will be sent.
+    /// Returns the same body, encoded: its ``content`` is what will be sent.
     ///
-    /// A body that is encoded is given back as it is.
+    /// A body that is already encoded is returned unchanged.
     ///
-    /// - Throws: What the encoding throws. That a file isn't there is an error only when it is sent.
+    /// - Throws: Any error that the encoding throws. A missing file is an error only when it is sent.
     public func resolved() throws -> HTTPBody {
         try resolved(using: nil)
     }
 
-    /// The same body, encoded; where it is JSON and brings no encoder of its own, by the one that `makeEncoder` makes.
+    /// Returns the same body, encoded; JSON without an encoder of its own is encoded by the one that `makeEncoder`
+    /// makes.
     func resolved(using makeEncoder: MakeEncoder?) throws -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
         let content = try encode(makeEncoder)
@@ -137,8 +138,8 @@ public struct HTTPBody: Sendable {
         return HTTPBody(.resolved(content), headers, mandatoryHeaders, mayReplay, source)
     }
 
-    /// The same body, to be encoded by the encoder that `makeEncoder` makes, and once at most: whoever looks into it
-    /// sees what will be sent.
+    /// Returns the same body, to be encoded at most once, by the encoder that `makeEncoder` makes: reading the body
+    /// shows what will be sent.
     func encodedOnce(using makeEncoder: MakeEncoder?) -> HTTPBody {
         guard case .deferred(let encode) = state else { return self }
         let content = Locked<Content?>(nil)
@@ -170,21 +171,22 @@ public struct HTTPBody: Sendable {
         return stream.isReplayable
     }
 
-    /// How many bytes the body has, where that is known without encoding it and without a look at the disk; else nil.
+    /// The byte count of the body, if it is known without encoding the body and without reading the disk; otherwise
+    /// `nil`.
     public var length: Int64? {
         guard case .resolved(let content) = state else { return nil }
         return content.length
     }
 
-    /// The bytes, where they are in memory, encoded if need be; nil for nothing, a file and a stream.
+    /// The bytes, if they are in memory, encoded if necessary; `nil` for an empty body, a file and a stream.
     ///
-    /// - Throws: What the encoding throws.
+    /// - Throws: Any error that the encoding throws.
     public func data() throws -> Data? {
         guard case .data(let data) = try resolved().content else { return nil }
         return data
     }
 
-    /// The same body, of a length that is known from elsewhere; only a stream without one takes it.
+    /// Returns the same body with a known length; only a stream without a length takes it.
     func declaring(length: Int64) -> HTTPBody {
         guard case .resolved(.stream(let stream)) = state, stream.length == nil else { return self }
         return HTTPBody(
@@ -198,19 +200,19 @@ public struct HTTPBody: Sendable {
 }
 
 extension HTTPBody: CustomStringConvertible, CustomReflectable {
-    /// The kind of the content, its length where that is known, and its type; nothing of the content itself.
+    /// The kind of the content, its length if known, and its type; nothing of the content itself.
     public var description: String {
         let type = (headers[.contentType] ?? mandatoryHeaders[.contentType]).map { " of \($0.shortened())" } ?? ""
         guard case .resolved(let content) = state else { return "content\(type), not encoded yet" }
         return content.isNothing ? "no content" : "\(content)\(type)"
     }
 
-    /// A mirror of what the description says: what the body is made of may be a secret.
+    /// A mirror of the description: the value that the body was made of may be a secret.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
-    /// The kind of the content, and its length where that is known.
+    /// The kind of the content, and its length if known.
     public var description: String {
         switch self {
         case .none: "nothing"
@@ -220,7 +222,7 @@ extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// A mirror of what the description says.
+    /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 
     fileprivate var isNothing: Bool {
@@ -229,7 +231,7 @@ extension HTTPBody.Content: CustomStringConvertible, CustomReflectable {
 }
 
 extension HTTPBody.Content {
-    /// How many bytes there are, where that is known without a look at the disk.
+    /// The byte count, if it is known without reading the disk.
     var length: Int64? {
         switch self {
         case .none: 0
@@ -263,7 +265,7 @@ extension HTTPBody {
     /// request.body = .form(["name": "Pancakes", "eggs": 2])      // name=Pancakes&eggs=2
     /// ```
     ///
-    /// The fields of a literal keep their order, also those of equal names; one whose value is nil has an empty one.
+    /// The fields of a literal keep their order, also fields of the same name; a `nil` is sent as an empty value.
     public static func form(_ fields: Query) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: fields) { .data(fields.formEncoded) }
     }
@@ -271,26 +273,28 @@ extension HTTPBody {
     /// A value as the fields of a form.
     ///
     /// - Parameters:
-    ///   - value: What to encode; its top level has to have names.
-    ///   - encoder: How arrays, dates and the like are written. What it throws is the error of the request.
+    ///   - value: The value to encode; its top level has to have names.
+    ///   - encoder: Decides how arrays, dates and the like are written. An error that it throws is the error of the
+    ///     request.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func form(_ value: some Encodable & Sendable, encoder: QueryEncoder = QueryEncoder()) -> HTTPBody {
         HTTPBody(headers: formHeaders, source: value) { .data(try encoder.encode(value).formEncoded) }
     }
 
-    /// The fields of a form as they are written here, with values of any kind.
+    /// The fields of a form as a literal, with values of any encodable type.
     ///
     /// ```swift
     /// request.body = .form(["tags": ["sweet", "fast"], "since": date], encoder: encoder)
     /// ```
     ///
-    /// The fields keep their order, also those of equal names. A dictionary within the literal is a `Dictionary`, whose
-    /// names have to differ.
+    /// The fields keep their order, also fields of the same name. A dictionary within the literal is a `Dictionary`,
+    /// whose keys have to differ.
     ///
     /// - Parameters:
     ///   - fields: The literal.
-    ///   - encoder: How arrays, dates, nil and the like are written. What it throws is the error of the request.
+    ///   - encoder: Decides how arrays, dates, `nil` and the like are written. An error that it throws is the error of
+    ///     the request.
     /// - Returns: The body.
     public static func form(
         _ fields: KeyValuePairs<String, (any Encodable & Sendable)?>,
@@ -309,15 +313,15 @@ extension HTTPBody {
 extension HTTPBody {
     /// Text.
     ///
-    /// The type of a text names the encoding, unless it does so already: `text/plain; charset=utf-8`. Types that aren't
-    /// text, such as JSON, have rules of their own and stay as they are.
+    /// The type of a text names the encoding, unless it already does: `text/plain; charset=utf-8`. Types that aren't
+    /// text, such as JSON, have rules of their own and stay unchanged.
     ///
     /// A character that the encoding doesn't have is an error when the request is sent: nothing is replaced.
     ///
     /// - Parameters:
     ///   - text: The text.
-    ///   - encoding: How it is written; UTF-8 by default.
-    ///   - type: What kind of text it is; plain by default.
+    ///   - encoding: The encoding of the text; UTF-8 by default.
+    ///   - type: The media type of the text; plain by default.
     /// - Returns: The body.
     public static func text(
         _ text: String,

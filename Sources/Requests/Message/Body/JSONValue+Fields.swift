@@ -4,21 +4,21 @@
 import Foundation
 
 extension JSONValue {
-    /// The members of an object of JSON as they are written in the source, with values of any `Encodable` type.
+    /// The members of a JSON object as a literal, with values of any `Encodable` type.
     ///
     /// ```swift
     /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
     /// ```
     ///
-    /// Names may be equal, also such as are known only at run time: the last one counts. Write `as JSONValue.Fields` behind
-    /// a literal that is the value of another one, since Swift takes that for a `Dictionary`, and ends the process if two of
-    /// its names are equal.
+    /// Names may be equal, even if they are known only at run time: the last one counts. Write `as JSONValue.Fields`
+    /// behind a literal that is the value of another one. Otherwise Swift takes it for a `Dictionary`, and ends the
+    /// process if two of its names are equal.
     ///
-    /// Names are written as they are: what an encoder does to the keys of your types it doesn't do to these.
+    /// Names are written unchanged: an encoder's key strategy applies to the keys of your types, but not to these.
     public struct Fields: Sendable, Encodable, ExpressibleByDictionaryLiteral {
         private let values: [String: Field]
 
-        /// Makes an object; nil becomes null, and of members of the same name the last one counts.
+        /// Makes an object; `nil` becomes null, and of members of the same name, the last one counts.
         public init(dictionaryLiteral elements: (String, (any Encodable & Sendable)?)...) {
             values = Dictionary(elements.map { ($0, Field(value: $1)) }) { $1 }
         }
@@ -29,14 +29,14 @@ extension JSONValue {
 
         /// Encodes an object.
         ///
-        /// - Throws: What the values and the encoder throw.
+        /// - Throws: Any error that the values or the encoder throw.
         public func encode(to encoder: any Encoder) throws {
             var container = encoder.singleValueContainer()
             try container.encode(values)
         }
     }
 
-    /// A value that goes through the container, so that the encoder sees what it treats in its own way, as dates.
+    /// A value that is encoded by the container, so that the encoder sees types that it handles itself, such as dates.
     private struct Field: Sendable, Encodable {
         let value: (any Encodable & Sendable)?
 
@@ -58,43 +58,43 @@ extension JSONValue.Fields: CustomStringConvertible, CustomReflectable {
 
 // MARK: - Bodies
 
-// Swift makes a `Dictionary` of a literal wherever it may choose, and that ends the process over equal names. It chooses
-// by how many declarations of an expression are disfavored: those below that are by one, for values of one's own; those
-// for JSON in literals by none; what takes any value by two, the property and its call.
+// If Swift has a choice, it makes a `Dictionary` of a literal, which ends the process over equal names. It chooses by
+// the number of disfavored declarations in an expression. Those below for values of one's own have one; those for JSON
+// literals none; the one for any value has two, the property and its call.
 
 extension HTTPBody {
-    /// An object of JSON as it is written here, with values of any `Encodable` type.
+    /// A JSON object as a literal, with values of any `Encodable` type.
     ///
     /// ```swift
     /// request.body = .json(["owner": user, "recipes": recipes, "isPublic": true])
     /// ```
     ///
     /// - Parameters:
-    ///   - fields: The literal; of members of the same name the last one counts. A literal within it is a `Dictionary`,
-    ///     whose names have to differ, unless it says `as JSONValue.Fields`.
-    ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys.
+    ///   - fields: The literal; of members of the same name, the last one counts. A literal within it is a
+    ///     `Dictionary`, whose keys have to differ, unless it says `as JSONValue.Fields`.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(_ fields: JSONValue.Fields, encoder: JSONEncoder? = nil) -> HTTPBody {
         json.encode(fields, by: encoder)
     }
 
-    /// An array of objects of JSON as it is written here, with values of any `Encodable` type.
+    /// An array of JSON objects as a literal, with values of any `Encodable` type.
     ///
     /// - Parameters:
-    ///   - objects: The literal; of members of the same name the last one counts.
-    ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys.
+    ///   - objects: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(_ objects: [JSONValue.Fields], encoder: JSONEncoder? = nil) -> HTTPBody {
         json.encode(objects, by: encoder)
     }
 
-    /// An object of objects of JSON as it is written here, with values of any `Encodable` type.
+    /// A JSON object of objects as a literal, with values of any `Encodable` type.
     ///
     /// - Parameters:
-    ///   - objects: The literal; of members of the same name the last one counts.
-    ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys.
+    ///   - objects: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; by default that of the environment, or else one that sorts the keys.
     /// - Returns: The body.
     @_disfavoredOverload
     public static func json(
@@ -104,26 +104,26 @@ extension HTTPBody {
         json.encode(JSONValue.Fields(objects), by: encoder)
     }
 
-    /// An array of objects of JSON as it is written here, with values that are known at run time.
+    /// An array of JSON objects as a literal, with values that are known at run time.
     ///
     /// - Parameters:
-    ///   - objects: The literal; of members of the same name the last one counts.
-    ///   - encoder: What encodes it; nil, the default, is an encoder that sorts the keys.
+    ///   - objects: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; `nil`, the default, is an encoder that sorts the keys.
     /// - Returns: The body.
     public static func json(_ objects: [JSONValue.Members], encoder: JSONEncoder? = nil) -> HTTPBody {
         let value = JSONValue.array(objects.map(\.jsonValue))
         return encoder.map { json(value, encoder: $0) } ?? json(value)
     }
 
-    /// An object of objects of JSON as it is written here, with values that are known at run time.
+    /// A JSON object of objects as a literal, with values that are known at run time.
     ///
     /// ```swift
     /// request.body = .json(["user": ["name": name, "age": age]])
     /// ```
     ///
     /// - Parameters:
-    ///   - objects: The literal; of members of the same name the last one counts.
-    ///   - encoder: What encodes it; nil, the default, is an encoder that sorts the keys.
+    ///   - objects: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; `nil`, the default, is an encoder that sorts the keys.
     /// - Returns: The body.
     public static func json(
         _ objects: KeyValuePairs<String, JSONValue.Members?>,

@@ -3,9 +3,9 @@
 
 import Foundation
 
-/// Any JSON, as a value that can be handed from one thread to another.
+/// Any JSON, as a sendable value.
 ///
-/// Written as literals, and read with subscripts:
+/// It is written as literals, and read with subscripts:
 ///
 /// ```swift
 /// let value: JSONValue = ["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]]
@@ -30,20 +30,20 @@ public enum JSONValue: Sendable, Hashable {
     /// Values by name.
     case object([String: JSONValue])
 
-    /// How deep arrays and objects may be nested, to be encoded and decoded.
+    /// The maximum nesting of arrays and objects, for encoding and decoding.
     ///
-    /// Not for the stack's sake alone. A decoder is asked what a value is by trying, and each try that fails tells the
-    /// path to the value, which costs Foundation's decoder the square of its length: at the 512 levels that it would
-    /// allow, a few kilobytes of input took it a minute.
+    /// It protects more than the stack. A decoder finds the kind of a value by trying, and each try that fails reports
+    /// the path to the value, which costs Foundation's decoder the square of its length. At the 512 levels that
+    /// Foundation would allow, a few kilobytes of input took a minute.
     static let maximumDepth = 64
 
-    /// The member of an object; nil where there is none of that name, or the value is no object.
+    /// The member of an object; `nil` if the object has no member of that name, or the value isn't an object.
     public subscript(name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members[name]
     }
 
-    /// The element of an array; nil where it ends before, or the value is no array.
+    /// The element of an array; `nil` if the index is out of range, or the value isn't an array.
     public subscript(index: Int) -> JSONValue? {
         guard case .array(let elements) = self, elements.indices.contains(index) else { return nil }
         return elements[index]
@@ -67,20 +67,21 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     /// Makes an array.
     public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
 
-    /// Makes an object; of members of the same name the last one counts.
+    /// Makes an object; of members of the same name, the last one counts.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(Dictionary(elements) { $1 })
     }
 }
 
 extension JSONValue: CustomStringConvertible, CustomReflectable {
-    /// The value as JSON, members in the order of their names; of members that are secrets by their name, such as
-    /// `password`, the value is replaced.
+    /// The value as JSON, with members in the order of their names.
+    ///
+    /// The values of members whose names sound like secrets, such as `password`, are replaced.
     ///
     /// For the exact text, encode the value.
     public var description: String { String(decoding: Redaction.json(self).serialized, as: UTF8.self) }
 
-    /// A mirror of what the description says, so that `dump` shows no secret either.
+    /// A mirror of the description, so that `dump` shows no secret either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -89,15 +90,15 @@ extension JSONValue: CustomStringConvertible, CustomReflectable {
 extension JSONValue: Codable {
     /// Decodes any value.
     ///
-    /// - Throws: `DecodingError` where the input isn't JSON, or is nested deeper than 64 levels: a stack has an end,
-    ///   and whoever sent the input would otherwise choose it.
+    /// - Throws: `DecodingError` if the input isn't JSON, or is nested deeper than 64 levels: the stack is limited, and
+    ///   the sender of the input would otherwise choose the depth.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // What there is most of first: a try that fails costs far more than one that doesn't.
+        // The most frequent kinds first: a try that fails costs far more than one that succeeds.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Double.self) {
-            // The double is only asked whether it may be an integer; beyond 2⁵³ it isn't the same one.
+            // The double only shows whether the number may be an integer; beyond 2⁵³ the two aren't the same number.
             let integer = value.rounded() == value ? try? container.decode(Int64.self) : nil
             self = integer.map(JSONValue.integer) ?? .double(value)
         } else if let value = try? container.decode(String.self) {
@@ -122,7 +123,7 @@ extension JSONValue: Codable {
 
     /// Encodes the value.
     ///
-    /// - Throws: `EncodingError` where a number isn't finite, or the value is nested deeper than 64 levels.
+    /// - Throws: `EncodingError` if a number isn't finite, or the value is nested deeper than 64 levels.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -162,7 +163,7 @@ extension HTTPBody {
     @_disfavoredOverload
     public static var json: JSONEncoding { JSONEncoding() }
 
-    /// What makes a body of a value by encoding it as JSON; see ``HTTPBody/json``.
+    /// Makes a body of a value by encoding it as JSON; see ``HTTPBody/json``.
     public struct JSONEncoding: Sendable {
         /// A value as JSON.
         ///
@@ -170,15 +171,15 @@ extension HTTPBody {
         /// request.body = .json(Recipe(name: "Pancakes"))      // {"name":"Pancakes"}
         /// ```
         ///
-        /// What the encoder throws becomes the error of the request, whose code is then `encoding`.
+        /// An error that the encoder throws becomes the error of the request, with the code `encoding`.
         ///
-        /// A literal of names and values is taken by one of the methods called `json`, and doesn't end the process over
-        /// equal names, as a `Dictionary` does.
+        /// A literal of names and values is taken by one of the methods called `json`. Unlike a `Dictionary`, it
+        /// doesn't end the process if two names are equal.
         ///
         /// - Parameters:
-        ///   - value: What to encode.
-        ///   - encoder: What encodes it; by default that of the environment, or else one that sorts the keys, so
-        ///     that equal values give equal bytes.
+        ///   - value: The value to encode.
+        ///   - encoder: The encoder; by default the one of the environment, or else one that sorts the keys, so that
+        ///     equal values give equal bytes.
         /// - Returns: The body.
         @_disfavoredOverload
         public func callAsFunction(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
@@ -196,57 +197,58 @@ extension HTTPBody {
         }
     }
 
-    /// JSON as it is written here, of literals of any mixture.
+    /// JSON as a literal, with values of any mixture of kinds.
     ///
     /// ```swift
     /// request.body = .json(["name": "Pancakes", "eggs": 2, "tags": ["sweet", nil]])
     /// ```
     ///
-    /// Of members of the same name the last one counts.
+    /// Of members of the same name, the last one counts.
     public static func json(_ value: JSONValue) -> HTTPBody {
         HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try sortingEncoder.encode(value) })
     }
 
-    /// JSON as it is written here, by an encoder of your own.
+    /// JSON as a literal, encoded by your own encoder.
     ///
     /// - Parameters:
-    ///   - value: The literal; of members of the same name the last one counts.
-    ///   - encoder: What encodes it.
+    ///   - value: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder.
     /// - Returns: The body.
     public static func json(_ value: JSONValue, encoder: JSONEncoder) -> HTTPBody {
         HTTPBody(headers: jsonHeaders, source: value, encodingJSON: { _ in try encoder.encode(value) })
     }
 
-    /// An object of JSON as it is written here, with values that are known at run time.
+    /// A JSON object as a literal, with values that are known at run time.
     ///
     /// ```swift
     /// request.body = .json(["name": name, "eggs": eggs, "note": nil])
     /// ```
     ///
     /// - Parameters:
-    ///   - members: The literal; of members of the same name the last one counts.
-    ///   - encoder: What encodes it; nil, the default, is an encoder that sorts the keys.
+    ///   - members: The literal; of members of the same name, the last one counts.
+    ///   - encoder: The encoder; `nil`, the default, is an encoder that sorts the keys.
     /// - Returns: The body.
     public static func json(_ members: JSONValue.Members, encoder: JSONEncoder? = nil) -> HTTPBody {
         encoder.map { json(members.jsonValue, encoder: $0) } ?? json(members.jsonValue)
     }
 
-    /// What `JSONSerialization` takes, as JSON.
+    /// An object of Foundation, as `JSONSerialization` takes it, as JSON.
     ///
-    /// It is encoded at once, since a value of any type can't be handed from one thread to another. ``json(_:)`` takes
-    /// literals of any mixture and needs no `try`.
+    /// It is encoded at once, since a value of any type isn't sendable. ``json(_:)`` takes literals of any mixture and
+    /// needs no `try`.
     ///
     /// - Parameters:
-    ///   - object: An array or a dictionary, a literal of which is a `Dictionary`, whose names have to differ; with the
-    ///     option `fragmentsAllowed` any value that JSON has.
-    ///   - options: How it is written; with sorted keys by default.
+    ///   - object: An array or a dictionary; with the option `fragmentsAllowed` any JSON value. A literal is a
+    ///     `Dictionary`, whose keys have to differ.
+    ///   - options: The writing options; sorted keys by default.
     /// - Returns: The body.
-    /// - Throws: ``InvalidRequest`` where the object isn't one that can be JSON, or is nested deeper than 512 levels.
+    /// - Throws: ``InvalidRequest`` if the object can't be written as JSON, or is nested deeper than 512 levels.
     public static func jsonObject(
         _ object: Any,
         options: JSONSerialization.WritingOptions = [.sortedKeys]
     ) throws -> HTTPBody {
-        // What `JSONSerialization` doesn't take ends the process on some platforms, as does what is nested too deeply.
+        // On some platforms, an object that `JSONSerialization` rejects ends the process, as does one that is nested
+        // too deeply.
         guard isShallow(object) else { throw InvalidRequest(.body, "is nested too deeply for JSON") }
         let isFragment = options.contains(.fragmentsAllowed)
         guard JSONSerialization.isValidJSONObject(isFragment ? [object] : object) else {

@@ -17,7 +17,7 @@ public struct Authorization: Sendable, Hashable {
     public let rawValue: String
     private let flaw: InvalidRequest?
 
-    /// Takes credentials as they stand in the field: a scheme, and what it wants.
+    /// Takes credentials as they stand in the field: a scheme, and a token or parameters.
     public init(_ rawValue: String) {
         self.init(rawValue, flaw: nil)
     }
@@ -51,20 +51,20 @@ public struct Authorization: Sendable, Hashable {
         self.flaw = flaw
     }
 
-    /// A token that whoever bears it may use (RFC 6750).
+    /// A bearer token (RFC 6750).
     public static func bearer(_ token: String) -> Authorization {
         Authorization(scheme: "Bearer", token: token)
     }
 
-    /// A token of OAuth, as services wrote it before the scheme was called `Bearer`.
+    /// An OAuth token with the scheme that services used before `Bearer`.
     public static func oauth(_ token: String) -> Authorization {
         Authorization(scheme: "OAuth", token: token)
     }
 
     /// A user's name and password, in UTF-8 (RFC 7617).
     ///
-    /// A name with a colon, or either with a control character, is refused when the request is built: the server would
-    /// read another name than was given.
+    /// A name with a colon, or a control character in either, is refused when the request is built: the server would
+    /// read a different name.
     public static func basic(username: String, password: String) -> Authorization {
         var flaw: InvalidRequest?
         if username.utf8.contains(UInt8(ascii: ":")) {
@@ -78,19 +78,19 @@ public struct Authorization: Sendable, Hashable {
     /// The scheme, such as `Bearer`.
     public var scheme: String { String(rawValue.prefix { $0 != " " }) }
 
-    /// What stands behind the scheme where that isn't parameters, such as the token of `Bearer`; else nil.
+    /// The token behind the scheme, such as that of `Bearer`; `nil` if parameters or nothing follow the scheme.
     public var token: String? {
         guard parameters.isEmpty else { return nil }
         let token = String(rawValue.dropFirst(scheme.count)).trimmedOfBlanks
         return token.isEmpty ? nil : token
     }
 
-    /// The parameters, such as those of `Digest`; empty where a token stands behind the scheme.
+    /// The parameters, such as those of `Digest`; empty if a token follows the scheme.
     public var parameters: [HTTPField.Parameter] {
         AuthenticationChallenge.list(parsing: rawValue).first?.parameters ?? []
     }
 
-    /// The user's name and password of the scheme `Basic`; nil where it is another one, or they can't be read.
+    /// The user's name and password of the scheme `Basic`; `nil` for other schemes, or if they can't be read.
     public var basicCredentials: (username: String, password: String)? {
         guard scheme.equalsIgnoringASCIICase("Basic"), let token, let data = Data(base64Encoded: token),
             let text = String(data: data, encoding: .utf8), let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
@@ -100,7 +100,7 @@ public struct Authorization: Sendable, Hashable {
 }
 
 extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflectable {
-    /// The credentials themselves, where they can be sent.
+    /// The credentials themselves, if they can be sent.
     ///
     /// - Throws: ``InvalidRequest``, which doesn't show them.
     public func validated() throws(InvalidRequest) -> Authorization {
@@ -113,7 +113,7 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
 
     /// The scheme, without the secret.
     public var description: String {
-        // What looks like no scheme may be the secret itself.
+        // A text that doesn't look like a scheme may be the secret itself.
         let isScheme =
             scheme != rawValue
             && scheme.utf8.allSatisfy { byte in
@@ -128,7 +128,7 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
     }
 }
 
-/// What a server wants to see before it answers, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
+/// A request for credentials by a server, from `WWW-Authenticate` or `Proxy-Authenticate` (RFC 9110, 11.6.1).
 ///
 /// ```swift
 /// let challenges = AuthenticationChallenge.list(parsing: response.headers[.wwwAuthenticate] ?? "")
@@ -137,7 +137,7 @@ extension Authorization: HTTPFieldValue, CustomStringConvertible, CustomReflecta
 public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertible {
     /// The scheme, such as `Basic` or `Bearer`.
     public let scheme: String
-    /// What stands behind the scheme where that isn't parameters, such as the blob of `Negotiate`.
+    /// The token behind the scheme, such as the blob of `Negotiate`; `nil` if parameters or nothing follow the scheme.
     public let token: String?
     /// The parameters, in their order.
     public let parameters: [HTTPField.Parameter]
@@ -149,17 +149,17 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
         self.parameters = parameters
     }
 
-    /// The value of the first parameter of a name, or nil where there is none.
+    /// The value of the first parameter of a name, or `nil` if the challenge doesn't have it.
     public subscript(name: String) -> String? { parameters[named: name] }
 
     /// The part of the server that the credentials are for.
     public var realm: String? { self["realm"] }
 
-    /// Reads the challenges of a field, of which there may be several; what isn't one is passed over.
+    /// Reads the challenges of a field, of which there may be several; invalid ones are skipped.
     ///
     /// - Complexity: O(n) in the length of the text.
     public static func list(parsing text: String) -> [AuthenticationChallenge] {
-        // The commas between challenges are those between parameters too: only what stands before a parameter tells.
+        // Commas separate both challenges and parameters: only the text before a parameter tells which.
         var challenges: [AuthenticationChallenge] = []
         var scheme: String?
         var token: String?
@@ -200,7 +200,7 @@ public struct AuthenticationChallenge: Sendable, Hashable, CustomStringConvertib
 }
 
 extension FieldScanner {
-    /// Reads `name=value`; nil where something else is next, such as a token with padding at its end (`abc==`).
+    /// Reads `name=value`; `nil` if something else is next, such as a token with padding at its end (`abc==`).
     fileprivate mutating func parameter() -> HTTPField.Parameter? {
         let name = token()
         skipBlanks()

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// How a message may be cached: directives, in their order (RFC 9111, 5.2).
+/// The caching directives of a message, in their order (RFC 9111, 5.2).
 ///
 /// ```swift
 /// let fresh: HTTPField = .cacheControl([.maxAge(.seconds(60)), .noTransform])       // max-age=60, no-transform
@@ -9,7 +9,7 @@
 /// if control.contains("no-store") || control.maxAge == .zero { … }
 /// ```
 ///
-/// Directives that nobody registered are kept as they are.
+/// Unregistered directives are kept as they are.
 public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, CustomStringConvertible {
     /// The directives, in the order in which they are sent.
     public var directives: [Directive]
@@ -29,18 +29,18 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
         self[name] != nil
     }
 
-    /// The first directive of the name, or nil where there is none.
+    /// The first directive of the name, or `nil` if the value doesn't have it.
     public subscript(name: String) -> Directive? {
         directives.first { $0.name.equalsIgnoringASCIICase(name) }
     }
 
-    /// How long the response is fresh, or how old one may be; nil where it isn't said, or isn't a number.
+    /// The time for which a response is fresh, or its maximum age; `nil` if it is missing or isn't a number.
     public var maxAge: Duration? { self["max-age"]?.duration }
-    /// How long the response is fresh in shared caches.
+    /// The time for which the response is fresh in shared caches.
     public var sharedMaxAge: Duration? { self["s-maxage"]?.duration }
-    /// For how long the response may be used while a new one is asked for (RFC 5861).
+    /// The time for which the stale response may be used while a new one is requested (RFC 5861).
     public var staleWhileRevalidate: Duration? { self["stale-while-revalidate"]?.duration }
-    /// For how long the response may be used where no new one is to be had (RFC 5861).
+    /// The time for which the stale response may be used if a new one can't be received (RFC 5861).
     public var staleIfError: Duration? { self["stale-if-error"]?.duration }
 
     /// The directives as they stand in the field.
@@ -53,7 +53,7 @@ public struct CacheControl: Sendable, Hashable, ExpressibleByArrayLiteral, Custo
 }
 
 extension CacheControl: HTTPFieldValue {
-    /// Reads the value of a field; what isn't a directive is passed over, so that anything can be read.
+    /// Reads the value of a field; invalid directives are skipped, so that any text can be read.
     ///
     /// - Complexity: O(n) in the length of the text.
     public init(parsing text: String) {
@@ -71,9 +71,9 @@ extension CacheControl: HTTPFieldValue {
         )
     }
 
-    /// The value itself, where names are tokens and arguments have no control character.
+    /// The value itself, if names are tokens and arguments have no control character.
     ///
-    /// - Throws: ``InvalidRequest`` that names the directive at fault.
+    /// - Throws: ``InvalidRequest`` that names the invalid directive.
     public func validated() throws(InvalidRequest) -> CacheControl {
         for directive in directives where !directive.name.isToken || directive.argument?.isFieldValue == false {
             throw InvalidRequest(.headerValue, "of Cache-Control isn't a directive", excerpt: directive.description)
@@ -85,13 +85,13 @@ extension CacheControl: HTTPFieldValue {
 // MARK: - Directive
 
 extension CacheControl {
-    /// One directive: a name, and an argument where it has one.
+    /// One directive: a name and, for some, an argument.
     ///
-    /// Durations are sent in whole seconds, a fraction is left off, and a negative one is sent as 0.
+    /// Durations are sent in whole seconds, rounded down; a negative one is sent as 0.
     public struct Directive: Sendable, CustomStringConvertible {
         /// The name, compared without regard to case.
         public let name: String
-        /// The argument, without quotes and escapes, or nil where there is none.
+        /// The argument, without quotes and escapes, or `nil` if the directive has none.
         public let argument: String?
 
         /// Makes a directive of any name.
@@ -100,7 +100,7 @@ extension CacheControl {
             self.argument = argument
         }
 
-        /// The argument as a duration, or nil where it isn't a number of seconds.
+        /// The argument as a duration, or `nil` if it isn't a number of seconds.
         ///
         /// A number that is too large to be meant is read as 2,147,483,648 seconds (RFC 9111, 1.2.2).
         public var duration: Duration? {
@@ -120,44 +120,44 @@ extension CacheControl {
 
         private static let longest: Int64 = 2_147_483_648
 
-        /// No older than this, or fresh for this long.
+        /// A response at most this old, or one that is fresh for this long.
         public static func maxAge(_ duration: Duration) -> Directive { Directive("max-age", duration) }
-        /// Stale for no longer than this; nil takes anything stale.
+        /// A response stale for at most this long; with `nil`, stale for any time.
         public static func maxStale(_ duration: Duration? = nil) -> Directive {
             duration.map { Directive("max-stale", $0) } ?? Directive("max-stale")
         }
-        /// Still fresh for at least this long.
+        /// A response that stays fresh for at least this long.
         public static func minFresh(_ duration: Duration) -> Directive { Directive("min-fresh", duration) }
         /// Fresh for this long in shared caches.
         public static func sharedMaxAge(_ duration: Duration) -> Directive { Directive("s-maxage", duration) }
-        /// Usable for this long while a new response is asked for (RFC 5861).
+        /// Usable for this long while a new response is requested (RFC 5861).
         public static func staleWhileRevalidate(_ duration: Duration) -> Directive {
             Directive("stale-while-revalidate", duration)
         }
-        /// Usable for this long where no new response is to be had (RFC 5861).
+        /// Usable for this long if no new response can be received (RFC 5861).
         public static func staleIfError(_ duration: Duration) -> Directive { Directive("stale-if-error", duration) }
-        /// Not without asking the server; or not these fields.
+        /// Used only after asking the server; with fields, this applies to those fields only.
         public static func noCache(fields: HTTPField.Name...) -> Directive { Directive("no-cache", fields: fields) }
-        /// For private caches only; or only these fields.
+        /// For private caches only; with fields, this applies to those fields only.
         public static func `private`(fields: HTTPField.Name...) -> Directive { Directive("private", fields: fields) }
 
         private init(_ name: String, fields: [HTTPField.Name]) {
             self.init(name, fields.isEmpty ? nil : fields.map(\.rawValue).joined(separator: ", "))
         }
 
-        /// Not without asking the server.
+        /// Used only after asking the server.
         public static let noCache = Directive("no-cache")
-        /// Not at all.
+        /// Never stored.
         public static let noStore = Directive("no-store")
-        /// As it is, without transforming it.
+        /// Not to be transformed.
         public static let noTransform = Directive("no-transform")
         /// Only from a cache.
         public static let onlyIfCached = Directive("only-if-cached")
-        /// Once stale, not without asking the server.
+        /// Once stale, used only after asking the server.
         public static let mustRevalidate = Directive("must-revalidate")
-        /// Once stale, not without asking the server, in shared caches.
+        /// Once stale, used by shared caches only after asking the server.
         public static let proxyRevalidate = Directive("proxy-revalidate")
-        /// Only where the cache understands the status.
+        /// Stored only by caches that understand the status.
         public static let mustUnderstand = Directive("must-understand")
         /// For private caches only.
         public static let `private` = Directive("private")

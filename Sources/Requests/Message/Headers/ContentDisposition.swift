@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// How content is to be presented, and under which name it may be kept (RFC 6266).
+/// The presentation of content, with a suggested file name (RFC 6266).
 ///
 /// ```swift
 /// let disposition = ContentDisposition(parsing: "attachment; filename=\"EURO.txt\"; filename*=UTF-8''%e2%82%ac.txt")
@@ -10,14 +10,13 @@
 /// // attachment; filename="_.txt"; filename*=UTF-8''%E2%82%AC.txt
 /// ```
 ///
-/// - Warning: A name from a server is what the server says: it may hold `../`, a drive, a line break. It is data, and
-///   no path.
+/// - Warning: A name from a server is untrusted: it may contain `../`, a drive, a line break. Don't use it as a path.
 public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
-    /// What is done with the content, in lower case: `attachment`, `inline`, `form-data`.
+    /// The kind of presentation, in lower case: `attachment`, `inline`, `form-data`.
     public var type: String
-    /// The parameters in their order, but for the name of the file.
+    /// The parameters in their order, without the file name.
     public var parameters: [HTTPField.Parameter]
-    /// The name of the file, or nil where there is none.
+    /// The name of the file, or `nil` if the field has none.
     public var fileName: String?
 
     /// Makes a disposition.
@@ -27,31 +26,31 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
         self.fileName = fileName
     }
 
-    /// Content that is to be kept in a file.
+    /// Content to be saved as a file.
     public static func attachment(fileName: String? = nil) -> ContentDisposition {
         ContentDisposition("attachment", fileName: fileName)
     }
 
-    /// Content that is to be shown.
+    /// Content to be shown.
     public static func inline(fileName: String? = nil) -> ContentDisposition {
         ContentDisposition("inline", fileName: fileName)
     }
 
-    /// The value of the first parameter of a name, or nil where there is none.
+    /// The value of the first parameter of a name, or `nil` if the field doesn't have it.
     public subscript(parameter name: String) -> String? {
         get { parameters[named: name] }
         set { parameters[named: name] = newValue }
     }
 
-    /// Whether the content is to be kept in a file: so is everything that isn't known to be shown (RFC 6266, 4.2).
+    /// Whether the content is to be saved as a file: true for every type that isn't known to be shown (RFC 6266, 4.2).
     public var isAttachment: Bool {
         !type.equalsIgnoringASCIICase("inline") && !type.equalsIgnoringASCIICase("form-data")
     }
 
     /// The disposition as it stands in the field.
     ///
-    /// A name that isn't plain ASCII is sent twice: for old readers with `_` in the place of what they can't read, and
-    /// in UTF-8 (RFC 8187).
+    /// A name that isn't plain ASCII is sent twice: in ASCII for old readers, with `_` for other characters, and in
+    /// UTF-8 (RFC 8187).
     public var rawValue: String {
         var text = type
         for parameter in parameters { text += "; \(parameter)" }
@@ -70,10 +69,10 @@ public struct ContentDisposition: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ContentDisposition: HTTPFieldValue {
-    /// The disposition itself, where it can be sent.
+    /// The disposition itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` where the type or the name of a parameter isn't a token, or the name of the file or
-    ///   a value has a control character.
+    /// - Throws: ``InvalidRequest`` if the type or the name of a parameter isn't a token, or the file name or a value
+    ///   has a control character.
     public func validated() throws(InvalidRequest) -> ContentDisposition {
         guard type.isToken else {
             throw InvalidRequest(.headerValue, "of Content-Disposition has a type that isn't a token", excerpt: type)
@@ -91,7 +90,8 @@ extension ContentDisposition: HTTPFieldValue {
 }
 
 extension UInt8 {
-    /// Whether every reader takes the byte in a quoted name for what it is: no escapes, and no `%` that some decode.
+    /// Whether every reader takes the byte in a quoted name literally: it needs no escape, and isn't a `%`, which some
+    /// decode.
     fileprivate var isPlain: Bool {
         0x20 <= self && self < 0x7F && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\")
             && self != UInt8(ascii: "%")
@@ -101,11 +101,11 @@ extension UInt8 {
 // MARK: - Parsing
 
 extension ContentDisposition {
-    /// Reads the value of a field; nil where nothing in it makes sense.
+    /// Reads the value of a field; `nil` if no part of it can be read.
     ///
-    /// Of the two names that a file may have, the one that says its character set comes first (RFC 6266, 4.3), unless
-    /// it can't be read. It forgives what servers get wrong: no type, blanks in a name without quotes, a missing quote,
-    /// a parameter twice, of which the first counts.
+    /// If there are two file names, the one with a character set takes precedence (RFC 6266, 4.3), unless it can't be
+    /// read. Common errors of servers are accepted: no type, blanks in a name without quotes, a missing quote, a
+    /// repeated parameter, of which the first counts.
     ///
     /// - Complexity: O(n) in the length of the text, and in the number of parameters squared, of which 64 are read.
     public init?(parsing text: String) {
@@ -114,7 +114,7 @@ extension ContentDisposition {
         var rest = scanner
         let type = scanner.token()
         scanner.skipBlanks()
-        // Without a type, what comes first is a parameter. It is read as one, of content that is to be kept.
+        // Without a type, the text begins with a parameter. It is read as a parameter of an attachment.
         let hasType = scanner.isAtEnd || scanner.next == UInt8(ascii: ";")
         self.init(hasType && !type.isEmpty ? type.lowercasedASCII : "attachment")
         if hasType { rest = scanner }
@@ -148,7 +148,7 @@ extension ContentDisposition {
 
 /// Values of parameters in a character set of their own (RFC 8187).
 extension String {
-    /// The bytes of the string in UTF-8, with all but the letters, digits and few signs of `attr-char` as `%XX`.
+    /// The bytes of the string in UTF-8, with `%XX` for all but the letters, digits and few signs of `attr-char`.
     var asExtendedValue: String {
         var bytes: [UInt8] = []
         for byte in utf8 {
@@ -161,7 +161,8 @@ extension String {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// What `UTF-8'en'%e2%82%ac` stands for; nil where the character set isn't UTF-8 or ISO-8859-1, or it is malformed.
+    /// The decoded text of `UTF-8'en'%e2%82%ac`; `nil` if the character set isn't UTF-8 or ISO-8859-1, or it is
+    /// malformed.
     var decodedExtendedValue: String? {
         let parts = utf8.split(separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let bytes = Self.decodingPercent(parts[2]) else { return nil }
@@ -203,7 +204,7 @@ extension String {
 }
 
 extension UInt8 {
-    // RFC 8187, 3.2.1: those of a token, without `*`, `'` and `%`.
+    // RFC 8187, 3.2.1: the characters of a token, without `*`, `'` and `%`.
     fileprivate var isAttributeCharacter: Bool {
         ASCII.isToken(self) && self != UInt8(ascii: "*") && self != UInt8(ascii: "'") && self != UInt8(ascii: "%")
     }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Which part of a representation a message has (RFC 9110, 14.4).
+/// The part of a representation that a message contains (RFC 9110, 14.4).
 ///
 /// ```swift
 /// let range = ContentRange(parsing: "bytes 42-1233/1234")
@@ -9,9 +9,9 @@
 /// ContentRange(unsatisfiedOf: 47022).rawValue                 // bytes */47022
 /// ```
 public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
-    /// The positions of the first and the last byte; nil where the range that was asked for can't be satisfied.
+    /// The positions of the first and the last byte; `nil` if the requested range can't be satisfied.
     public let positions: ClosedRange<Int64>?
-    /// How many bytes the whole has; nil where the server doesn't know.
+    /// The byte count of the whole; `nil` if the server doesn't know it.
     public let total: Int64?
 
     private init(positions: ClosedRange<Int64>?, total: Int64?) {
@@ -21,12 +21,12 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
 
     /// Makes the range of a part.
     ///
-    /// Positions that can't be those of bytes are refused when the message is built: ``validated()``.
+    /// Positions that no byte can have are refused when the message is built: ``validated()``.
     public init(_ positions: ClosedRange<Int64>, of total: Int64? = nil) {
         self.init(positions: positions, total: total)
     }
 
-    /// Makes what a server answers to a range that it can't satisfy: how many bytes there are.
+    /// Makes the answer to a range that can't be satisfied: the byte count of the whole.
     public init(unsatisfiedOf total: Int64) {
         self.init(positions: nil, total: total)
     }
@@ -42,10 +42,10 @@ public struct ContentRange: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ContentRange: HTTPFieldValue {
-    /// Reads the value of a field; nil where it isn't a range of bytes, or contradicts itself.
+    /// Reads the value of a field; `nil` if it isn't a range of bytes, or contradicts itself.
     ///
-    /// A last position before the first, or one that isn't in the whole, makes a range that must not be trusted (RFC
-    /// 9110, 14.4); so does a number above 2⁶³. The unit is read without regard to case.
+    /// A last position before the first, or outside the whole, makes a range that must not be trusted (RFC 9110, 14.4);
+    /// so does a number above 2⁶³. The unit is read without regard to case.
     ///
     /// - Complexity: O(n) in the length of the text.
     public init?(parsing text: String) {
@@ -72,9 +72,9 @@ extension ContentRange: HTTPFieldValue {
         guard isConsistent else { return nil }
     }
 
-    /// The range itself, where it can be sent.
+    /// The range itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` where a position is negative or not in the whole.
+    /// - Throws: ``InvalidRequest`` if a position is negative or outside the whole.
     public func validated() throws(InvalidRequest) -> ContentRange {
         guard isConsistent else {
             throw InvalidRequest(.headerValue, "of Content-Range contradicts itself", excerpt: rawValue)
@@ -89,7 +89,7 @@ extension ContentRange: HTTPFieldValue {
 }
 
 extension FieldScanner {
-    /// Reads a decimal number; nil where none is next, or one above 2⁶³.
+    /// Reads a decimal number; `nil` if there are no digits, or the number is above 2⁶³.
     fileprivate mutating func number() -> Int64? {
         let digits = text(while: ASCII.isDigit)
         return digits.isEmpty ? nil : Int64(digits)

@@ -1,16 +1,16 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The validator of a representation: what tells whether it is still the same (RFC 9110, 8.8.3).
+/// The validator of a representation: it shows whether the representation has changed (RFC 9110, 8.8.3).
 ///
 /// ```swift
 /// let tag = EntityTag(parsing: response.headers[.eTag] ?? "")         // "xyzzy" or W/"xyzzy"
 /// let next = HTTPField.ifNoneMatch(tag)
 /// ```
 public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
-    /// What is between the quotes.
+    /// The text between the quotes.
     public let value: String
-    /// Whether representations with the same tag may differ in their bytes, while they mean the same.
+    /// Whether representations with the same tag may differ in their bytes, though not in their meaning.
     public let isWeak: Bool
 
     /// Makes a tag; a strong one by default.
@@ -37,9 +37,9 @@ public struct EntityTag: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension EntityTag: HTTPFieldValue {
-    /// Reads a tag; nil where it is none.
+    /// Reads a tag; `nil` if the text isn't one.
     ///
-    /// Servers that leave out the quotes are understood: what they mean is clear.
+    /// Tags without quotes, which some servers send, are accepted.
     public init?(parsing text: String) {
         var text = text.trimmedOfBlanks[...]
         let isWeak = text.hasPrefix("W/") || text.hasPrefix("w/")
@@ -53,11 +53,11 @@ extension EntityTag: HTTPFieldValue {
         guard isValid else { return nil }
     }
 
-    /// Reads the tags of an `If-Match` or `If-None-Match` field; what is none is passed over.
+    /// Reads the tags of an `If-Match` or `If-None-Match` field; invalid ones are skipped.
     ///
     /// - Complexity: O(n) in the length of the text.
     public static func list(parsing text: String) -> [EntityTag] {
-        // A backslash escapes nothing in a tag, so that the elements are those between quotes, or between commas.
+        // A backslash escapes nothing in a tag. The elements are therefore those between quotes, or between commas.
         var tags: [EntityTag] = []
         var isQuoted = false
         for element in text.utf8.split(
@@ -72,7 +72,7 @@ extension EntityTag: HTTPFieldValue {
         return tags
     }
 
-    /// The tag itself, where it can be sent: there is no quote, blank or control character in it.
+    /// The tag itself, if it can be sent: it has no quote, blank or control character.
     ///
     /// - Throws: ``InvalidRequest``.
     public func validated() throws(InvalidRequest) -> EntityTag {

@@ -1,9 +1,9 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Reads the pieces that field values are made of: tokens, quoted strings, blanks, delimiters (RFC 9110, 5.6).
+/// Reads the pieces of field values: tokens, quoted strings, blanks, delimiters (RFC 9110, 5.6).
 ///
-/// It never fails and only goes forward, so whatever is built on it takes linear time: what isn't there is nil or
+/// It never fails and only goes forward, so every parser built on it takes linear time. A missing piece is `nil` or
 /// empty.
 struct FieldScanner {
     private let bytes: [UInt8]
@@ -14,23 +14,23 @@ struct FieldScanner {
         bytes = Array(text.utf8)
     }
 
-    /// The byte that comes next, or nil at the end.
+    /// The next byte, or `nil` at the end.
     var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-    /// Whether everything was read.
+    /// Whether all bytes were read.
     var isAtEnd: Bool { position == bytes.count }
 
-    /// Passes over spaces and tabs.
+    /// Skips spaces and tabs.
     mutating func skipBlanks() {
         skip { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
     }
 
-    /// Passes over the bytes that fulfil the condition.
+    /// Skips the bytes that fulfil the condition.
     mutating func skip(while condition: (UInt8) -> Bool) {
         while let next, condition(next) { position += 1 }
     }
 
-    /// Passes over a byte where it comes next, and says whether it did.
+    /// Skips a byte if it is next, and returns whether it was.
     mutating func skip(_ byte: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: byte) else { return false }
         position += 1
@@ -44,7 +44,7 @@ struct FieldScanner {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Reads a token; empty where none is next.
+    /// Reads a token; empty if the next byte isn't part of one.
     mutating func token() -> String {
         text(while: ASCII.isToken)
     }
@@ -54,9 +54,10 @@ struct FieldScanner {
         text { byte in !delimiters.contains { byte == UInt8(ascii: $0) } }.trimmedOfBlanks
     }
 
-    /// Reads a quoted string without its quotes and escapes; nil where none is next.
+    /// Reads a quoted string without its quotes and escapes; `nil` if the next byte isn't a quote.
     ///
-    /// One that isn't closed goes on to the end: so do all readers of the field, and an error would help nobody.
+    /// A string without a closing quote ends with the text: other readers of the field do the same, and an error would
+    /// be of no use.
     mutating func quotedString() -> String? {
         guard skip("\"") else { return nil }
         var content: [UInt8] = []
@@ -76,12 +77,12 @@ struct FieldScanner {
     /// Reads the value of a parameter: a quoted string, or everything up to the next delimiter.
     mutating func parameterValue(upTo delimiter: Unicode.Scalar) -> String {
         guard let quoted = quotedString() else { return text(upTo: delimiter) }
-        // What stands behind the quotes is nothing that anybody reads.
+        // Readers ignore the text between the closing quote and the delimiter.
         skip { $0 != UInt8(ascii: delimiter) }
         return quoted
     }
 
-    /// The elements of a list, with what stands in quotes left together, and without the empty ones (RFC 9110, 5.6.1).
+    /// The elements of a list, without the empty ones; a quoted string isn't split (RFC 9110, 5.6.1).
     static func elements(of list: String) -> [String] {
         var elements: [String] = []
         let bytes = Array(list.utf8)
@@ -110,9 +111,9 @@ struct FieldScanner {
 // MARK: - Field value
 
 extension String {
-    /// The string as the value of a parameter: as it is where it is a token, else as a quoted string (RFC 9110, 5.6.4).
+    /// The string as the value of a parameter: unchanged if it is a token, else as a quoted string (RFC 9110, 5.6.4).
     ///
-    /// A control character has no escaped form. It stays as it is, and is refused with the field that it ends up in.
+    /// A control character has no escaped form. It stays, and is refused with the field that contains it.
     var asParameterValue: String {
         isToken ? self : quoted
     }
@@ -137,12 +138,12 @@ extension String {
         return String(self[start...end])
     }
 
-    /// The string with ASCII letters in lower case, and everything else as it is.
+    /// The string with ASCII letters in lower case, and all other characters unchanged.
     var lowercasedASCII: String {
         String(decoding: utf8.map(ASCII.lowercased), as: UTF8.self)
     }
 
-    /// Whether a field value could hold the string: no CR, LF, NUL or other control character.
+    /// Whether the string is a valid field value: no CR, LF, NUL or other control character.
     var isFieldValue: Bool {
         utf8.allSatisfy(ASCII.isFieldValue)
     }

@@ -15,7 +15,8 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
 
     /// Takes a time, without the fraction of its second.
     ///
-    /// The years of a field have four digits: a time before the year 1 or after 9999 is taken for the nearest of them.
+    /// The years of a field have four digits: a time before the year 1 or after 9999 becomes the nearest one that can
+    /// be sent.
     public init(_ date: Date) {
         let seconds = date.timeIntervalSince1970.rounded(.down)
         secondsSinceEpoch = seconds.isNaN ? 0 : Int64(min(max(seconds, Self.earliest), Self.latest))
@@ -42,7 +43,7 @@ public struct HTTPDate: Sendable, Hashable, Comparable, CustomStringConvertible,
     /// The time in the form that is sent.
     public var description: String { rawValue }
 
-    /// Orders times as they pass.
+    /// Orders times from earlier to later.
     public static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSinceEpoch < rhs.secondsSinceEpoch
     }
@@ -62,9 +63,9 @@ extension Int {
 // MARK: - Parsing
 
 extension HTTPDate {
-    /// Reads a time in any of the three forms that a server may send; nil where it is none, such as `0` or `-1`.
+    /// Reads a time in any of the three forms that a server may send; `nil` for any other text, such as `0` or `-1`.
     ///
-    /// The name of the day isn't compared with the date, since nothing follows from it.
+    /// The name of the day isn't checked against the date.
     ///
     /// - Parameters:
     ///   - text: The value of a field.
@@ -105,7 +106,7 @@ extension HTTPDate {
 }
 
 extension CivilTime {
-    // Both may be days that there aren't, such as the 29th of February fifty years after one.
+    // Both may be days that don't exist, such as the 29th of February fifty years after one.
     fileprivate func isLater(than other: CivilTime) -> Bool {
         other.components.lexicographicallyPrecedes(components)
     }
@@ -114,7 +115,7 @@ extension CivilTime {
 }
 
 extension FieldScanner {
-    /// Reads exactly so many digits; nil where there are fewer or more.
+    /// Reads exactly `count` digits; `nil` if there are fewer or more.
     fileprivate mutating func number(digits count: Int) -> Int? {
         let digits = text(while: ASCII.isDigit)
         return digits.utf8.count == count ? Int(digits) : nil
@@ -132,7 +133,7 @@ extension FieldScanner {
         return (hour, minute, second)
     }
 
-    /// Whether nothing is left but the name of the zone, for which there are two in use.
+    /// Whether only the name of the zone is left, which may be either of two.
     fileprivate var isAtGreenwich: Bool {
         var rest = self
         let zone = rest.token()
@@ -156,9 +157,9 @@ extension FieldScanner {
     }
 }
 
-/// A time in the proleptic Gregorian calendar, in Greenwich: what the dates of fields are made of.
+/// A time in the proleptic Gregorian calendar, in Greenwich: the components of a field's date.
 ///
-/// Foundation's formatters would do, but depend on a locale, take a hundred times as long, and forgive what they like.
+/// Foundation's formatters depend on a locale, take a hundred times as long, and accept other formats.
 struct CivilTime: Sendable, Hashable {
     var year: Int
     /// 1 to 12.
@@ -167,10 +168,10 @@ struct CivilTime: Sendable, Hashable {
     var day: Int
     var hour = 0
     var minute = 0
-    /// 60 is a leap second, and the same as the next minute.
+    /// 60 is a leap second, which equals the next minute.
     var second = 0
 
-    /// Whether there is such a time: the 29th of February only in leap years, no hour 24.
+    /// Whether the time exists: the 29th of February only in leap years, no hour 24.
     var isValid: Bool {
         (1...9999).contains(year) && (1...12).contains(month) && (1...daysInMonth).contains(day)
             && (0...23).contains(hour) && (0...59).contains(minute) && (0...60).contains(second)
@@ -184,9 +185,9 @@ struct CivilTime: Sendable, Hashable {
         }
     }
 
-    /// The seconds since the beginning of 1970, of a valid time.
+    /// The seconds since the beginning of 1970; the time must be valid.
     var secondsSinceEpoch: Int64 {
-        // Years begin in March here, so that the day that comes and goes is the last of the year.
+        // Years begin in March here, so that the leap day is the last day of a year.
         let shifted = month > 2 ? year : year - 1
         let era = shifted / 400
         let yearOfEra = shifted - era * 400
@@ -200,7 +201,7 @@ struct CivilTime: Sendable, Hashable {
         (self.hour, self.minute, self.second) = (hour, minute, second)
     }
 
-    /// The time so many seconds after the beginning of 1970; of the years 1 to 9999.
+    /// The time at a number of seconds after the beginning of 1970; for the years 1 to 9999.
     init(secondsSinceEpoch seconds: Int64) {
         let time = Int(seconds - Self.days(seconds) * 86_400)
         let shifted = Int(Self.days(seconds)) + 719_468
@@ -215,7 +216,8 @@ struct CivilTime: Sendable, Hashable {
         (hour, minute, second) = (time / 3600, time / 60 % 60, time % 60)
     }
 
-    /// The day of the week, from 0 for Sunday, so many seconds after the beginning of 1970, which was a Thursday.
+    /// The day of the week, from 0 for Sunday, at a number of seconds after the beginning of 1970, which was a
+    /// Thursday.
     static func weekday(secondsSinceEpoch seconds: Int64) -> Int {
         Int(((days(seconds) + 4) % 7 + 7) % 7)
     }

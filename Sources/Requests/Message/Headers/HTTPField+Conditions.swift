@@ -3,16 +3,17 @@
 
 import Foundation
 
-/// The fields of requests that depend on what the resource is, or want a part of it (RFC 9110, 13 and 14).
+/// Fields that make a request conditional, or ask for a part of the resource (RFC 9110, 13 and 14).
 extension HTTPField {
-    /// Applies the request only if the representation is another than these: what a cache asks.
+    /// Applies the request only if the representation differs from these: the question of a cache.
     ///
-    /// Without any, it is applied only where there is no representation at all, which keeps a `PUT` from replacing one.
+    /// Without any, the request is applied only if there is no representation at all, which keeps a `PUT` from
+    /// replacing one.
     public static func ifNoneMatch(_ tags: EntityTag...) -> HTTPField { HTTPField(.ifNoneMatch, checked: list(tags)) }
 
-    /// Applies the request only if the representation is one of these: what keeps a change from undoing another's.
+    /// Applies the request only if the representation is one of these: this keeps a change from overwriting another.
     ///
-    /// Without any, it is applied only where there is a representation at all.
+    /// Without any, the request is applied only if there is a representation.
     public static func ifMatch(_ tags: EntityTag...) -> HTTPField { HTTPField(.ifMatch, checked: list(tags)) }
 
     /// Applies the request only if the resource changed since.
@@ -21,9 +22,9 @@ extension HTTPField {
     /// Applies the request only if the resource hasn't changed since.
     public static func ifUnmodifiedSince(_ date: Date) -> HTTPField { HTTPField(.ifUnmodifiedSince, date) }
 
-    /// Applies the range only to this representation, and else wants the whole.
+    /// Applies the range only to this representation, and otherwise asks for the whole.
     ///
-    /// Only a strong tag says that bytes are the same; a weak one is refused when the request is built.
+    /// Only a strong tag guarantees equal bytes; a weak one is refused when the request is built.
     public static func ifRange(_ tag: EntityTag) -> HTTPField {
         HTTPField(
             .ifRange,
@@ -34,31 +35,31 @@ extension HTTPField {
         )
     }
 
-    /// Applies the range only if the resource hasn't changed since, and else wants the whole.
+    /// Applies the range only if the resource hasn't changed since, and otherwise asks for the whole.
     public static func ifRange(_ date: Date) -> HTTPField { HTTPField(.ifRange, date) }
 
-    /// Wants the bytes of these positions, the first of which is 0.
+    /// Asks for the bytes of these positions, the first of which is 0.
     public static func range(_ positions: ClosedRange<Int64>) -> HTTPField {
         range(from: positions.lowerBound, "\(positions.lowerBound)-\(positions.upperBound)")
     }
 
-    /// Wants the bytes from a position on.
+    /// Asks for the bytes from a position to the end.
     public static func range(_ positions: PartialRangeFrom<Int64>) -> HTTPField {
         range(from: positions.lowerBound, "\(positions.lowerBound)-")
     }
 
-    /// Wants the bytes from a position on, the first of which is 0.
+    /// Asks for the bytes from a position to the end; the first position is 0.
     public static func range(from position: Int64) -> HTTPField { range(position...) }
 
-    /// Says which part of a representation the content is.
+    /// States which part of a representation the content is.
     public static func contentRange(_ range: ContentRange) -> HTTPField { HTTPField(.contentRange, range) }
 
-    /// Wants so many bytes at the end.
+    /// Asks for the last `count` bytes.
     public static func range(last count: Int64) -> HTTPField {
         range(from: count, "-\(count)")
     }
 
-    /// The units in which parts can be asked for; `none` for not at all.
+    /// The units in which parts can be requested; `none` if parts aren't supported.
     public static func acceptRanges(_ unit: String = "bytes") -> HTTPField { HTTPField(.acceptRanges, unit) }
 
     private static func range(from position: Int64, _ bytes: String) -> HTTPField {
@@ -82,9 +83,9 @@ extension HTTPField {
 
 // MARK: - Preferences
 
-/// The fields that say what the caller would like, the best first (RFC 9110, 12).
+/// Fields that state the caller's preferences, the best first (RFC 9110, 12).
 ///
-/// What comes first has the weight 1, and each that follows 0.1 less, down to 0.1. One that has a weight of its own
+/// The first value has the weight 1, and each following one 0.1 less, down to 0.1. A value with a weight of its own
 /// keeps it.
 extension HTTPField {
     /// Which media types the caller can read.
@@ -113,14 +114,14 @@ extension HTTPField {
 
     /// Which codings of the content the caller can read, the best first, such as `br` and `gzip`.
     ///
-    /// A transport says by itself what it can decode. Set the field only to have less, such as `identity`, or to decode
-    /// the content yourself.
+    /// A transport sets the codings that it can decode. Set the field only to restrict them, such as to `identity`, or
+    /// to decode the content yourself.
     public static func acceptEncoding(_ codings: String...) -> HTTPField { preference(.acceptEncoding, codings) }
 
     /// Which character sets the caller can read, the best first.
     public static func acceptCharset(_ charsets: String...) -> HTTPField { preference(.acceptCharset, charsets) }
 
-    /// A preference may be a whole list with weights, as configurations have it; nothing is added to such a one.
+    /// A preference may be a whole list with weights, as configurations have it; then no weight is added.
     private static func preference(_ name: Name, _ values: [String]) -> HTTPField {
         HTTPField(
             name,
@@ -155,17 +156,16 @@ extension UInt8 {
 }
 
 extension HTTPField {
-    /// When to try again: after a while, or at a time (RFC 9110, 10.2.3).
+    /// The time of a retry: after a delay, or at a date (RFC 9110, 10.2.3).
     public enum RetryAfter: Sendable, Hashable, CustomStringConvertible, HTTPFieldValue {
-        /// After so long; whole seconds are sent.
+        /// After this delay; sent in whole seconds.
         case delay(Duration)
         /// At this time.
         case date(HTTPDate)
 
-        /// Reads the value of a field, in either form; nil where it is neither, such as a negative number.
+        /// Reads the value of a field, in either form; `nil` for any other text, such as a negative number.
         ///
-        /// More than 1,000,000,000 seconds, some thirty years, are read as that many: nobody waits longer, and no clock
-        /// overflows.
+        /// Values above 1,000,000,000 seconds, some thirty years, are read as that many, so that no clock overflows.
         ///
         /// - Parameters:
         ///   - text: The value of the field.
@@ -181,19 +181,19 @@ extension HTTPField {
             }
         }
 
-        /// How long to wait from a time on: never negative, never more than 1,000,000,000 seconds.
+        /// The delay from a given time: never negative, never more than 1,000,000,000 seconds.
         public func delay(from now: Date) -> Duration {
             let wait =
                 switch self {
                 case .delay(let delay): delay
                 case .date(let date):
-                    // Compared before it is converted, since a Duration traps on what it can't hold.
+                    // Compared before it is converted, since `Duration` traps on values out of its range.
                     Duration.seconds(min(max(0, date.date.timeIntervalSince(now)), TimeInterval(Self.longest)))
                 }
             return min(max(.zero, wait), .seconds(Self.longest))
         }
 
-        /// The value as it stands in the field; a part of a second is sent as a whole one, and a negative delay as 0.
+        /// The value as it stands in the field; a fraction of a second is rounded up, and a negative delay is sent as 0.
         public var rawValue: String {
             switch self {
             case .delay(let delay):

@@ -5,7 +5,7 @@ import Foundation
 
 /// One header line: a name and a value (RFC 9110, 5).
 ///
-/// The fields in everyday use are made of typed values, and your own are one line each:
+/// Commonly used fields are made of typed values, and your own are one line each:
 ///
 /// ```swift
 /// let headers: HTTPHeaders = [.accept(.json), .bearerToken("abc"), HTTPField("X-Attempt", 2)]
@@ -15,14 +15,14 @@ import Foundation
 /// }
 /// ```
 ///
-/// A field isn't checked when it is made, since a subscript or a literal can't throw; it is checked when its request is
-/// built, where a bad name or value is an error that names the piece. Nothing is dropped, and nothing bad is sent.
+/// A field isn't checked when it is made, since a subscript or a literal can't throw. It is checked when its request is
+/// built: an invalid name or value is an error that names the piece. Nothing is dropped, and nothing invalid is sent.
 public struct HTTPField: Sendable, CustomStringConvertible {
     /// The name, compared without regard to case.
     public var name: Name
     /// The value, as it stands on the line.
     public var value: String { didSet { flawBox = nil } }
-    // Boxed, since every field of every message would be larger for what next to none of them has.
+    // Boxed, since an inline error would enlarge every field of every message, and almost no field has one.
     private var flawBox: FlawBox?
 
     /// Makes a field.
@@ -43,7 +43,7 @@ public struct HTTPField: Sendable, CustomStringConvertible {
         self.init(name, value.description)
     }
 
-    /// Makes a field of a time, such as `Sun, 06 Nov 1994 08:49:37 GMT`; it has no fractions of a second.
+    /// Makes a field of a time, such as `Sun, 06 Nov 1994 08:49:37 GMT`, in whole seconds.
     public init(_ name: Name, _ date: Date) {
         self.init(name, HTTPDate(date).rawValue)
     }
@@ -53,7 +53,7 @@ public struct HTTPField: Sendable, CustomStringConvertible {
         self.init(name, locale.identifier(.bcp47))
     }
 
-    /// Makes a field of a value that may turn out not to be one.
+    /// Makes a field of a value that may turn out to be invalid.
     init(_ name: Name, checked makeValue: () throws(InvalidRequest) -> String) {
         do throws(InvalidRequest) {
             self.init(name, try makeValue())
@@ -63,15 +63,15 @@ public struct HTTPField: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What is wrong with the typed value that the field was made of.
+    /// The error of the typed value that the field was made of.
     var flaw: InvalidRequest? { flawBox?.error }
 
-    /// The name and the value; a secret value is left out, and so are the secrets of addresses in it.
+    /// The name and the value, without a secret value and without secrets in addresses.
     public var description: String {
         "\(name): \(name.isSecret ? "<redacted>" : Redaction.value(of: self))"
     }
 
-    /// Whether the value may stand on a header line (RFC 9110, 5.5): no CR, LF, NUL or other control character.
+    /// Whether the value is a valid field value (RFC 9110, 5.5): no CR, LF, NUL or other control character.
     package var hasValidValue: Bool { value.isFieldValue }
 
     private final class FlawBox: Sendable {
@@ -84,7 +84,7 @@ public struct HTTPField: Sendable, CustomStringConvertible {
 }
 
 extension HTTPField: CustomReflectable {
-    /// A mirror of what the description says, so that `dump` and a debugger's console show no secret either.
+    /// A mirror of the description, so that `dump` and a debugger's console show no secret either.
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description])
     }
@@ -105,22 +105,22 @@ extension HTTPField: Hashable {
 
 // MARK: - Values
 
-/// The fields in everyday use, made of what they mean.
+/// Commonly used fields, made of typed values.
 extension HTTPField {
     /// The media type of the content.
     public static func contentType(_ type: MediaType) -> HTTPField { HTTPField(.contentType, type) }
 
-    /// How the content is to be presented, with the suggested name of a file.
+    /// The presentation of the content, with a suggested file name.
     public static func contentDisposition(_ disposition: ContentDisposition) -> HTTPField {
         HTTPField(.contentDisposition, disposition)
     }
 
     /// The length of the content, in bytes.
     ///
-    /// Not needed in a request: the transport knows the length of the body, and one that differs is refused.
+    /// Not needed in a request: the transport knows the length of the body, and refuses one that differs.
     public static func contentLength(_ length: Int64) -> HTTPField { HTTPField(.contentLength, length) }
 
-    /// The codings that were applied to the content, in the order in which they were.
+    /// The codings of the content, in the order in which they were applied.
     public static func contentEncoding(_ codings: String...) -> HTTPField {
         HTTPField(.contentEncoding, codings.joined(separator: ", "))
     }
@@ -138,7 +138,7 @@ extension HTTPField {
         HTTPField(.proxyAuthorization, authorization)
     }
 
-    /// A token that whoever bears it may use, in `Authorization` (RFC 6750).
+    /// A bearer token, in `Authorization` (RFC 6750).
     public static func bearerToken(_ token: String) -> HTTPField { authorization(.bearer(token)) }
 
     /// A user's name and password, in `Authorization` (RFC 7617).
@@ -146,7 +146,7 @@ extension HTTPField {
         authorization(.basic(username: username, password: password))
     }
 
-    /// A token of OAuth, in `Authorization`, under the scheme `OAuth`.
+    /// An OAuth token, in `Authorization`, with the scheme `OAuth`.
     public static func oauth(_ token: String) -> HTTPField { authorization(.oauth(token)) }
 
     /// The key of the caller, in `X-API-Key`.
@@ -155,10 +155,10 @@ extension HTTPField {
     /// The program that makes the request, such as `Recipes/2.1`.
     public static func userAgent(_ userAgent: String) -> HTTPField { HTTPField(.userAgent, userAgent) }
 
-    /// How the message may be cached.
+    /// The caching directives of the message.
     public static func cacheControl(_ control: CacheControl) -> HTTPField { HTTPField(.cacheControl, control) }
 
-    /// How the message may be cached.
+    /// The caching directives of the message.
     public static func cacheControl(_ directives: CacheControl.Directive...) -> HTTPField {
         cacheControl(CacheControl(directives))
     }
@@ -181,15 +181,16 @@ extension HTTPField {
     /// A cookie that the server sets.
     public static func setCookie(_ cookie: SetCookie) -> HTTPField { HTTPField(.setCookie, cookie) }
 
-    /// When to try again.
+    /// The time of the next try.
     public static func retryAfter(_ retryAfter: HTTPField.RetryAfter) -> HTTPField {
         HTTPField(.retryAfter, retryAfter)
     }
 
-    /// When the message was made.
+    /// The time at which the message was made.
     public static func date(_ date: Date) -> HTTPField { HTTPField(.date, date) }
 
-    /// The resource that led to the request; without its user, password and fragment, which nobody else may see.
+    /// The resource that led to the request; user, password and fragment are removed, since other servers must not see
+    /// them.
     public static func referer(_ url: URL) -> HTTPField {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         components?.user = nil
@@ -205,9 +206,9 @@ extension HTTPField {
         )
     }
 
-    /// What makes the server take a repeated request for the same one; a new one by default.
+    /// A key that makes the server treat a repeated request as the same one; a new key by default.
     ///
-    /// A request that has it stays the same over its retries, so make it once for each thing that is to happen once.
+    /// The field stays the same over retries, so make one for each action that must happen once.
     public static func idempotencyKey(_ key: String = UUID().uuidString) -> HTTPField {
         HTTPField(.idempotencyKey, key)
     }
@@ -229,7 +230,7 @@ extension HTTPField {
             self.value = value
         }
 
-        /// The parameter as it stands in a field: the value is quoted where it isn't a token.
+        /// The parameter as it stands in a field: the value is quoted if it isn't a token.
         public var description: String { "\(name)=\(value.asParameterValue)" }
     }
 }
@@ -251,7 +252,7 @@ extension HTTPField.Parameter: Hashable {
 }
 
 extension [HTTPField.Parameter] {
-    /// The value of the first parameter of a name; setting it replaces that parameter in its place, nil removes it.
+    /// The value of the first parameter of a name; setting it replaces that parameter in its place, `nil` removes it.
     subscript(named name: String) -> String? {
         get { first { $0.name.equalsIgnoringASCIICase(name) }?.value }
         set {
@@ -265,13 +266,13 @@ extension [HTTPField.Parameter] {
         }
     }
 
-    /// What is wrong with the parameters: a name that isn't a token, or a control character in a value.
+    /// The error in the parameters: a name that isn't a token, or a control character in a value.
     ///
     /// - Parameters:
-    ///   - piece: What the parameters are a part of.
-    ///   - prefix: What the reason begins with, such as `of Authorization `.
+    ///   - piece: The piece of the request that the parameters belong to.
+    ///   - prefix: The beginning of the error's reason, such as `of Authorization `.
     ///   - areSecret: Whether values are left out of the error.
-    /// - Returns: The error, or nil where nothing is wrong.
+    /// - Returns: The error, or `nil` if nothing is wrong.
     func flaw(_ piece: InvalidRequest.Piece, _ prefix: String = "", areSecret: Bool = false) -> InvalidRequest? {
         for parameter in self {
             guard parameter.name.isToken else {
@@ -293,10 +294,10 @@ extension [HTTPField.Parameter] {
     }
 }
 
-/// A value that knows how it stands in a header field, such as ``MediaType`` or ``CacheControl``.
+/// A value with a text form for a header field, such as ``MediaType`` or ``CacheControl``.
 ///
-/// Conform a type of your own to it where a field of your service has a structure. It can then be the value of an
-/// ``HTTPField``, which refuses it when the request is built where ``validated()`` does:
+/// Conform a type of your own to it if a field of your service has a structure. It can then be the value of an
+/// ``HTTPField``. If ``validated()`` throws, building the request fails with its error:
 ///
 /// ```swift
 /// struct Priority: HTTPFieldValue {
@@ -309,16 +310,16 @@ public protocol HTTPFieldValue: Sendable {
     /// The value as it stands in the field.
     var rawValue: String { get }
 
-    /// The value itself, where it can be sent; by default where ``rawValue`` has no control character.
+    /// The value itself, if it can be sent; by default if ``rawValue`` has no control character.
     ///
-    /// - Throws: ``InvalidRequest`` that names the piece at fault.
+    /// - Throws: ``InvalidRequest`` that names the invalid piece.
     func validated() throws(InvalidRequest) -> Self
 }
 
 extension HTTPFieldValue {
-    /// The value itself, where ``rawValue`` has no control character.
+    /// The value itself, if ``rawValue`` has no control character.
     ///
-    /// - Throws: ``InvalidRequest`` where it has one.
+    /// - Throws: ``InvalidRequest`` if it has one.
     public func validated() throws(InvalidRequest) -> Self {
         guard rawValue.isFieldValue else { throw InvalidRequest(.headerValue, "has a control character") }
         return self

@@ -4,17 +4,17 @@
 import Foundation
 
 extension HTTPHeaders {
-    /// Who asks, and in which languages: `User-Agent` and `Accept-Language`, as the system knows them.
+    /// The program and its languages: `User-Agent` and `Accept-Language`, as the system knows them.
     ///
-    /// Every request has them unless it, or its ``RequestEnvironment``, says otherwise: there are servers that refuse requests
-    /// without `User-Agent`. Both tell something about the user, and can be left out:
+    /// Every request has them unless it, or its ``RequestEnvironment``, sets others: some servers refuse requests
+    /// without `User-Agent`. Both reveal something about the user, and can be left out:
     ///
     /// ```swift
     /// let client = HTTPClient(baseURL: url) { $0.headers = [] }
     /// ```
     ///
-    /// `Accept-Encoding` isn't among them: a transport says by itself what it can decode, and a coding that it can't
-    /// would arrive as it is.
+    /// `Accept-Encoding` isn't among them: a transport sets the codings that it can decode, and content in any other
+    /// would arrive undecoded.
     public static let `default`: HTTPHeaders = [
         .preferredLanguages(Locale.preferredLanguages),
         .userAgent(RunningProgram.current.userAgent),
@@ -22,7 +22,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPField {
-    /// The first six languages that are language tags; any, where none is.
+    /// The first six of the languages that are valid language tags; any language, if there are no valid tags.
     static func preferredLanguages(_ languages: [String]) -> HTTPField {
         let tags = languages.filter { language in
             !language.isEmpty && language.utf8.count <= 35
@@ -32,9 +32,9 @@ extension HTTPField {
     }
 }
 
-/// What a program says of itself: `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/0.1.0`.
+/// The program's identification: `Recipes/2.1 (com.example.recipes; build:42; Linux 6.1.0) Requests/0.1.0`.
 ///
-/// What isn't known is left out. Whatever an application's bundle says, the value is a valid field of a few hundred
+/// Unknown parts are left out. Whatever an application's bundle contains, the value is a valid field of a few hundred
 /// bytes.
 struct RunningProgram: Sendable {
     var name: String
@@ -43,10 +43,10 @@ struct RunningProgram: Sendable {
     var build: String?
     var system: String
 
-    /// This library, as it calls itself.
+    /// The name and version of this library.
     static let library = "Requests/0.1.0"
 
-    /// The program that is running.
+    /// The running program.
     static var current: RunningProgram {
         let information = Bundle.main.infoDictionary ?? [:]
         let version = ProcessInfo.processInfo.operatingSystemVersion
@@ -90,7 +90,7 @@ struct RunningProgram: Sendable {
         return "\(product) (\(comment.joined(separator: "; "))) \(Self.library)"
     }
 
-    /// At most 64 bytes of a text, with `_` in the place of those that can't stand there.
+    /// At most 64 bytes of a text, with `_` in the place of bytes that aren't allowed.
     private static func fit(_ text: String, _ isFine: (UInt8) -> Bool) -> String {
         String(decoding: text.utf8.prefix(64).map { isFine($0) ? $0 : UInt8(ascii: "_") }, as: UTF8.self)
     }

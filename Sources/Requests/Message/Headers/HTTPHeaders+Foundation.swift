@@ -6,7 +6,7 @@ import Foundation
 extension URLRequest {
     /// The header fields; Foundation keeps neither their order nor fields of the same name apart.
     ///
-    /// What can't be sent isn't dropped here, and is refused when this library runs the request.
+    /// Invalid fields aren't dropped here; they are refused when this library runs the request.
     public var headers: HTTPHeaders {
         get { HTTPHeaders(self) }
         set { allHTTPHeaderFields = newValue.dictionary }

@@ -4,18 +4,18 @@
 extension HTTPHeaders {
     /// Parses the fields of a head, from the line behind the status line to the empty line (RFC 9112, 5).
     ///
-    /// The bytes have come through a transport, which decided that they are a head; here nothing fails. A folded line
-    /// belongs to the one before (RFC 9112, 5.2), a line without a colon is passed over, and bytes that aren't UTF-8
-    /// are read as Latin-1, which is what such servers mean.
+    /// The bytes come from a transport, which has recognized them as a head; parsing never fails. A folded line belongs
+    /// to the one before (RFC 9112, 5.2), a line without a colon is skipped, and bytes that aren't UTF-8 are read as
+    /// Latin-1, which such servers send.
     ///
     /// - Parameters:
     ///   - bytes: The head.
-    ///   - wanted: The name of the only fields that are wanted: no strings are made of the others, which is what takes
-    ///     the time. Nil, the default, wants all.
+    ///   - wanted: The name of the only fields to read: no strings are made of the others, which takes most of the
+    ///     time. `nil`, the default, reads all.
     /// - Complexity: O(n) in the number of bytes.
     init(rawHead bytes: [UInt8], only wanted: HTTPField.Name? = nil) {
         var fields: [HTTPField] = []
-        /// Whether the field of the line before is wanted; nil where there was none yet.
+        /// Whether the field of the line before is wanted; `nil` before the first line.
         var keepsFolded: Bool?
         for line in RawLines(bytes).dropFirst() {
             if let first = line.first, first.isBlank, let keeps = keepsFolded {
@@ -35,7 +35,7 @@ extension HTTPHeaders {
     }
 }
 
-/// The lines of a head that aren't empty, without their ends.
+/// The non-empty lines of a head, without their line ends.
 private struct RawLines: Sequence, IteratorProtocol {
     private var rest: ArraySlice<UInt8>
 
@@ -53,7 +53,7 @@ private struct RawLines: Sequence, IteratorProtocol {
 }
 
 extension HTTPField.Name {
-    /// Whether bytes are the name, in whatever case.
+    /// Whether bytes are the name, in any case.
     fileprivate func isSpelled(_ bytes: ArraySlice<UInt8>) -> Bool {
         let name = rawValue.utf8
         return name.count == bytes.count

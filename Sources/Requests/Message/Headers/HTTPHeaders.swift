@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The header fields of a message: ordered, repeatable, found without regard to case (RFC 9110, 5.3).
+/// The header fields of a message: ordered, repeatable, looked up without regard to case (RFC 9110, 5.3).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = [.accept(.json), .bearerToken("abc")]
@@ -13,7 +13,7 @@ import Foundation
 /// headers[values: .setCookie]      // ["a=1", "b=2"]
 /// ```
 ///
-/// - Complexity: A look-up is O(n) in the number of fields, which is small: a linear scan beats hashing there.
+/// - Complexity: A look-up is O(n) in the number of fields, which is small: a linear scan is faster than hashing there.
 public struct HTTPHeaders: Sendable, Hashable {
     private var fields: [HTTPField]
 
@@ -28,27 +28,28 @@ public struct HTTPHeaders: Sendable, Hashable {
         self.init(dictionary.sorted { $0.key < $1.key }.map { HTTPField(HTTPField.Name($0.key), $0.value) })
     }
 
-    /// Makes headers as they are written here, in their order, by names that are known at run time.
+    /// Makes headers of a literal, in its order, with names that are known at run time.
     ///
-    /// A name may stand there several times. The names are checked when the request is built.
+    /// A name may be repeated. The names are checked when the request is built.
     public init(_ fields: KeyValuePairs<String, String>) {
         self.init(fields.map { HTTPField(HTTPField.Name($0.key), $0.value) })
     }
 
-    /// Makes headers as they are written here, in their order; the same as the literal alone.
+    /// Makes headers of a literal, in its order; the same as the literal alone.
     public init(_ headers: HTTPHeaders) {
         self = headers
     }
 
-    /// The value of a field, or nil where there is none; setting it replaces every field of the name, nil removes them.
+    /// The value of a field, or `nil` if the headers don't have it; setting it replaces every field of the name, `nil`
+    /// removes them.
     ///
-    /// A field that stands there several times is read as one list, joined with `, ` (RFC 9110, 5.2); `Cookie` is
-    /// joined with `; ` (RFC 6265, 5.4). Fields that have one value, such as `Content-Type`, and `Set-Cookie` can't be
-    /// joined: the first value is given, and ``subscript(values:)`` has all.
+    /// A repeated field is read as one list, joined with `, ` (RFC 9110, 5.2); `Cookie` is joined with `; ` (RFC 6265,
+    /// 5.4). `Set-Cookie` and fields with a single value, such as `Content-Type`, can't be joined: this is their first
+    /// value, and ``subscript(values:)`` has all.
     public subscript(name: HTTPField.Name) -> String? {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
-            // Next to every field stands there once: nothing is allocated for it.
+            // Almost every field occurs once: nothing is allocated for it.
             guard fields[(first + 1)...].contains(where: { $0.name == name }), !name.isSingleton else {
                 return fields[first].value
             }
@@ -81,12 +82,12 @@ public struct HTTPHeaders: Sendable, Hashable {
         fields.contains { $0.name == name }
     }
 
-    /// Adds a field behind those that are there, also where one of the same name is.
+    /// Adds a field behind the others, also if there is one of the same name.
     public mutating func add(_ value: String, for name: HTTPField.Name) {
         add(HTTPField(name, value))
     }
 
-    /// Adds a field behind those that are there, also where one of the same name is.
+    /// Adds a field behind the others, also if there is one of the same name.
     public mutating func add(_ field: HTTPField) {
         fields.append(field)
     }
@@ -98,14 +99,14 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Replaces every field of the same name by this one, which takes the place of the first.
     ///
-    /// Where a field of that name is marked as a secret, ``HTTPField/Name/isSecret``, the new value is one as well.
+    /// If a field of that name is marked as a secret, ``HTTPField/Name/isSecret``, the new value is one as well.
     public mutating func set(_ field: HTTPField) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
         fields[first] = field.keepingMark(of: fields[first...])
         fields[(first + 1)...].removeAll { $0.name == field.name }
     }
 
-    /// Removes every field of the name, and returns what was there.
+    /// Removes every field of the name, and returns the removed fields.
     @discardableResult
     public mutating func remove(_ name: HTTPField.Name) -> [HTTPField] {
         guard contains(name) else { return [] }
@@ -116,7 +117,7 @@ public struct HTTPHeaders: Sendable, Hashable {
 
     /// Removes every field that fulfils the condition.
     ///
-    /// - Throws: What the condition throws.
+    /// - Throws: Any error that the condition throws.
     public mutating func removeAll(where condition: (HTTPField) throws -> Bool) rethrows {
         try fields.removeAll(where: condition)
     }
@@ -129,28 +130,28 @@ public struct HTTPHeaders: Sendable, Hashable {
         }
     }
 
-    /// The names that are marked as those of secrets.
+    /// The names that are marked as secrets.
     var markedSecrets: Set<HTTPField.Name> {
-        // Hardly any are: then there is no set to make.
+        // Most headers have none: then no set is needed.
         guard fields.contains(where: \.name.isMarkedSecret) else { return [] }
         return Set(fields.lazy.map(\.name).filter(\.isMarkedSecret))
     }
 
-    /// The fields whose values are secrets, all of a name where one of them is.
+    /// The fields whose values are secrets; if one of them is marked, all of its name.
     var secrets: [HTTPField] {
         let marked = markedSecrets
         return fields.filter { $0.name.isSecret || marked.contains($0.name) }
     }
 
-    /// Removes the fields whose values are secrets, all of a name where one of them is.
+    /// Removes the fields whose values are secrets; if one of them is marked, all of its name.
     mutating func removeSecrets() {
         let marked = markedSecrets
         fields.removeAll { $0.name.isSecret || marked.contains($0.name) }
     }
 
-    /// Takes over the fields of other headers: each of their names replaces all fields of that name here.
+    /// Merges the fields of other headers: each of their names replaces all fields of that name here.
     ///
-    /// What was marked as a secret is one with its new value as well.
+    /// A name that was marked as a secret stays one with its new value.
     public mutating func merge(_ other: HTTPHeaders) {
         guard !other.isEmpty else { return }
         guard !isEmpty else { return self = other }
@@ -166,7 +167,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         markSecrets(marked)
     }
 
-    /// These headers with the fields of others, whose names replace all fields of the same name.
+    /// Returns these headers with the fields of others, whose names replace all fields of the same name.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
         var merged = self
         merged.merge(other)
@@ -182,8 +183,8 @@ public struct HTTPHeaders: Sendable, Hashable {
 }
 
 extension HTTPField {
-    /// This field, as a secret where one of those of its name is marked as one: a secret stays one, whoever gives it
-    /// another value.
+    /// Returns this field, marked as a secret if another field of its name is: a secret stays one when its value is
+    /// replaced.
     fileprivate func keepingMark(of others: ArraySlice<HTTPField>) -> HTTPField {
         guard others.contains(where: { $0.name.isMarkedSecret && $0.name == name }) else { return self }
         var field = self
@@ -223,14 +224,14 @@ extension HTTPHeaders: CustomStringConvertible {
 // MARK: - Content
 
 extension HTTPHeaders {
-    /// Whether the content is compressed or the like, so that the bytes of a file aren't those that were counted.
+    /// Whether the content has a coding such as compression, so that its byte count differs from that of the file.
     package var isEncoded: Bool {
         self[values: .contentEncoding].contains {
             !$0.trimmedOfBlanks.isEmpty && !$0.equalsIgnoringASCIICase("identity")
         }
     }
 
-    /// The length of the content, where there is one number that says it.
+    /// The length of the content, if the field is one number.
     var exactLength: Int64? {
         let text = self[.contentLength]?.trimmedOfBlanks ?? ""
         return !text.isEmpty && text.utf8.allSatisfy(ASCII.isDigit) ? Int64(text) : nil
@@ -250,8 +251,8 @@ extension HTTPHeaders {
 
     /// The fields by their names, as Foundation has them: one for each name, in the spelling of the first.
     ///
-    /// Several of one name are joined as a look-up joins them, and those of `Set-Cookie` by commas:
-    /// `HTTPCookie.cookies(withResponseHeaderFields:for:)` takes them apart again.
+    /// Repeated fields are joined as a look-up joins them, and those of `Set-Cookie` by commas:
+    /// `HTTPCookie.cookies(withResponseHeaderFields:for:)` separates them again.
     ///
     /// - Complexity: O(n) in the number of fields.
     public var dictionary: [String: String] {
@@ -266,10 +267,10 @@ extension HTTPHeaders {
         return Dictionary(values.map { ($0.key.rawValue, $0.value) }) { first, _ in first }
     }
 
-    /// Whether other headers have the same fields, in whatever order the names stand.
+    /// Whether other headers have the same fields, in any order of the names.
     ///
-    /// The order of the values of one name counts, because it has a meaning (RFC 9110, 5.3). Equality with `==` is
-    /// stricter: the order of all fields counts there.
+    /// The order of the values of one name counts, because it has a meaning (RFC 9110, 5.3). `==` is stricter: it
+    /// compares the order of all fields.
     ///
     /// - Complexity: O(n) in the number of fields.
     public func hasSameFields(as other: HTTPHeaders) -> Bool {
@@ -280,23 +281,23 @@ extension HTTPHeaders {
 // MARK: - Secrets
 
 extension HTTPHeaders {
-    /// Marks the fields as secrets that weren't there before credentials were added.
+    /// Marks the fields as secrets that were added to the given headers.
     mutating func markSecrets(addedTo headers: HTTPHeaders) {
         let known = Set(headers)
         markSecrets(Set(lazy.filter { !known.contains($0) }.map(\.name)))
     }
 }
 
-/// Tells secrets by their names: those of header fields, of parameters, and of members of forms and JSON.
+/// Recognizes secrets by their names: those of header fields, of parameters, and of members of forms and JSON.
 ///
-/// One rule for all that is done about secrets: what isn't shown isn't sent elsewhere either.
+/// One rule decides for all uses: a value that isn't shown isn't sent to another origin either.
 package enum SecretName {
-    /// Whether what has that name is most likely a secret, whatever its case and punctuation: `X-Vault-Token`,
-    /// `apiKey`, `PRIVATE_TOKEN`.
+    /// Whether a value of that name is most likely a secret, in any case and punctuation: `X-Vault-Token`, `apiKey`,
+    /// `PRIVATE_TOKEN`.
     ///
     /// - Complexity: O(n).
     package static func matches(_ name: some StringProtocol) -> Bool {
-        // There are letters beyond ASCII whose lower case is in it.
+        // Some letters beyond ASCII have a lower case in ASCII.
         if name.utf8.contains(where: { $0 >= 0x80 }) { return matches(bytes: name.lowercased().utf8) }
         return matches(bytes: name.utf8)
     }

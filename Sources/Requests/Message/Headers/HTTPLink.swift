@@ -93,7 +93,7 @@ extension HTTPLink {
         guard scanner.skip(">") else { return nil }
         var parameters: [HTTPField.Parameter] = []
         while true {
-            // What stands behind a quoted value is nothing that anything reads.
+            // Readers ignore the text behind a quoted value.
             scanner.skip { !";,".utf8.contains($0) }
             guard scanner.skip(";") else { break }
             scanner.skipBlanks()

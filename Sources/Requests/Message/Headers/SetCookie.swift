@@ -3,20 +3,19 @@
 
 import Foundation
 
-/// A cookie as a server sets it, with where and for how long it counts (RFC 6265, 4.1).
+/// A cookie as a server sets it, with its scope and lifetime (RFC 6265, 4.1).
 ///
 /// ```swift
 /// let cookies = response.headers[values: .setCookie].compactMap { SetCookie(parsing: $0) }
 /// ```
 ///
-/// It is what the field says, and not yet whether to believe it: that a `Domain` is one of the server's own is for the
-/// store to check.
+/// It is the content of the field, and not yet trusted: the cookie store checks that a `Domain` belongs to the server.
 public struct SetCookie: Sendable, Hashable {
-    /// Whether a request that another site led to takes the cookie along.
+    /// Whether a request that another site led to includes the cookie.
     public enum SameSite: String, Sendable, Hashable {
         /// Never.
         case strict = "Strict"
-        /// Only where a person goes there.
+        /// Only if a user goes there.
         case lax = "Lax"
         /// Always; the cookie has to be secure, too.
         case none = "None"
@@ -26,19 +25,19 @@ public struct SetCookie: Sendable, Hashable {
     public var name: String
     /// The value, as it was sent.
     public var value: String
-    /// The domain that gets the cookie, with those below it, in lower case; nil for the host alone.
+    /// The domain that receives the cookie, with its subdomains, in lower case; `nil` for the host alone.
     public var domain: String?
-    /// The path below which the cookie counts; nil for that of the request.
+    /// The path below which the cookie counts; `nil` for that of the request.
     public var path: String?
-    /// When the cookie ends, or nil where it isn't said; ``maxAge`` comes first.
+    /// The time at which the cookie expires, or `nil` if the field has none; ``maxAge`` takes precedence.
     public var expires: HTTPDate?
-    /// How long the cookie counts, or nil where it isn't said; zero or less ends it at once.
+    /// The lifetime of the cookie, or `nil` if the field has none; with zero or less it expires at once.
     public var maxAge: Duration?
-    /// Whether only TLS carries the cookie.
+    /// Whether the cookie is sent over TLS only.
     public var isSecure = false
-    /// Whether scripts don't see the cookie.
+    /// Whether the cookie is hidden from scripts.
     public var isHTTPOnly = false
-    /// Whether requests from other sites take it along; nil where it isn't said.
+    /// Whether requests from other sites include it; `nil` if the field doesn't say so.
     public var sameSite: SameSite?
 
     /// Makes a cookie of the session, for the host alone.
@@ -50,7 +49,7 @@ public struct SetCookie: Sendable, Hashable {
     /// The cookie as it is sent back.
     public var cookie: Cookie { Cookie(name, value) }
 
-    /// When the cookie ends, if it came at a time; nil at the end of the session.
+    /// The time at which the cookie expires if it was received at `now`; `nil` at the end of the session.
     public func end(from now: Date) -> Date? {
         guard let maxAge else { return expires?.date }
         guard maxAge > .zero else { return .distantPast }
@@ -87,10 +86,9 @@ extension SetCookie: HTTPFieldValue, CustomStringConvertible {
     /// The name; the value may be a secret, and is left out.
     public var description: String { cookie.description }
 
-    /// The cookie itself, where it can be sent.
+    /// The cookie itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` where the name isn't a token, or a semicolon or a control character stands in a
-    ///   piece.
+    /// - Throws: ``InvalidRequest`` if the name isn't a token, or a piece contains a semicolon or a control character.
     public func validated() throws(InvalidRequest) -> SetCookie {
         _ = try cookie.validated()
         for attribute in [domain, path].compactMap(\.self) {
@@ -105,10 +103,10 @@ extension SetCookie: HTTPFieldValue, CustomStringConvertible {
 // MARK: - Parsing
 
 extension SetCookie {
-    /// Reads the value of one `Set-Cookie` field, as browsers do (RFC 6265, 5.2); nil where they would ignore it.
+    /// Reads the value of one `Set-Cookie` field, as browsers do (RFC 6265, 5.2); `nil` if they would ignore it.
     ///
-    /// Ignored are a cookie without a name, one with a control character, and one of more than 4,096 bytes; of the
-    /// attributes, those whose values have more than 1,024 bytes. Of an attribute that stands there twice, the last counts.
+    /// A cookie is ignored if it has no name, a control character, or more than 4,096 bytes; an attribute is ignored if
+    /// its value has more than 1,024 bytes. Of a repeated attribute, the last counts.
     ///
     /// - Complexity: O(n) in the length of the text.
     public init?(parsing text: String) {
@@ -142,7 +140,7 @@ extension SetCookie {
         }
     }
 
-    /// More than some thirty years are read as those.
+    /// Values above about thirty years are read as that.
     private static func seconds(_ text: String) -> Int64? {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         guard !digits.isEmpty, digits.allSatisfy(ASCII.isDigit) else { return nil }
@@ -182,7 +180,7 @@ extension CivilTime {
 
     private static func clock(_ token: Substring.UTF8View) -> [Int]? {
         let parts = token.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
-        // What follows the third number is ignored where it doesn't begin with a digit, colons included.
+        // The text behind the third number is ignored if it doesn't begin with a digit; it may be a colon.
         guard parts.count >= 3, let hour = exactNumber(parts[0]), let minute = exactNumber(parts[1]),
             let second = number(parts[2], digits: 1...2)
         else { return nil }
@@ -193,7 +191,7 @@ extension CivilTime {
         (1...2).contains(text.count) && text.allSatisfy(ASCII.isDigit) ? Int(Substring(text)) : nil
     }
 
-    /// The number at the beginning of a text, where so many digits stand there and not more.
+    /// The number at the beginning of a text, if the count of its digits is in the range.
     private static func number(_ text: Substring.UTF8View, digits: ClosedRange<Int>) -> Int? {
         let number = text.prefix(while: ASCII.isDigit)
         return digits.contains(number.count) ? Int(Substring(number)) : nil
@@ -206,7 +204,7 @@ extension CivilTime {
 }
 
 extension UInt8 {
-    /// Whether the byte stands between the parts of a cookie's date.
+    /// Whether the byte separates the parts of a cookie's date.
     fileprivate var separatesDates: Bool {
         switch self {
         case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
@@ -215,7 +213,7 @@ extension UInt8 {
     }
 }
 
-/// A cookie as a caller sends it back: a name and a value, and nothing else (RFC 6265, 4.2).
+/// A cookie as a caller sends it back: only a name and a value (RFC 6265, 4.2).
 ///
 /// ```swift
 /// let headers: HTTPHeaders = [.cookie(Cookie("session", "abc"), Cookie("theme", "dark"))]
@@ -233,7 +231,7 @@ public struct Cookie: Sendable, Hashable {
         self.value = value
     }
 
-    /// Reads the cookies of a `Cookie` field; what is none is passed over.
+    /// Reads the cookies of a `Cookie` field; invalid ones are skipped.
     ///
     /// - Complexity: O(n) in the length of the text.
     public static func list(parsing text: String) -> [Cookie] {
@@ -247,7 +245,7 @@ public struct Cookie: Sendable, Hashable {
 }
 
 extension Cookie: CustomReflectable {
-    /// A mirror of what the description says.
+    /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -258,10 +256,10 @@ extension Cookie: HTTPFieldValue, CustomStringConvertible {
     /// The name; the value may be a secret, and is left out.
     public var description: String { "\(name.shortened())=<redacted>" }
 
-    /// The cookie itself, where it can be sent.
+    /// The cookie itself, if it can be sent.
     ///
-    /// - Throws: ``InvalidRequest`` where the name isn't a token, or the value has a semicolon or a control character,
-    ///   or a blank at either end.
+    /// - Throws: ``InvalidRequest`` if the name isn't a token, or the value has a semicolon or a control character, or
+    ///   a blank at either end.
     public func validated() throws(InvalidRequest) -> Cookie {
         guard name.isToken else {
             throw InvalidRequest(.headerValue, "of Cookie has a name that isn't a token", excerpt: name)

@@ -13,27 +13,26 @@ import Foundation
 /// request.body = .multipart(form)
 /// ```
 ///
-/// It is written while it is sent, in as much memory as a buffer takes, and its exact length is announced where that
-/// of each part is known. Every attempt writes the same form again, with the same boundary, if every part can be sent
-/// again.
+/// It is written while it is sent, in the memory of one buffer, and its exact length is announced if the length of each
+/// part is known. If every part is replayable, each attempt writes the same form again, with the same boundary.
 ///
-/// Names, file names and headers are checked when the request is sent: what would break out of its part is an error,
-/// or is escaped where there is a way to do that.
+/// Names, file names and headers are checked when the request is sent: text that would break out of its part is escaped
+/// if possible, and otherwise an error.
 public struct MultipartForm: Sendable {
-    /// What the parts are to each other; a form by default, but for example `multipart/mixed` or `multipart/related`.
+    /// The kind of the message; a form by default, but for example also `multipart/mixed` or `multipart/related`.
     public var type: MediaType
-    /// What stands between the parts.
+    /// The text between the parts.
     public let boundary: String
     /// Text before the first part, which readers skip; none by default.
     public var preamble: String?
     /// The parts, in the order in which they are sent.
     public var parts: [Part] = []
-    /// Whether nobody can have guessed the boundary, so that no content can contain it by intent or chance.
+    /// Whether the boundary can't be guessed, so that no content contains it by intent or chance.
     let isBoundarySecret: Bool
 
     /// Makes a form without parts, with a boundary of 192 random bits of the system.
     ///
-    /// - Parameter type: What the parts are to each other; a form by default.
+    /// - Parameter type: The kind of the message; a form by default.
     public init(type: MediaType = .multipartFormData) {
         var generator = SystemRandomNumberGenerator()
         self.init(type: type, boundary: Self.makeBoundary(using: &generator), isBoundarySecret: true)
@@ -41,13 +40,13 @@ public struct MultipartForm: Sendable {
 
     /// Makes a form without parts, with a boundary of the caller's choice.
     ///
-    /// Who knows the boundary before can write content that contains it. That is an error when the form is sent; leave
-    /// the boundary to the system where it needn't be known.
+    /// Content whose author knows the boundary in advance can contain it, which is an error when the form is sent.
+    /// Unless the boundary has to be known, use the random one.
     ///
     /// - Parameters:
-    ///   - boundary: What stands between the parts: up to 70 letters, digits, and characters of `'()+_,-./:=? `, of
-    ///     which the last is no space (RFC 2046, 5.1.1). That is checked when the form is sent.
-    ///   - type: What the parts are to each other; a form by default.
+    ///   - boundary: The text between the parts: up to 70 letters, digits, and characters of `'()+_,-./:=? `, of which
+    ///     the last is no space (RFC 2046, 5.1.1). It is checked when the form is sent.
+    ///   - type: The kind of the message; a form by default.
     public init(boundary: String, type: MediaType = .multipartFormData) {
         self.init(type: type, boundary: boundary, isBoundarySecret: false)
     }
@@ -55,8 +54,8 @@ public struct MultipartForm: Sendable {
     /// Makes a form without parts, with a random boundary that another run can repeat.
     ///
     /// - Parameters:
-    ///   - generator: Where the boundary comes from.
-    ///   - type: What the parts are to each other; a form by default.
+    ///   - generator: The source of the boundary.
+    ///   - type: The kind of the message; a form by default.
     public init(using generator: inout some RandomNumberGenerator, type: MediaType = .multipartFormData) {
         self.init(type: type, boundary: Self.makeBoundary(using: &generator), isBoundarySecret: false)
     }
@@ -76,7 +75,7 @@ public struct MultipartForm: Sendable {
         return boundary
     }
 
-    /// Adds a field, as the text that somebody typed into it: UTF-8, without a type.
+    /// Adds a text field, as a browser sends an input: UTF-8, without a type.
     ///
     /// - Parameters:
     ///   - text: The value.
@@ -91,10 +90,9 @@ public struct MultipartForm: Sendable {
     /// - Parameters:
     ///   - body: The content, which brings its type.
     ///   - name: The name of the field.
-    ///   - fileName: What the receiver may call the file; by default the last component of a file's path, and none for
-    ///     other bodies.
-    ///   - headers: More fields of the part's header, or others in place of those that the body implies; none by
-    ///     default.
+    ///   - fileName: The suggested name of the file; by default the last component of a file's path, and none for other
+    ///     bodies.
+    ///   - headers: More fields of the part's header, or replacements for those that the body implies; none by default.
     public mutating func add(
         _ body: HTTPBody,
         for name: String,
@@ -109,14 +107,14 @@ public struct MultipartForm: Sendable {
         parts.append(part)
     }
 
-    /// Whether the form can be sent more than once: every part can.
+    /// Whether the form can be sent more than once, which requires that every part can.
     public var isReplayable: Bool { parts.allSatisfy(\.body.isReplayable) }
 }
 
 extension HTTPBody {
     /// A form of several parts.
     ///
-    /// Its `Content-Type` names the boundary, without which nobody could read it, and so replaces that of the request.
+    /// Its `Content-Type` contains the boundary, which is needed to read the form, and so replaces that of the request.
     public static func multipart(_ form: MultipartForm) -> HTTPBody {
         HTTPBody(
             mandatoryHeaders: [.contentType: form.contentType],
@@ -135,10 +133,10 @@ extension HTTPBody {
     /// ```
     ///
     /// - Parameters:
-    ///   - boundary: What stands between the parts; by default random, and the same for every attempt.
+    ///   - boundary: The text between the parts; by default random, and the same for every attempt.
     ///   - build: Adds the parts.
     /// - Returns: The result.
-    /// - Throws: What the closure throws, and nothing else.
+    /// - Throws: Any error that the closure throws, and nothing else.
     public static func multipart(
         boundary: String? = nil,
         _ build: (inout MultipartForm) throws -> Void
@@ -152,16 +150,16 @@ extension HTTPBody {
 // MARK: - Part
 
 extension MultipartForm {
-    /// One part: a body, with the name of its field, and of its file where it is one.
+    /// One part: a body, with the name of its field and, for a file, the file name.
     public struct Part: Sendable {
         /// The content; the fields that it implies stand in the header of the part.
         public var body: HTTPBody
-        /// The name of the field, which every part of a form has; others, such as those of `multipart/mixed`, need
-        /// none.
+        /// The name of the field, which every part of a form has; parts of other messages, such as `multipart/mixed`,
+        /// need no name.
         public var name: String?
-        /// What the receiver may call the file; nil where the part is none.
+        /// The suggested name of the file; `nil` if the part isn't a file.
         public var fileName: String?
-        /// More fields of the header; they go before those that the body implies.
+        /// More fields of the header; they take precedence over those that the body implies.
         public var headers: HTTPHeaders
 
         /// Makes a part.
@@ -169,8 +167,8 @@ extension MultipartForm {
         /// - Parameters:
         ///   - body: The content, which brings its type.
         ///   - name: The name of the field; none by default.
-        ///   - fileName: What the receiver may call the file; by default the last component of a file's path, and none
-        ///     for other bodies.
+        ///   - fileName: The suggested name of the file; by default the last component of a file's path, and none for
+        ///     other bodies.
         ///   - headers: More fields of the header; none by default.
         public init(_ body: HTTPBody, name: String? = nil, fileName: String? = nil, headers: HTTPHeaders = []) {
             self.body = body
@@ -188,7 +186,7 @@ extension MultipartForm {
 extension MultipartForm.Part {
     /// The header as it is sent, up to the empty line.
     ///
-    /// - Throws: ``InvalidRequest`` where a piece of it would not stay in its place.
+    /// - Throws: ``InvalidRequest`` if a piece of it would break out of its place.
     func header(isFormData: Bool) throws(InvalidRequest) -> String {
         var fields: HTTPHeaders = []
         if let disposition = try disposition(isFormData: isFormData) {
@@ -223,10 +221,10 @@ extension MultipartForm.Part {
 }
 
 extension String {
-    /// The name of a field or a file as browsers send it: in UTF-8, with what would end it escaped by percent signs
+    /// The name of a field or a file as browsers send it: in UTF-8, with characters that would end it percent-encoded
     /// (WHATWG HTML, 4.10.21.8).
     ///
-    /// - Throws: ``InvalidRequest`` where there is a control character for which there is no escape.
+    /// - Throws: ``InvalidRequest`` if there is a control character that can't be escaped.
     fileprivate func escapedForDisposition(_ piece: InvalidRequest.Piece) throws(InvalidRequest) -> String {
         var escaped: [UInt8] = []
         escaped.reserveCapacity(utf8.count)
@@ -246,16 +244,17 @@ extension String {
 // MARK: - Encoding
 
 extension MultipartForm {
-    /// How large a form of parts in memory may be to be written there too; a larger one is written while it is sent.
+    /// The maximum size of a form that is written in memory, if its parts are; a larger one is written while it is
+    /// sent.
     static let maximumSizeInMemory: Int64 = 64 * 1024
 
-    /// The type with the boundary, which is quoted where it is no token (RFC 2045, 5.1).
+    /// The type with the boundary, which is quoted if it isn't a token (RFC 2045, 5.1).
     var contentType: String { type.parameter("boundary", boundary).rawValue }
 
     /// The form as it is sent.
     ///
-    /// - Throws: ``InvalidRequest`` where a piece of it can't be sent; what the encoding of a part throws.
-    /// - Complexity: O(n) in the bytes that are in memory; of a file, only the length is looked at.
+    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent; any error that the encoding of a part throws.
+    /// - Complexity: O(n) in the bytes that are in memory; of a file, only the length is read.
     func content() throws -> HTTPBody.Content {
         let message = try message()
         let length = try message.serializer.length()
@@ -265,7 +264,7 @@ extension MultipartForm {
 
     /// The form, ready to be written.
     ///
-    /// - Throws: ``InvalidRequest`` where a piece of it can't be sent; what the encoding of a part throws.
+    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent; any error that the encoding of a part throws.
     func message() throws -> MultipartMessage {
         try validateType()
         try validateBoundary()
@@ -285,7 +284,7 @@ extension MultipartForm {
         guard try type.validated().type.equalsIgnoringASCIICase("multipart"), type.subtype != "*" else {
             throw InvalidRequest(.mediaType, "of several parts isn't multipart", excerpt: type.rawValue)
         }
-        // Its own boundary would be replaced by that of the form, without a word.
+        // The boundary of the form would silently replace that of the type.
         guard type[parameter: "boundary"] == nil else {
             throw InvalidRequest(.boundary, "is that of the form, and can't be set by its type", excerpt: type.rawValue)
         }
@@ -299,7 +298,7 @@ extension MultipartForm {
         guard boundary.utf8.allSatisfy(\.isBoundaryCharacter), boundary.utf8.last != UInt8(ascii: " ") else {
             throw InvalidRequest(.boundary, "has a character that no boundary may have there", excerpt: boundary)
         }
-        // By bytes: with a combining mark behind it, the boundary is another text to Swift.
+        // Compared as bytes: followed by a combining mark, the boundary is a different text to Swift.
         if let preamble, Data(preamble.utf8).range(of: Data("--\(boundary)".utf8)) != nil {
             throw InvalidRequest(.boundary, "stands in the preamble, too", excerpt: boundary)
         }
@@ -339,9 +338,9 @@ extension UInt8 {
 }
 
 extension URL {
-    /// How many bytes the file has now.
+    /// The present byte count of the file.
     func sizeOfFile() throws(InvalidRequest) -> Int64 {
-        // What `URL` says about itself is remembered, and a file that has changed has its old size for ever.
+        // `URL` caches its resource values, and would return the old size of a file that has changed.
         let attributes =
             isFileURL ? try? FileManager.default.attributesOfItem(atPath: resolvingSymlinksInPath().path) : nil
         guard let attributes, attributes[.type] as? FileAttributeType == .typeRegular,

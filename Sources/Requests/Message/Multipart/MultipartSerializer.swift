@@ -3,17 +3,17 @@
 
 import Foundation
 
-/// Writes a multipart message, step by step: says what comes next, and is told what was read (RFC 2046, 5.1).
+/// Writes a multipart message step by step: it returns the next action, and is told how much was read (RFC 2046, 5.1).
 ///
-/// It does no input or output itself. Whoever does asks for ``next()``, does it, and asks again.
+/// It does no input or output itself. The caller calls ``next()``, performs the action, and calls it again.
 struct MultipartSerializer: Sendable {
-    /// A part, as far as it matters here.
+    /// A part, as far as the serializer needs it.
     struct Part: Sendable {
-        /// Where the content comes from.
+        /// The source of the content.
         enum Content: Sendable {
-            /// It is here.
+            /// It is in memory.
             case bytes(Data)
-            /// It is read from somewhere; nil where its length isn't known before.
+            /// It is read from a source; `nil` if its length isn't known.
             case source(length: Int64?)
         }
 
@@ -22,21 +22,21 @@ struct MultipartSerializer: Sendable {
         let content: Content
     }
 
-    /// What to do next.
+    /// The next step.
     enum Action: Sendable, Hashable {
         /// Write these bytes; at least one.
         case write(Data)
         /// Open the source of a part.
         case open(Int)
-        /// Read from the source of a part, at most so many bytes, and tell of it: ``didRead(_:)``.
+        /// Read at most this number of bytes from the source of a part, and report them with ``didRead(_:)``.
         case read(Int, atMost: Int64)
-        /// Let go of the source of a part, which was read to its end.
+        /// Close the source of a part, which was read to its end.
         case close(Int)
-        /// Nothing: everything is written.
+        /// Stop: the message is complete.
         case finish
     }
 
-    /// Why a message can't be written to its end.
+    /// The reason why a message can't be completed.
     enum Failure: Error, Sendable, Hashable {
         /// The source of a part ended before its announced length.
         case tooShort(Int)
@@ -65,9 +65,9 @@ struct MultipartSerializer: Sendable {
         self.preamble = preamble.map { $0 + "\r\n" } ?? ""
     }
 
-    /// What comes next.
+    /// Returns the next step.
     ///
-    /// Until it is told what was read, it says the same again.
+    /// Until ``didRead(_:)`` is called, a read is returned again.
     mutating func next() -> Action {
         switch state {
         case .preamble:
@@ -90,7 +90,7 @@ struct MultipartSerializer: Sendable {
             state = .reading(index, left: left)
             return .open(index)
         case .reading(let index, let left):
-            // Where nothing is left, one byte more is asked for: there mustn't be one.
+            // At the announced end, one more byte is requested: there mustn't be one.
             return .read(index, atMost: left.map { max(1, $0) } ?? .max)
         case .closing(let index):
             state = .header(index + 1)
@@ -100,9 +100,9 @@ struct MultipartSerializer: Sendable {
         }
     }
 
-    /// Takes notice of so many bytes that were read and written, 0 at the end of the source.
+    /// Records that `count` bytes were read and written; 0 at the end of the source.
     ///
-    /// - Throws: ``Failure`` where the part turns out to have another length than was announced.
+    /// - Throws: ``Failure`` if the length of the part differs from the announced one.
     mutating func didRead(_ count: Int) throws(Failure) {
         guard case .reading(let index, let left) = state else { return }
         if count == 0 {
@@ -114,9 +114,9 @@ struct MultipartSerializer: Sendable {
         }
     }
 
-    /// How long the whole message is; nil where that of a part isn't known.
+    /// The length of the whole message; `nil` if that of a part isn't known.
     ///
-    /// - Throws: ``InvalidRequest`` where that is more than a number can say.
+    /// - Throws: ``InvalidRequest`` if the length overflows.
     func length() throws(InvalidRequest) -> Int64? {
         var total = Int64(preamble.utf8.count + end.utf8.count)
         for index in parts.indices {
@@ -134,7 +134,7 @@ struct MultipartSerializer: Sendable {
         return total
     }
 
-    /// The whole message, where all of it is in memory; else nil.
+    /// The whole message, if all of it is in memory; otherwise `nil`.
     func data() -> Data? {
         var serializer = self
         var message = Data()
@@ -147,7 +147,7 @@ struct MultipartSerializer: Sendable {
         }
     }
 
-    // The line break before a boundary belongs to the boundary, and what comes first needs none.
+    // The line break before a boundary belongs to the boundary; the first boundary needs none.
     private func beginning(of index: Int) -> String {
         "\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(parts[index].header)"
     }
@@ -160,18 +160,18 @@ struct MultipartSerializer: Sendable {
 // MARK: - Pieces
 
 extension MultipartForm {
-    /// A stretch of the form as it is sent.
+    /// A section of the form as it is sent.
     enum Piece: Sendable, Hashable {
         /// It is in memory.
         case data(Data)
-        /// It is in a file, the whole of which it is.
+        /// It is the whole content of a file.
         case file(URL)
     }
 
-    /// The form as it is sent, stretch by stretch, without reading any of it.
+    /// The form as it is sent, section by section, without reading any of it.
     ///
-    /// - Throws: ``InvalidRequest`` where a piece of it can't be sent, or where a part is a stream; what the encoding
-    ///   of a part throws.
+    /// - Throws: ``InvalidRequest`` if a piece of it can't be sent, or if a part is a stream; any error that the
+    ///   encoding of a part throws.
     func pieces() throws -> [Piece] {
         let message = try message()
         var serializer = message.serializer
@@ -197,22 +197,21 @@ extension MultipartForm {
     }
 }
 
-/// Looks for a boundary in content that comes piece by piece, where a reader would take it for the end of the part.
+/// Searches for a boundary in content that comes piece by piece, where a reader would take it for the end of the part.
 ///
-/// It begins a line there, behind two hyphens. That the line before it ends with CR and LF is the rule, but there are
-/// readers that are content with one of them (werkzeug with either, Python's `email`), so that each counts here. They
-/// can only stand at the beginning of what is searched for, so a byte that doesn't fit never leads back further than to
-/// itself, and no table is needed to search in linear time.
+/// A boundary begins a line, behind two hyphens. The line before it ends with CR and LF by the rule, but some readers
+/// accept one of them (werkzeug either, Python's `email` too), so each counts here. A line end occurs only at the
+/// beginning of the pattern. A mismatch therefore restarts at most at the byte itself, and linear time needs no table.
 struct BoundarySearch: Sendable {
     private let pattern: [UInt8]
-    // The first line begins where the part does: its line break is that of the header.
+    // The first line begins with the part: its line break is that of the header.
     private var matched = 1
 
     init(_ boundary: String) {
         pattern = Array("\n--\(boundary)".utf8)
     }
 
-    /// Whether the boundary ends in this piece of the content.
+    /// Returns whether the boundary ends in this piece of the content.
     mutating func finds(in bytes: UnsafeRawBufferPointer) -> Bool {
         for byte in bytes {
             if byte == pattern[matched] {
@@ -228,10 +227,10 @@ struct BoundarySearch: Sendable {
 
 /// A multipart message that is ready to be written, any number of times.
 struct MultipartMessage: Sendable {
-    /// Says what to write; each writing begins with a copy.
+    /// Returns the steps of writing; each writing begins with a copy.
     let serializer: MultipartSerializer
-    /// What the parts contain, of which those are read that aren't in memory.
+    /// The contents of the parts; those that aren't in memory are read.
     let contents: [HTTPBody.Content]
-    /// The boundary, where it may stand in what is read by chance or intent, and has to be looked for.
+    /// The boundary to search for, if content that is read may contain it by chance or intent.
     let guardedBoundary: String?
 }

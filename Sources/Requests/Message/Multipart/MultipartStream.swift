@@ -3,12 +3,12 @@
 
 import Foundation
 
-/// Writes a multipart message for whoever reads it, straight into the reader's buffer.
+/// A stream that writes a multipart message straight into the buffer of its reader.
 ///
-/// At most one part is open at a time, and nothing is read ahead: what the message needs is a header and the place
-/// where the reader is. It is read by one thread at a time, as every stream is.
+/// At most one part is open at a time, and nothing is read ahead: the message needs memory for a header and the reading
+/// position only. One thread at a time reads it, as with every stream.
 final class MultipartStream: InputStream {
-    /// How much is read of a part at once, however large the reader's buffer is.
+    /// The maximum number of bytes read from a part at once, however large the reader's buffer is.
     static let maximumReadSize = 64 * 1024
 
     private let message: MultipartMessage
@@ -66,7 +66,7 @@ final class MultipartStream: InputStream {
             case .open(let part):
                 try open(part)
             case .read(let part, let limit):
-                // The source may let its reader wait: what is there already doesn't wait with it.
+                // The source may block its reader: bytes that are ready shouldn't wait for it.
                 if filled > 0, case .stream = message.contents[part] { return filled }
                 filled += try read(part, into: room, atMost: limit)
             case .close:
@@ -122,7 +122,7 @@ final class MultipartStream: InputStream {
         false
     }
 
-    // A stream is polled here, never scheduled: there is nothing to wait for, and so nothing to tell.
+    // This stream is polled, never scheduled: it sends no events.
     override var delegate: (any StreamDelegate)? {
         get { listener }
         set { listener = newValue }
@@ -134,7 +134,7 @@ final class MultipartStream: InputStream {
     override func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
     override func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {}
 
-    // What CFNetwork calls on streams that it takes for its own.
+    // CFNetwork calls these methods on streams that it treats as its own.
     @objc(_scheduleInCFRunLoop:forMode:)
     private func schedule(inCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
     @objc(_unscheduleFromCFRunLoop:forMode:)

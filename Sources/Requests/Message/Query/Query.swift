@@ -11,18 +11,18 @@ import Foundation
 /// query.percentEncoded  // q=…&page=2&flag&tag=a%26b
 /// ```
 ///
-/// A name may stand there several times; nothing is ever lost or put in another order. Texts are kept as they are meant
-/// and escaped exactly once, when the query is printed, so that they must not be escaped before.
+/// A name may be repeated; nothing is lost or reordered. Texts are stored unescaped and escaped exactly once, when the
+/// query is printed, so they must not be escaped before.
 ///
-/// - Complexity: A look-up is O(n) in the number of items, which is small: a linear scan beats hashing there.
+/// - Complexity: A look-up is O(n) in the number of items, which is small: a linear scan is faster than hashing there.
 public struct Query: Sendable, Hashable {
     private var items: [Item]
-    /// How a space is printed; `%20` by default, which every server understands.
+    /// The form of a printed space; `%20` by default, which every server understands.
     public var spaces: Spaces
-    /// Which characters stand for themselves in an address.
+    /// The characters that aren't escaped in an address.
     var encoding = PercentEncoding.queryItem
 
-    /// Takes over which characters stand for themselves, unless the query says so itself.
+    /// Adopts the set of unescaped characters, unless the query has one of its own.
     mutating func adopt(_ encoding: PercentEncoding) {
         if encoding != .queryItem, self.encoding == .queryItem { self.encoding = encoding }
     }
@@ -44,14 +44,14 @@ public struct Query: Sendable, Hashable {
         self.init(dictionary.sorted { $0.key < $1.key }.map { Item($0.key, value: $0.value) })
     }
 
-    /// Makes a query as it is written here, in its order; the same as the literal alone.
+    /// Makes a query of a literal, in its order; the same as the literal alone.
     public init(_ query: Query) {
         self = query
     }
 
-    /// The value of the first item of the name, or nil where there is none, or none with a value.
+    /// The value of the first item of the name, or `nil` if the query doesn't have the name or the item has no value.
     ///
-    /// Setting it replaces every item of the name by one, nil removes them.
+    /// Setting it replaces every item of the name by one, `nil` removes them.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
         set {
@@ -70,28 +70,28 @@ public struct Query: Sendable, Hashable {
         items.contains { $0.name == name }
     }
 
-    /// Adds an item behind those that are there, also where one of the same name is.
+    /// Adds an item behind the others, also if there is one of the same name.
     ///
     /// - Parameters:
     ///   - name: The name.
-    ///   - value: The value; nil for a name that stands alone, as `flag` does in `?flag`.
+    ///   - value: The value; `nil` for a name that stands alone, as `flag` does in `?flag`.
     public mutating func append(_ name: String, value: (any ValueConvertible)? = nil) {
         items.append(Item(name, value: value))
     }
 
-    /// Adds an item behind those that are there, also where one of the same name is.
+    /// Adds an item behind the others, also if there is one of the same name.
     public mutating func append(_ item: some ItemConvertible) {
         items.append(item.queryItem)
     }
 
-    /// Adds items behind those that are there, in their order.
+    /// Adds items behind the others, in their order.
     public mutating func append(contentsOf items: some Sequence<Item>) {
         self.items.append(contentsOf: items)
     }
 
-    /// Adds the items of another query behind those that are there, in their order.
+    /// Adds the items of another query behind the others, in their order.
     ///
-    /// Spaces go on being printed as they are here, unless there were no items yet.
+    /// Spaces are printed as before, unless the query was empty.
     public mutating func append(contentsOf query: Query) {
         if isEmpty, !query.isEmpty { (spaces, encoding) = (query.spaces, query.encoding) }
         items.append(contentsOf: query.items)
@@ -100,7 +100,7 @@ public struct Query: Sendable, Hashable {
     /// Replaces every item of the name by one, which takes the place of the first.
     ///
     /// - Parameters:
-    ///   - value: The value; nil for a name that stands alone.
+    ///   - value: The value; `nil` for a name that stands alone.
     ///   - name: The name.
     public mutating func set(_ value: (any ValueConvertible)?, for name: String) {
         guard let first = items.firstIndex(where: { $0.name == name }) else { return append(name, value: value) }
@@ -115,7 +115,7 @@ public struct Query: Sendable, Hashable {
 
     /// Removes every item that fulfils the condition.
     ///
-    /// - Throws: What the condition throws.
+    /// - Throws: Any error that the condition throws.
     public mutating func removeAll(where condition: (Item) throws -> Bool) rethrows {
         try items.removeAll(where: condition)
     }
@@ -136,8 +136,8 @@ extension Query: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
         self.init(elements)
     }
 
-    /// Makes a query of names and values, in their order; a name may stand there several times, and alone where its
-    /// value is nil.
+    /// Makes a query of names and values, in their order; a name may be repeated, and stands alone if its value is
+    /// `nil`.
     public init(dictionaryLiteral elements: (String, (any ValueConvertible)?)...) {
         self.init(elements.map { Item($0, value: $1) })
     }
@@ -155,9 +155,9 @@ extension Query: CustomStringConvertible {
 extension Query {
     /// A name and its value, or a name alone.
     public struct Item: Sendable, Hashable {
-        /// The name, as it is meant: not escaped.
+        /// The name, unescaped.
         public var name: String
-        /// The value, as it is meant: not escaped; nil for a name that stands alone, as `flag` does in `?flag`.
+        /// The value, unescaped; `nil` for a name that stands alone, as `flag` does in `?flag`.
         public var value: String?
 
         /// Makes an item of a name, and of a text, a number or a bool.
@@ -167,7 +167,7 @@ extension Query {
         }
     }
 
-    /// What is an item of a query: a type that knows its own name and value.
+    /// A type that makes an item of a query, with its own name and value.
     ///
     /// ```swift
     /// struct Page: Query.ItemConvertible {
@@ -193,7 +193,7 @@ extension Query.Item: CustomStringConvertible {
 }
 
 extension Query.Item: CustomReflectable {
-    /// A mirror of what the description says, so that `dump` shows no value either.
+    /// A mirror of the description, so that `dump` shows no value either.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -205,12 +205,12 @@ extension Query: CustomReflectable {
 // MARK: - Percent encoding
 
 extension Query {
-    /// How a space is written, and what a `+` means.
+    /// The form of a space, and the meaning of a `+`.
     ///
     /// In an address a `+` is a plus sign (RFC 3986), in a form it is a space (WHATWG URL, 5). Many servers read both
-    /// as forms are read; so what is printed here always has a plus sign as `%2B`, and the only question is the space.
+    /// like forms. Printed text therefore always has a plus sign as `%2B`, and only the form of the space varies.
     public enum Spaces: Sendable, Hashable {
-        /// As `%20`, which is right everywhere; a `+` that is read is a plus sign.
+        /// As `%20`, which every server understands; a `+` that is read is a plus sign.
         case percent
         /// As `+`; a `+` that is read is a space.
         case plus
@@ -218,12 +218,13 @@ extension Query {
 
     /// Reads a query as it stands in an address, without its `?`.
     ///
-    /// It never fails: a `%` that begins no `%XX` stands for itself, bytes that are no UTF-8 become U+FFFD, and a piece
-    /// between two `&` that is empty is passed over. Reading what ``percentEncoded`` printed gives the same items.
+    /// It never fails: a `%` that begins no `%XX` stands for itself, bytes that aren't UTF-8 become U+FFFD, and an
+    /// empty piece between two `&` is skipped. Reading the output of ``percentEncoded`` gives the same items.
     ///
     /// - Parameters:
     ///   - text: The query.
-    ///   - spaces: What a `+` means: by default a plus sign. The query keeps that, and will be printed in the same way.
+    ///   - spaces: The meaning of a `+`: by default a plus sign. The query keeps it, and will be printed in the same
+    ///     way.
     /// - Complexity: O(n).
     public init(percentEncoded text: String, spaces: Spaces = .percent) {
         let items = Array(text.utf8).split(separator: UInt8(ascii: "&")).map { piece in
@@ -237,15 +238,15 @@ extension Query {
         self.init(items, spaces: spaces)
     }
 
-    /// The query as it stands in an address, without its `?`; empty where there are no items.
+    /// The query as it stands in an address, without its `?`; empty if there are no items.
     ///
-    /// Unreserved characters, `/` and `?` stay as they are (RFC 3986, 3.4), all others are escaped, the plus sign and
-    /// brackets too. An item without name and value says nothing, and isn't printed.
+    /// Unreserved characters, `/` and `?` stay unescaped (RFC 3986, 3.4); all others are escaped, also the plus sign
+    /// and brackets. An item without name and value isn't printed.
     ///
     /// - Complexity: O(n) in the length of the query.
     public var percentEncoded: String { percentEncoded(spaces: spaces) }
 
-    /// The query as it stands in an address, with spaces as they are wanted here.
+    /// The query as it stands in an address, with the given form of spaces.
     ///
     /// - Complexity: O(n) in the length of the query.
     public func percentEncoded(spaces: Spaces) -> String {
@@ -254,8 +255,8 @@ extension Query {
 
     /// The query as the content of a form: `application/x-www-form-urlencoded` (WHATWG URL, 5.2).
     ///
-    /// Letters, digits and `*-._` stay as they are, a space becomes `+`, and a name without a value gets an empty one,
-    /// since forms know no other.
+    /// Letters, digits and `*-._` stay unescaped, a space becomes `+`, and a name without a value gets an empty one,
+    /// since a form has no names without values.
     ///
     /// - Complexity: O(n) in the length of the query.
     public var formEncoded: Data { Data(encoded(with: .form, spaces: .plus, isForm: true)) }
@@ -276,15 +277,15 @@ extension Query {
 // MARK: - Foundation
 
 extension Query {
-    /// Takes over Foundation's items, in their order.
+    /// Makes a query of Foundation's items, in their order.
     public init(_ items: [URLQueryItem]) {
         self.init(items.map { Item($0.name, value: $0.value) })
     }
 
     /// The items as Foundation's.
     ///
-    /// `URLComponents` leaves a plus sign as it is when it prints them, which many servers read as a space;
-    /// ``percentEncoded`` doesn't.
+    /// When `URLComponents` prints them, it doesn't escape a plus sign, which many servers read as a space;
+    /// ``percentEncoded`` does.
     public var urlQueryItems: [URLQueryItem] {
         map { URLQueryItem(name: $0.name, value: $0.value) }
     }
@@ -293,9 +294,9 @@ extension Query {
 // MARK: - Value convertible
 
 extension Query {
-    /// What can stand behind a name in a query: a text, a number, a bool.
+    /// A value in a query: a text, a number, a bool.
     ///
-    /// A type of your own that is one of these in the end conforms in a line, and then fits into templates too:
+    /// A type of your own that has a text form conforms in a line, and can then be used in templates too:
     ///
     /// ```swift
     /// enum Order: String, Query.ValueConvertible { case newest, oldest }

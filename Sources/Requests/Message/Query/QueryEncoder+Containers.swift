@@ -26,7 +26,7 @@ extension QueryEncoder {
         }
     }
 
-    /// What a value writes itself to.
+    /// The encoder of one value, which writes to a node.
     struct NodeEncoder: Encoder {
         let session: Session
         let node: Node
@@ -55,12 +55,12 @@ extension QueryEncoder {
             SingleContainer(encoder: self)
         }
 
-        /// The encoder of a new child; nobody sees what it writes where that would be too deep.
+        /// The encoder of a new child; if that would be too deep, its output is discarded.
         fileprivate func child(_ key: any CodingKey, add: (Node) -> Void) -> NodeEncoder {
             let path = codingPath + [key]
             let child = session.child(of: node, at: path)
             if let child { add(child) }
-            // A path that doesn't grow any more, where there is no end to it.
+            // A path that doesn't grow any more, for values that nest without end.
             return NodeEncoder(
                 session: session,
                 node: child ?? Node(depth: node.depth),
@@ -90,7 +90,7 @@ extension QueryEncoder {
             if let value { try encode(value, forKey: key) } else { try encodeNil(forKey: key) }
         }
 
-        // By default nothing is written for nil; here the options say what is, and each type has a method of its own.
+        // By default nothing is written for `nil`; here the options decide, and each type has a method of its own.
         func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
             try encodeOptional(value, forKey: key)
         }
@@ -175,10 +175,10 @@ extension QueryEncoder {
 extension QueryEncoder {
     /// A value on its way into the query.
     ///
-    /// It is a class since containers go on writing into it after they were handed out.
+    /// It is a class because containers keep writing into it after they were handed out.
     final class Node {
         enum Content {
-            /// What never wrote anything.
+            /// Nothing was written.
             case nothing
             case null
             case text(String)
@@ -195,7 +195,7 @@ extension QueryEncoder {
             self.depth = depth
         }
 
-        /// The child of a name, which is a new one where there was another: the last one written counts.
+        /// Sets the child of a name; of several, the last one written counts.
         func setChild(_ child: Node, named name: String) {
             guard case .object(var names) = content else { return }
             content = .nothing  // Or the array would be copied.
@@ -210,7 +210,7 @@ extension QueryEncoder {
             content = .list(members)
         }
 
-        /// Puts what comes from a dictionary or a set, in the order of hash values, into the same order each time.
+        /// Sorts the values of a dictionary or a set, whose own order differs between runs.
         func sort() {
             switch content {
             case .object(let names): content = .object(names.sorted())
@@ -225,10 +225,10 @@ extension QueryEncoder {
         }
     }
 
-    /// One call of an encoder: what its containers share.
+    /// The state of one call of an encoder, shared by its containers.
     final class Session {
         let options: QueryEncoder
-        /// What went wrong where nothing can be thrown.
+        /// The error of a method that can't throw.
         private(set) var failure: InvalidRequest?
         private var depth = 0
 
@@ -244,7 +244,7 @@ extension QueryEncoder {
             InvalidRequest(.query, reason, excerpt: path.prefix(16).map(\.stringValue).joined(separator: "."))
         }
 
-        /// A node below another; a stray one, which nobody sees, where it would be too deep.
+        /// A node below another; if it would be too deep, `nil`, and the call fails.
         func child(of node: Node, at path: [any CodingKey]) -> Node? {
             guard node.depth < QueryEncoder.maximalDepth else {
                 fail("is nested too deeply", at: path)
@@ -253,7 +253,7 @@ extension QueryEncoder {
             return Node(depth: node.depth + 1)
         }
 
-        /// Does something one level deeper, unless that is too deep.
+        /// Runs the closure one level deeper, unless that is too deep.
         func descend(at path: [any CodingKey], _ body: () throws -> Void) throws {
             guard depth < QueryEncoder.maximalDepth else { throw Self.failure("is nested too deeply", at: path) }
             depth += 1
@@ -276,7 +276,7 @@ extension QueryEncoder {
     }
 }
 
-/// What a set and a dictionary are known by, whatever they hold.
+/// Marker protocols for sets and dictionaries of any element.
 private protocol UnorderedSet {}
 private protocol UnorderedDictionary {}
 extension Set: UnorderedSet {}
@@ -285,7 +285,7 @@ extension Dictionary: UnorderedDictionary {}
 // MARK: - Untyped
 
 extension QueryEncoder.Session {
-    /// Writes a value of a type that only the run time knows.
+    /// Writes a value whose type is known only at run time.
     func writeUntyped(_ value: Any, to node: QueryEncoder.Node, at path: [any CodingKey]) throws {
         try descend(at: path) {
             if let optional = value as? any Wrapping {
@@ -293,7 +293,7 @@ extension QueryEncoder.Session {
                 return try writeUntyped(wrapped, to: node, at: path)
             }
             if value is NSNull { return node.content = .null }
-            // Before the Swift types, because on Apple platforms a number that is an object can be cast to Bool.
+            // Before the Swift types, because on Apple platforms an `NSNumber` can be cast to Bool.
             if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
                 return node.content = .text(try text(ofObject: number, at: path))
             }
@@ -349,7 +349,7 @@ extension NSNumber {
     }
 }
 
-/// An optional, whatever it is of.
+/// An optional of any type.
 private protocol Wrapping {
     var wrapped: Any? { get }
 }

@@ -5,7 +5,7 @@ import Foundation
 
 /// Writes values as a query, or as the fields of a form.
 ///
-/// HTTP doesn't say how lists, nested values, dates or nothing are written there, so servers differ; every choice is a
+/// HTTP doesn't define how lists, nested values, dates or `nil` are written there, so servers differ; every choice is a
 /// property:
 ///
 /// ```swift
@@ -16,33 +16,33 @@ import Foundation
 /// try encoder.encode(search).percentEncoded  // text=a%20b&tags=x&tags=y&page%5Bnumber%5D=2
 /// ```
 ///
-/// The order is always the same: that of the declaration, and the alphabetical one in dictionaries and sets. Nothing is
-/// escaped here; that happens once, when the query is printed.
+/// The order is always the same: that of the declaration, and the alphabetical one in dictionaries and sets. The
+/// encoder escapes nothing; the query does when it is printed.
 public struct QueryEncoder: Sendable {
-    /// How the members of a list are named; `tags[]` by default.
+    /// The names of the members of a list; `tags[]` by default.
     public var arrays = Arrays.brackets
-    /// How a bool is written; `true` or `false` by default.
+    /// The form of a bool; `true` or `false` by default.
     public var bools = Bools.literal
-    /// How a date is written; by default as ISO 8601, in UTC, to the second.
+    /// The form of a date; by default ISO 8601, in UTC, to the second.
     public var dates = Dates.iso8601
-    /// How data is written; as Base64 by default.
+    /// The form of data; Base64 by default.
     public var data = DataValues.base64
-    /// How names are spelled; by default as they are.
+    /// The spelling of names; unchanged by default.
     public var keys = Keys.useDefaultKeys
-    /// How the name of a nested value is put together; `page[number]` by default.
+    /// The name of a nested value; `page[number]` by default.
     public var keyPaths = KeyPaths.brackets
-    /// What becomes of nil; by default it is left out.
+    /// The form of `nil`; by default it is left out.
     public var nils = Nils.dropKey
-    /// What becomes of infinity and of what isn't a number; by default an error.
+    /// The form of infinity and NaN; by default an error.
     public var nonFiniteNumbers = NonFiniteNumbers.refuse
-    /// How spaces are printed; as `%20` by default.
+    /// The form of printed spaces; `%20` by default.
     public var spaces = Query.Spaces.percent
     /// The ASCII characters, besides letters and digits, that aren't escaped in an address; `-._~/?` by default (RFC 3986,
     /// 3.4).
     ///
-    /// For servers that want others: `"-._~"` escapes slashes and question marks too, `"-._~:,[]"` leaves lists and times
-    /// readable. Characters that would change the structure of the query, `&`, `=`, `+`, `#` and `%`, are always escaped.
-    /// As the encoder of an environment it says so for every query that is written there.
+    /// Some servers expect others: `"-._~"` escapes slashes and question marks too, `"-._~:,[]"` leaves lists and times
+    /// readable. Characters that would change the structure of the query, `&`, `=`, `+`, `#` and `%`, are always
+    /// escaped. If the encoder is that of an environment, this applies to every query that is written there.
     public var unescaped = Self.usuallyUnescaped
 
     /// The same, for each byte.
@@ -53,13 +53,13 @@ public struct QueryEncoder: Sendable {
 
     private static let usuallyUnescaped = "-._~/?"
 
-    /// How deep values may be nested: more than any query, and little enough for the stack of any thread.
+    /// The maximum nesting of values: more than any query needs, and small enough for the stack of any thread.
     static let maximalDepth = 128
 
     /// Makes an encoder with the choices that most servers understand.
     public init() {}
 
-    /// What PHP, Rails and those who learnt from them expect of a form: `+` for a space, `1` and `0`, `tags[]`, `a[b]`.
+    /// The style of forms in PHP, Rails and similar frameworks: `+` for a space, `1` and `0`, `tags[]`, `a[b]`.
     public static let phpStyle: QueryEncoder = {
         var encoder = QueryEncoder()
         encoder.bools = .numeric
@@ -69,8 +69,8 @@ public struct QueryEncoder: Sendable {
 
     /// Writes a value whose properties, or keys, are the names of the query.
     ///
-    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level, such as a number or a list; for
-    ///   one that is nested more than 128 deep; for a number or a date that can't be written. And what the value
+    /// - Throws: ``InvalidRequest`` for a value that has no names at its top level, such as a number or a list; for one
+    ///   that is nested more than 128 deep; for a number or a date that can't be written. Also any error that the value
     ///   itself throws. An empty value isn't an error, nor is an empty list, which writes nothing.
     /// - Complexity: O(n) in the size of the query.
     @_disfavoredOverload
@@ -78,11 +78,12 @@ public struct QueryEncoder: Sendable {
         try query { try $0.write(value, to: $1, at: []) }
     }
 
-    /// Writes a dictionary of anything: texts, numbers, bools, dates, data, lists and dictionaries of them, whatever is
-    /// `Encodable`, nil and `NSNull`.
+    /// Writes a dictionary of values known at run time.
     ///
-    /// The values are written at once; the dictionary isn't kept. An `NSArray` or `NSDictionary` that contains itself
-    /// must not be in it: off Apple platforms Foundation follows such a circle without end before anybody can count.
+    /// They may be texts, numbers, bools, dates, data, lists and dictionaries of them, any `Encodable` value, `nil` and
+    /// `NSNull`. The values are written at once; the dictionary isn't kept. An `NSArray` or `NSDictionary` that
+    /// contains itself must not be in it: off Apple platforms Foundation follows such a cycle without end before the
+    /// depth can be checked.
     ///
     /// - Throws: ``InvalidRequest`` for a value of another kind, and in the cases of the other method.
     /// - Complexity: O(n log n) in the size of the query.
@@ -91,10 +92,10 @@ public struct QueryEncoder: Sendable {
         try query { try $0.writeUntyped(dictionary, to: $1, at: []) }
     }
 
-    /// Writes names and values of anything, as a dictionary of them would be written.
+    /// Writes names and values known at run time, as a dictionary of them would be written.
     ///
-    /// They keep their order, and a name may stand there several times: this is what takes a literal. A dictionary within
-    /// it is a `Dictionary`, whose names have to differ.
+    /// They keep their order, and a name may be repeated: this method takes literals. A dictionary within one is a
+    /// `Dictionary`, whose keys have to differ.
     ///
     /// - Throws: ``InvalidRequest`` as for a dictionary.
     /// - Complexity: O(n log n) in the size of the query.
@@ -150,7 +151,7 @@ public struct QueryEncoder: Sendable {
 // MARK: - Options
 
 extension QueryEncoder {
-    /// How the members of a list are named.
+    /// The names of the members of a list.
     public enum Arrays: Sendable {
         /// As `tags[]`, each.
         case brackets
@@ -158,7 +159,7 @@ extension QueryEncoder {
         case noBrackets
         /// As `tags[0]`, `tags[1]`, …
         case indexed
-        /// As the closure says, of the name of the list and the index of the member.
+        /// The result of the closure, for the name of the list and the index of the member.
         case custom(@Sendable (_ name: String, _ index: Int) -> String)
 
         func name(ofMember index: Int, in name: String) -> String {
@@ -171,7 +172,7 @@ extension QueryEncoder {
         }
     }
 
-    /// How a bool is written.
+    /// The form of a bool.
     public enum Bools: Sendable, Hashable {
         /// As `true` or `false`.
         case literal
@@ -186,37 +187,37 @@ extension QueryEncoder {
         }
     }
 
-    /// How a date is written.
+    /// The form of a date.
     public enum Dates: Sendable {
         /// As `2026-07-11T08:30:00Z`, in UTC, to the second; an error outside the years 0 to 9999.
         case iso8601
-        /// As seconds since 1970, with a fraction where there is one.
+        /// As seconds since 1970, with a fraction if it isn't whole.
         case secondsSince1970
         /// As milliseconds since 1970, without a fraction.
         case millisecondsSince1970
         /// As the date encodes itself: in seconds since 2001.
         case deferred
-        /// As the closure says.
+        /// The result of the closure.
         case custom(@Sendable (Date) throws -> String)
     }
 
-    /// How data is written.
+    /// The form of data.
     public enum DataValues: Sendable {
         /// As Base64, in the alphabet with `+` and `/`, padded.
         case base64
         /// As the data encodes itself: as a list of numbers.
         case deferred
-        /// As the closure says.
+        /// The result of the closure.
         case custom(@Sendable (Data) throws -> String)
     }
 
-    /// How the name of a nested value is put together.
+    /// The name of a nested value.
     public enum KeyPaths: Sendable {
         /// As `page[number]`.
         case brackets
         /// As `page.number`.
         case dots
-        /// As the closure says, of the name of the outer value and that of the inner.
+        /// The result of the closure, for the name of the outer value and that of the inner.
         case custom(@Sendable (_ parent: String, _ name: String) -> String)
 
         func name(of name: String, in parent: String) -> String {
@@ -228,7 +229,7 @@ extension QueryEncoder {
         }
     }
 
-    /// What becomes of nil.
+    /// The form of `nil`.
     public enum Nils: Sendable, Hashable {
         /// It is left out.
         case dropKey
@@ -249,7 +250,7 @@ extension QueryEncoder {
         }
     }
 
-    /// What becomes of infinity and of what isn't a number.
+    /// The form of infinity and NaN.
     public enum NonFiniteNumbers: Sendable, Hashable {
         /// An error.
         case refuse
@@ -261,7 +262,7 @@ extension QueryEncoder {
 // MARK: - Keys
 
 extension QueryEncoder {
-    /// How names are spelled, those in nested values and in dictionaries too.
+    /// The spelling of names, also of those in nested values and in dictionaries.
     public enum Keys: Sendable {
         /// As they are.
         case useDefaultKeys
@@ -275,7 +276,7 @@ extension QueryEncoder {
         case uppercased
         /// As `pagenumber`.
         case lowercased
-        /// As the closure says.
+        /// The result of the closure.
         case custom(@Sendable (String) -> String)
 
         func spell(_ key: String) -> String {
@@ -312,7 +313,7 @@ extension QueryEncoder {
 // MARK: - Text
 
 extension QueryEncoder {
-    /// The value as a text, where it is one in a query; nil where it has to say itself what it is made of.
+    /// The value as a text, if it has a text form in a query; `nil` if it has to be encoded.
     func text(of value: Any, at path: [any CodingKey]) throws -> String? {
         switch value {
         case let value as String: value
@@ -366,7 +367,7 @@ extension QueryEncoder {
         }
     }
 
-    /// The number without a fraction, where it has none.
+    /// The number without a fraction; `nil` if it has one.
     private func wholeNumber(_ value: Double) -> String? {
         Int64(exactly: value).map(String.init)
     }

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// Where a request goes, as far as it is known before the request is built.
+/// The address of a request, as far as it is known before the request is built.
 enum Address: Sendable {
     /// An address; one without a scheme is appended to a base.
     case url(URL)
-    /// A path, and a query if it has one, to be appended to a base; what is escaped in it stays so.
+    /// A path, and a query if it has one, to be appended to a base; escaped characters stay escaped.
     case reference(String)
-    /// Nowhere: what it was made of is no address.
+    /// No address: the text or path that it was made of is invalid.
     case invalid(InvalidRequest)
 
     /// Reads an address as it is written: absolute, or a path with a query if it has one.
@@ -26,12 +26,12 @@ enum Address: Sendable {
         URL(string: text).map(Address.url) ?? .invalid(InvalidRequest(.url, "isn't an address", excerpt: text))
     }
 
-    /// What a path says.
+    /// The address of a path.
     init(_ path: RequestPath) {
         self = path.failure.map(Address.invalid) ?? Address(path.text)
     }
 
-    /// The address as a URL, for people and for code that has no base: relative where it is.
+    /// The address as a URL, for display and for code that has no base; relative if the address is.
     var url: URL {
         switch self {
         case .url(let url): url
@@ -45,7 +45,7 @@ enum Address: Sendable {
         if case .reference(let reference) = self { reference } else { url.relativeString }
     }
 
-    // The only address that needs no reading, and so can't fail.
+    // The only address that needs no parsing, and so can't fail.
     private static let unknown = URL(filePath: "/")
 }
 
@@ -56,7 +56,7 @@ extension Address: CustomReflectable {
     }
 }
 
-/// An absolute address taken apart where RFC 3986, 3, has its delimiters; nothing in it is decoded or checked.
+/// An absolute address, split at the delimiters of RFC 3986, 3; its parts are neither decoded nor checked.
 struct AddressParts {
     /// Scheme, credentials, host and port: everything before the path.
     let root: Substring
@@ -64,12 +64,12 @@ struct AddressParts {
     let authority: Substring
     /// The path, empty or with a slash in front.
     let path: Substring
-    /// The query without its `?`, where there is one.
+    /// The query without its `?`, or `nil` if there is no query.
     let query: Substring?
-    /// Path, query and fragment, as they are.
+    /// Path, query and fragment, unchanged.
     let reference: String
 
-    /// Takes an address apart; one without scheme and authority is none here.
+    /// Splits an address; `nil` if it has no scheme or no authority.
     ///
     /// - Complexity: O(n).
     init?(_ address: String) {
@@ -97,7 +97,7 @@ extension StringProtocol {
         return (String(self[..<mark]), String(self[mark..<end].dropFirst()))
     }
 
-    /// Whether the text is a scheme, as those of addresses are written (RFC 3986, 3.1).
+    /// Whether the text is a valid scheme of an address (RFC 3986, 3.1).
     var isScheme: Bool {
         (utf8.first.map(ASCII.isLetter) ?? false) && utf8.allSatisfy(PercentEncoding.scheme.keeps)
     }
@@ -108,10 +108,10 @@ extension StringProtocol {
 /// The names of hosts beyond ASCII, in the form that they have on the wire: `xn--bcher-kva.example` for `bücher.example`
 /// (RFC 5890).
 ///
-/// Foundation makes it when it reads an address, by the rules of UTS 46, and then decodes it again where it is asked for the
-/// host. What compares or sends a host has to take the form of the wire, or there are two names for one host.
+/// Foundation converts the host to this form when it reads an address, by the rules of UTS 46, and decodes it when
+/// `host` is read. To compare or send a host, use the form on the wire, or one host would have two names.
 extension URL {
-    /// The host as it goes on the wire; `nil` without one.
+    /// The host as it goes on the wire; `nil` if there is no host.
     package var wireHost: String? {
         guard let host = host(percentEncoded: true) else { return nil }
         guard host.utf8.contains(UInt8(ascii: "%")), !host.utf8.contains(UInt8(ascii: ":")) else { return host }
@@ -120,7 +120,7 @@ extension URL {
 }
 
 extension String {
-    /// The name of a host as it goes on the wire; the same where it is ASCII, and where it can't be one.
+    /// The name of a host as it goes on the wire; unchanged if it is ASCII or can't be a host.
     package var wireHost: String {
         guard utf8.contains(where: { $0 >= 0x80 }), utf8.allSatisfy({ !"/?#@:[]".utf8.contains($0) }) else {
             return self

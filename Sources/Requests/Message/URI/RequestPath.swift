@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Where a request goes, written as a literal that no value can lead astray.
+/// The address of a request, written as a literal whose values can't change its structure.
 ///
 /// ```swift
 /// Get<[Post]>("users/\(id)/posts")             // `id` is one segment, whatever it holds
@@ -11,27 +11,28 @@ import Foundation
 /// Get<User>("https://api.example.com/users/\(id)")
 /// ```
 ///
-/// The text of the literal is taken as an address is written: its slashes separate segments, a `?` begins a query, and
-/// what is escaped in it stays so. Each interpolated value is one piece: everything in it that could end the piece is
-/// escaped. A path is appended to the base URL of wherever the request runs, unless the literal names a scheme and a
+/// The text of the literal is read like an address: its slashes separate segments, a `?` begins a query, and escaped
+/// characters stay escaped. Each interpolated value is one piece: all characters that could end the piece are escaped.
+/// A path is appended to the base URL of the service that runs the request, unless the literal names a scheme and a
 /// host, or a `URL` with them is its first value.
 ///
 /// | interpolated | |
 /// |---|---|
 /// | `\(value)` | a text, a number, a `UUID` or anything else that is ``Query/ValueConvertible``: one escaped piece |
-/// | `\(url)` | at the beginning a `URL` as it is, else one escaped piece |
-/// | `\(raw: text)` | text that is a path already, as it is: for what no user can choose |
+/// | `\(url)` | at the beginning a `URL`, unchanged; elsewhere one escaped piece |
+/// | `\(raw: text)` | text that is already a path, unchanged: not for values that a user can choose |
 ///
-/// A segment that a value makes `.` or `..` means another place, and is refused when the request is built. So is one that
-/// values leave empty: `Delete<Void>("users/\(id)")` with an empty `id` would delete all users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between dots) or the port: make the host the
-/// base URL, or write `\(raw:)`.
+/// If a value makes a segment `.` or `..`, the path would lead elsewhere, and is refused when the request is built. An
+/// empty segment made of values is refused too: `Delete<Void>("users/\(id)")` with an empty `id` would delete all
+/// users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between dots) or the
+/// port: make the host the base URL, or write `\(raw:)`.
 ///
-/// A `String` that isn't a literal is one segment too; where a function takes a path, put the variable into a literal:
-/// `"\(name)"`.
+/// A `String` that isn't a literal is one segment too; to pass a variable to a function that takes a path, put it into
+/// a literal: `"\(name)"`.
 public struct RequestPath: Sendable, Hashable {
-    /// The address as it is written, escaped as far as it has to be.
+    /// The address as it is written, escaped if necessary.
     let text: String
-    /// What is wrong with it.
+    /// The error of the path.
     let failure: InvalidRequest?
 
     init(_ text: String, failure: InvalidRequest? = nil) {
@@ -39,7 +40,7 @@ public struct RequestPath: Sendable, Hashable {
         self.failure = failure
     }
 
-    /// The path of segments behind this one, each of which is one piece.
+    /// Returns the path with segments behind it, each of which is one piece.
     func appending(_ segments: [any Query.ValueConvertible]) -> RequestPath {
         guard !segments.isEmpty, failure == nil else { return self }
         guard !text.utf8.contains(where: "?#".utf8.contains) else {
@@ -47,7 +48,7 @@ public struct RequestPath: Sendable, Hashable {
             return RequestPath("", failure: InvalidRequest(.url, reason, excerpt: text))
         }
         do throws(InvalidRequest) {
-            // One slash between the path and the first segment, whether the path ends in one or not.
+            // One slash between the path and the first segment, whether or not the path ends with one.
             var path = text.utf8.last == UInt8(ascii: "/") ? String(text.dropLast()) : text
             for segment in segments {
                 let piece = try segment.queryValue.percentEncodedPathSegment()
@@ -67,7 +68,7 @@ extension RequestPath: CustomStringConvertible {
 }
 
 extension RequestPath: CustomReflectable {
-    /// A mirror of what the description says.
+    /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -89,18 +90,18 @@ extension RequestPath: ExpressibleByStringInterpolation {
     /// The pieces of a literal.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         private var text = ""
-        /// Where the values stand, in bytes of the text.
+        /// The positions of the values, in bytes of the text.
         private var values: [Range<Int>] = []
         private var failure: InvalidRequest?
-        /// Whether the text is an address that was a value, which may end in a slash.
+        /// Whether the text is an address from a value, which may end with a slash.
         private var isBase = false
 
-        /// Makes one without pieces.
+        /// Makes an interpolation without pieces.
         public init(literalCapacity: Int, interpolationCount: Int) {
             text.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
-        /// Appends text of the literal, as it is.
+        /// Appends text of the literal, unchanged.
         public mutating func appendLiteral(_ literal: String) {
             append(raw: literal)
         }
@@ -117,26 +118,28 @@ extension RequestPath: ExpressibleByStringInterpolation {
             append(value: value.rawValue.queryValue)
         }
 
-        /// Appends an address: at the beginning as it is, as the base of what follows; elsewhere as one piece, escaped.
+        /// Appends an address: at the beginning unchanged, as the base of the following text; elsewhere as one piece,
+        /// escaped.
         public mutating func appendInterpolation(_ url: URL) {
             guard text.isEmpty else { return append(value: url.absoluteString) }
             append(raw: url.absoluteString)
             isBase = url.query(percentEncoded: true) == nil
         }
 
-        /// Appends text that is a path, or a part of one, as it is: with its slashes, a query, and what is escaped in it.
+        /// Appends text that is a path, or a part of one, unchanged: with its slashes, a query, and escaped characters.
         public mutating func appendInterpolation(raw text: String) {
             append(raw: text)
         }
 
-        /// Appends a value as one piece, or a text in the place of nil.
+        /// Appends a value as one piece, or a text instead of `nil`.
         public mutating func appendInterpolation(_ value: (some Query.ValueConvertible)?, default text: String) {
             append(value: value?.queryValue ?? text)
         }
 
-        /// Appends a value, which must not be nil.
+        /// Appends a value, which must not be `nil`.
         ///
-        /// Unavailable would be silent: Swift would take the literal for a `String` then, and that for one segment.
+        /// It is deprecated rather than unavailable, because Swift would then silently take the literal for a `String`,
+        /// which is one segment.
         @available(*, deprecated, message: "unwrap the value: there is no path for nil, and the request fails")
         public mutating func appendInterpolation<Value: Query.ValueConvertible>(_ value: Value?) {
             if let value { return append(value: value.queryValue) }
@@ -152,7 +155,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
         }
 
         private mutating func append(raw piece: String) {
-            // `"\(base)/users"`, where the base ends in a slash.
+            // `"\(base)/users"`, if the base ends with a slash.
             if isBase, text.utf8.last == UInt8(ascii: "/"), piece.utf8.first == UInt8(ascii: "/") { text.removeLast() }
             isBase = false
             text += piece
@@ -160,7 +163,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         private mutating func append(value: String) {
             isBase = false
-            // A `%` of the literal must not make an escape with the beginning of a value.
+            // A `%` of the literal must not form an escape with the beginning of a value.
             while let percent = text.utf8.suffix(2).firstIndex(of: UInt8(ascii: "%")) {
                 text.replaceSubrange(percent...percent, with: "%25")
             }
@@ -175,8 +178,8 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         /// The text, in which every value is a piece of its own.
         ///
-        /// - Throws: ``InvalidRequest`` for a value that would be a part of the host, and for a segment that means another
-        ///   place.
+        /// - Throws: ``InvalidRequest`` for a value that would be a part of the host, and for a segment that leads
+        ///   elsewhere.
         fileprivate func assembled() throws(InvalidRequest) -> String {
             if let failure { throw failure }
             guard !values.isEmpty else { return text }
@@ -196,7 +199,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
             for segment in bytes[root..<end].split(separator: UInt8(ascii: "/"))
             where values.contains(where: { $0.overlaps(segment.indices) }) {
                 let decoded = segment.percentDecoded()
-                // Some servers take what is escaped for a slash, and some a backslash.
+                // Some servers treat an escaped slash as a slash, and some a backslash.
                 let pieces = decoded.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
                 guard !decoded.elementsEqual(".".utf8), !pieces.contains(where: { $0.elementsEqual("..".utf8) }) else {
                     let value = String(decoding: decoded, as: UTF8.self).shortened()
@@ -210,7 +213,7 @@ extension RequestPath: ExpressibleByStringInterpolation {
 }
 
 extension InvalidRequest {
-    /// What is wrong with a path that has an empty value in the place of a segment.
+    /// The error for a path with an empty value as a segment.
     fileprivate static func emptySegment(of text: String) -> InvalidRequest {
         let reason = "has an empty value for a segment, which means another place"
         let fix = "check the value first, or write `\\(raw:)` if the segment may be empty"
@@ -219,7 +222,7 @@ extension InvalidRequest {
 }
 
 extension [UInt8] {
-    /// Whether a piece of an authority is one label of a host, or a port: it can be no more than that, nor end it.
+    /// Whether a piece of an authority is one label of a host, or a port, which can't end it.
     fileprivate func isLabel(_ piece: Range<Int>) -> Bool {
         let characters = PercentEncoding(keeping: "-")
         guard !piece.isEmpty, self[piece].allSatisfy(characters.keeps) else { return false }
@@ -231,10 +234,10 @@ extension [UInt8] {
 
 // MARK: - Convertible
 
-/// What says where a request goes, in the place of a literal.
+/// A type that can be used as the address of a request instead of a literal.
 ///
-/// A `URL`, which a server gave, is taken as it is; a list of values is a path of as many segments. Make your own routes
-/// conform, and requests take them:
+/// A `URL`, for example from a server, is used unchanged; a list of values is a path of as many segments. If your own
+/// routes conform, requests take them:
 ///
 /// ```swift
 /// enum Route: RequestPathConvertible {
@@ -260,7 +263,7 @@ extension RequestPath: RequestPathConvertible {
 }
 
 extension URL: RequestPathConvertible {
-    /// The address as it is: absolute, or a path.
+    /// The address, unchanged: absolute, or a path.
     public var requestPath: RequestPath { RequestPath(absoluteString) }
 }
 
@@ -269,8 +272,8 @@ extension Array: RequestPathConvertible where Element: Query.ValueConvertible {
     public var requestPath: RequestPath { RequestPath("").appending(self) }
 }
 
-// The usual mistake, of `let path = "users/7"` or `"users/" + id`, asks for a segment with an escaped slash. To take it for
-// a path would let an `id` choose the path; a warning says what to write instead, and a literal around the variable says
+// The usual mistake, `let path = "users/7"` or `"users/" + id`, makes a segment with an escaped slash. Taking it for a
+// path would let an `id` choose the path. A warning shows the alternatives, and a literal around the variable states
 // that one segment is meant.
 @available(
     *,

@@ -20,7 +20,7 @@ extension URITemplate {
         return expansion?.normalizedAddress == address.normalizedAddress ? values : nil
     }
 
-    /// What has made a piece of an address: all variables of an expression without names, or one variable with its name.
+    /// The source of a piece of an address: all variables of an expression without names, or one variable with its name.
     enum PieceOwner {
         case expression(Expression)
         case variable(Specifier, Expression)

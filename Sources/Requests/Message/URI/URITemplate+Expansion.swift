@@ -5,12 +5,11 @@ extension URITemplate {
     /// Fills in the variables.
     ///
     /// A variable that has no value, or an empty list, is left out together with its separator; an empty string isn't
-    /// (RFC 6570, 2.3 and 3.2). Whatever a value holds, no control character comes out, and only `{+x}` and `{#x}` let
-    /// it change the structure of the address: don't give these what somebody else wrote.
+    /// (RFC 6570, 2.3 and 3.2). The output has no control characters, whatever the values contain. Only `{+x}` and
+    /// `{#x}` let a value change the structure of the address: don't use them for untrusted values.
     ///
-    /// - Throws: ``URITemplate/TemplateError``, for a malformed template that stood in a literal, and for a prefix (`{x:3}`)
-    ///   of a list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no
-    ///   value.
+    /// - Throws: ``URITemplate/TemplateError``, for a malformed template that was a literal, and for a prefix (`{x:3}`) of a
+    ///   list or of pairs. A variable that the template doesn't have isn't an error, nor is one that has no value.
     /// - Complexity: O(n) in the length of the expansion.
     public func expand(_ variables: Variables = [:]) throws(URITemplate.TemplateError) -> String {
         var output: [UInt8] = []
@@ -54,7 +53,7 @@ extension URITemplate.Expression {
         }
     }
 
-    /// Writes the values of one expression, and what stands before and between them.
+    /// Writes the values of one expression, with the text before and between them.
     private struct Writer {
         let kind: URITemplate.Operator
         private var isFirst = true
@@ -100,9 +99,9 @@ extension URITemplate.Expression {
 }
 
 extension URITemplate.Operator {
-    /// The first characters of a value, which are Unicode scalars here (RFC 6570, 2.4.1).
+    /// Returns the first characters of a value, which are Unicode scalars here (RFC 6570, 2.4.1).
     ///
-    /// Where `%XX` stays as it is, it counts as one, because the cut must not go through it.
+    /// If `%XX` stays as it is, it counts as one, because it must not be cut.
     fileprivate func prefix(_ length: Int, of value: String) -> String {
         guard keepsReserved else { return String(value.unicodeScalars.prefix(length)) }
         let head = Array(value.unicodeScalars.prefix(length * 3))
@@ -125,7 +124,7 @@ extension [Unicode.Scalar] {
 // MARK: - Pairs
 
 extension URITemplate {
-    /// Names with a value each, in their order: what RFC 6570 calls an associative array.
+    /// Names with a value each, in their order: an associative array in the terms of RFC 6570.
     ///
     /// ```swift
     /// let template: URITemplate = "/map{?corner*}"
@@ -139,7 +138,7 @@ extension URITemplate {
 
         fileprivate let pairs: [Pair]
 
-        /// Makes pairs of names and values, in their order; those whose value is nil are left out.
+        /// Makes pairs of names and values, in their order; pairs whose value is `nil` are left out.
         public init(_ pairs: some Sequence<(String, (any Query.ValueConvertible)?)>) {
             self.pairs = pairs.compactMap { name, value in value.map { Pair(name: name, value: $0.queryValue) } }
         }
@@ -150,12 +149,12 @@ extension URITemplate {
             self.init(dictionary.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
         }
 
-        /// Makes pairs as they are written here, in their order; the same as the literal alone.
+        /// Makes pairs of a literal, in its order; the same as the literal alone.
         public init(_ pairs: Pairs) {
             self = pairs
         }
 
-        /// Makes pairs as they are written; those whose value is nil are left out.
+        /// Makes pairs of a literal; pairs whose value is `nil` are left out.
         public init(dictionaryLiteral elements: (String, (any Query.ValueConvertible)?)...) {
             self.init(elements)
         }
@@ -180,14 +179,14 @@ extension URITemplate.Pairs: RandomAccessCollection {
 }
 
 extension URITemplate {
-    /// Whether the values of variables stay in the places of the authority that the template gives them.
+    /// Whether the values of variables stay within their places in the authority.
     ///
-    /// A value may be the whole authority, or stand before a text that ends it: values of `{x}` have no delimiters, so
-    /// that neither reaches further. Other values could continue a host that is written out, or bring an `@`.
+    /// A value may be the whole authority, or precede a text that ends it: values of `{x}` have no delimiters, so
+    /// neither reaches further. Other values could continue a literal host, or add an `@`.
     var keepsAuthority: Bool {
         guard case .success(let parts) = parts else { return true }
         var written = ""
-        /// The pieces of the authority: true is a variable.
+        /// The pieces of the authority; `true` is a variable.
         var pieces: [Bool] = []
         var mayHaveEnded = false
         for part in parts {
@@ -199,9 +198,9 @@ extension URITemplate {
                     text = scheme.authority + scheme.reference
                 }
                 let rest = text.prefix { !"/?#".contains($0) }
-                // What stands behind an expression that vanishes would continue the authority.
+                // If an expression expands to nothing, the text behind it would continue the authority.
                 guard !mayHaveEnded || rest.isEmpty else { return false }
-                // A port alone ends no host: the variable before it is where that ends.
+                // A port alone doesn't end a host: the variable before it does.
                 if !rest.isEmpty, pieces.isEmpty || rest.first != ":" { pieces.append(false) }
                 if rest.count < text.count { return Self.isKept(pieces) }
             case .expression(let expression):

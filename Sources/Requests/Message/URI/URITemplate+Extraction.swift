@@ -4,14 +4,14 @@
 import Foundation
 
 extension URITemplate {
-    /// The values with which the template expands to the address, or nil where there are none.
+    /// The values with which the template expands to the address, or `nil` if the address doesn't match.
     ///
-    /// The whole address has to match. A variable that the address leaves out is missing in the result; so is one
-    /// whose value would be empty in a plain `{x}` or `{+x}`, which look the same (RFC 6570, 3.2.2). Where several
-    /// values would do, a variable takes as much as it can, but in `{+x}` and in front of `{.y}` as little as it can:
-    /// `{name}{.extension}` takes `a.tar.gz` apart as `a` and `tar.gz`, and `{+path}{?page}` finds its page. `%XX` is
-    /// decoded, except in `{+x}` and `{#x}`, where one that stands for a reserved character stays, because it isn't
-    /// the same as that character. A variable that stands there twice must have the same value in both places.
+    /// The whole address has to match. A variable that the address leaves out is missing in the result; so is one whose
+    /// value would be empty in a plain `{x}` or `{+x}`, which look the same (RFC 6570, 3.2.2). If several values match,
+    /// a variable takes as much as it can, but in `{+x}` and in front of `{.y}` as little as it can:
+    /// `{name}{.extension}` splits `a.tar.gz` into `a` and `tar.gz`, and `{+path}{?page}` finds its page. `%XX` is
+    /// decoded, except in `{+x}` and `{#x}`, where an escaped reserved character stays escaped, because it isn't the
+    /// same as that character. A repeated variable must have the same value in all places.
     ///
     /// ```swift
     /// let template: URITemplate = "/users/{id}{?page}"
@@ -20,12 +20,12 @@ extension URITemplate {
     /// ```
     ///
     /// Lists, pairs and prefixes are found too. A comma that isn't escaped joins a list, as in `?fields=id,name` for
-    /// `{?fields}`: that of a text would be `%2C`. What `{x*}` has made is a list, or pairs where the names aren't that of
-    /// the variable; of `{x:3}` there is the beginning. Where several kinds of values would expand to the address, it is
-    /// the simplest that does: pairs without `*` look like a list.
+    /// `{?fields}`: that of a text would be `%2C`. The output of `{x*}` is read as a list, or as pairs if the names
+    /// aren't that of the variable; of `{x:3}` only the beginning is known. If several kinds of values would expand to
+    /// the address, the simplest is taken: pairs without `*` are read as a list.
     ///
-    /// - Returns: Nil also for a malformed template, for an address whose `%XX` are no UTF-8, and for one that the values
-    ///   wouldn't expand to again, such as labels that hold dots.
+    /// - Returns: The values by name. `nil` also for a malformed template, for an address whose `%XX` aren't UTF-8, and
+    ///   for one that the values wouldn't expand to again, such as labels that contain dots.
     /// - Complexity: O(n · m) in the lengths of the address and the template, whatever they are.
     public func extract(from address: String) -> [String: Value]? {
         guard case .success(let parts) = parts else { return nil }
@@ -33,9 +33,10 @@ extension URITemplate {
         return extractComposites(from: address, parts)
     }
 
-    /// The values with which the template expands to the address, or to what follows its origin, or nil.
+    /// The values with which the template expands to the address, or to the part behind its origin; `nil` if neither
+    /// matches.
     ///
-    /// So a template of a path, such as `/users/{id}`, also takes an absolute address apart. See
+    /// So a template of a path, such as `/users/{id}`, also matches an absolute address. See
     /// ``extract(from:)-swift.method`` for the rules.
     ///
     /// - Complexity: O(n · m) in the lengths of the address and the template, whatever they are.
@@ -48,39 +49,39 @@ extension URITemplate {
 extension URITemplate {
     /// The template as a program that reads an address.
     ///
-    /// Several ways through it may fit. They are tried in the order of preference, and a pair of instruction and
-    /// position that failed once is never tried again: that is what keeps the time linear where a backtracking
-    /// expression would need exponential time.
+    /// Several ways through it may match. They are tried in the order of preference, and a pair of instruction and
+    /// position that has failed isn't retried. This keeps the time linear, while a backtracking expression would need
+    /// exponential time.
     struct Matcher {
         private enum Instruction {
             /// Reads these bytes.
             case literal([UInt8])
-            /// Reads characters of a value: as few as will do, or as many.
+            /// Reads characters of a value: as few as possible, or as many.
             case value(PercentEncoding, isShort: Bool)
             /// Notes the position.
             case note(Int)
-            /// Goes on at the first of these; at the second where that fails.
+            /// Continues at the first of these; at the second if that fails.
             case either(Int, or: Int)
-            /// Goes on there.
+            /// Continues there.
             case jump(Int)
         }
 
-        /// A variable whose value is noted: the n-th has its beginning in slot 2 n, and its end in the next.
+        /// A variable whose value is recorded: the n-th has its beginning in slot 2 n, and its end in the next.
         private struct Capture {
             let name: String
             let kind: Operator
-            /// Whether an empty value may also mean that there is none.
+            /// Whether an empty value may also mean that the variable has no value.
             let isOptional: Bool
-            /// Whether the next capture, if it has a value, proves that there is one here too.
+            /// Whether the next capture, if it has a value, proves that this one has a value too.
             let hasFollower: Bool
         }
 
         private var program: [Instruction] = []
         private var captures: [Capture] = []
-        /// What the captures are of, where the template is of any level.
+        /// The expressions and variables of the captures, if the template is of any level.
         private var owners: [PieceOwner] = []
 
-        /// Translates a template up to level 3; others have no matcher.
+        /// Translates a template up to level 3; returns `nil` for other levels.
         init?(_ parts: [Part]) {
             for (index, part) in parts.enumerated() {
                 switch part {
@@ -96,7 +97,8 @@ extension URITemplate {
             }
         }
 
-        /// Translates a template of any level into a program that finds what each of its expressions and variables has made.
+        /// Translates a template of any level into a program that finds the output of each of its expressions and
+        /// variables.
         init(compositesOf parts: [Part]) {
             for (index, part) in parts.enumerated() {
                 switch part {
@@ -116,7 +118,7 @@ extension URITemplate {
             }
         }
 
-        /// What has been made, and by what; what has made nothing isn't there.
+        /// The pieces of the address that expressions and variables have expanded to; empty expansions are left out.
         func pieces(of address: String) -> [(PieceOwner, ArraySlice<UInt8>)]? {
             let input = PercentEncoding.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
             guard let slots = run(input) else { return nil }
@@ -126,7 +128,8 @@ extension URITemplate {
             }
         }
 
-        /// All items of a variable: one with its name, or, of an exploded one, several with its name or with others.
+        /// Adds all items of a variable: one with its name, or, for an exploded one, several with its name or with
+        /// others.
         private mutating func addItems(of variable: Specifier, behind prefix: String, in expression: Expression) {
             let kind = expression.kind
             let slot = captures.count * 2
@@ -147,7 +150,7 @@ extension URITemplate {
                 let other = program.count
                 program.append(.value(kind.encoding, isShort: false))
                 addAssignment(of: kind, in: kind.encoding)
-                // As few as will do: what bears the name of another variable is that one's.
+                // As few as possible: an item with the name of another variable belongs to that one.
                 let last = addChoice()
                 program += [.literal(Array(kind.separator.utf8)), .jump(other)]
                 program[last] = .either(program.count, or: last + 1)
@@ -156,14 +159,14 @@ extension URITemplate {
             program.append(.note(slot + 1))
         }
 
-        /// "=" and a value; a parameter of a path whose value is empty has neither.
+        /// Adds "=" and a value; a parameter of a path whose value is empty has neither.
         private mutating func addAssignment(of kind: Operator, in alphabet: PercentEncoding) {
             let choice = kind.emptySuffix.isEmpty ? addChoice() : nil
             program += [.literal([UInt8(ascii: "=")]), .value(alphabet, isShort: false)]
             if let choice { program[choice] = .either(choice + 1, or: program.count) }
         }
 
-        /// Values without names: those of the first variables are there, up to all.
+        /// Adds values without names: any number of the first variables may have one.
         private mutating func add(_ expression: Expression, isBeforeLabel: Bool) {
             var choices: [Int] = []
             if !expression.kind.first.isEmpty { choices.append(addChoice()) }
@@ -184,10 +187,10 @@ extension URITemplate {
             for choice in choices { program[choice] = .either(choice + 1, or: program.count) }
         }
 
-        /// Values with names: any of them are there.
+        /// Adds values with names: any of them may be missing.
         ///
-        /// The program has all of them twice where the first of those that are
-        /// there is written differently: `{?x,y}` begins with `?x=` or with `?y=`.
+        /// The program has all of them twice if the first present one is written differently: `{?x,y}` begins with
+        /// `?x=` or with `?y=`.
         private mutating func addNamed(
             _ expression: Expression,
             _ add: (inout Matcher, Specifier, String) -> Void
@@ -216,7 +219,7 @@ extension URITemplate {
 
         private mutating func addNamedValue(of variable: Specifier, behind prefix: String, in expression: Expression) {
             program.append(.literal("\(prefix)\(variable.name)".utf8.withUppercaseTriplets))
-            // "{;x}" is written without "=" where x is empty.
+            // "{;x}" is written without "=" if x is empty.
             let choice = expression.kind.emptySuffix.isEmpty ? addChoice() : nil
             program.append(.literal([UInt8(ascii: "=")]))
             let capture = Capture(name: variable.name, kind: expression.kind, isOptional: false, hasFollower: false)
@@ -237,15 +240,15 @@ extension URITemplate {
             program += [.note(slot), .value(alphabet, isShort: isShort), .note(slot + 1)]
         }
 
-        /// Leaves room for an instruction that isn't known yet.
+        /// Reserves an instruction to be set later.
         private mutating func addChoice() -> Int {
             program.append(.jump(program.count + 1))
             return program.count - 1
         }
 
-        /// The values of the variables, where the whole address matches.
+        /// The values of the variables, if the whole address matches.
         func match(_ address: String) -> [String: String]? {
-            // Nobody means another address by "%2f" than by "%2F", or by "é" than by "%C3%A9".
+            // "%2f" and "%2F" mean the same address, and so do "é" and "%C3%A9".
             let input = PercentEncoding.address.encode(address, keepsTriplets: true).utf8.withUppercaseTriplets
             guard let slots = run(input) else { return nil }
             var values: [String: String] = [:]
@@ -307,7 +310,7 @@ extension URITemplate {
 }
 
 extension URITemplate.Part {
-    /// Whether a dot begins it that may as well belong to the value before.
+    /// Whether it begins with a dot that may also belong to the value before.
     fileprivate var isLabel: Bool {
         guard case .expression(let expression) = self else { return false }
         return expression.kind == .label
@@ -315,13 +318,13 @@ extension URITemplate.Part {
 }
 
 extension URITemplate.Operator {
-    /// The value that is written like this; nil where it isn't UTF-8.
+    /// The decoded value; `nil` if it isn't UTF-8.
     func decode(_ bytes: ArraySlice<UInt8>) -> String? {
         guard keepsReserved else { return String(utf8: bytes.percentDecoded()) }
         var output: [UInt8] = []
         var index = bytes.startIndex
         while index < bytes.endIndex {
-            // What the expansion wouldn't escape again has to stay escaped.
+            // An escaped character that the expansion wouldn't escape has to stay escaped.
             if bytes.isTriplet(at: index), let byte = bytes[index..<(index + 3)].percentDecoded().first,
                 byte != UInt8(ascii: "%"), !encoding.keeps(byte)
             {
@@ -347,7 +350,7 @@ extension Sequence<UInt8> {
     }
 }
 
-/// Numbers from 0 on, a bit each.
+/// A set of numbers from 0, with one bit each.
 private struct BitSet {
     private var words: [UInt64]
 
@@ -355,7 +358,7 @@ private struct BitSet {
         words = Array(repeating: 0, count: count / 64 + 1)
     }
 
-    /// Puts a number in; false where it is there already.
+    /// Inserts a number; returns `false` if it is already in the set.
     mutating func insert(_ number: Int) -> Bool {
         let bit: UInt64 = 1 << UInt64(number & 63)
         guard words[number >> 6] & bit == 0 else { return false }

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 extension URITemplate {
-    /// Takes a template apart by the grammar of RFC 6570, 2.
+    /// Parses a template by the grammar of RFC 6570, 2.
     ///
-    /// - Complexity: O(n): no byte is looked at more than a few times.
+    /// - Complexity: O(n): each byte is read only a few times.
     struct Parser {
         private let bytes: [UInt8]
         private var position = 0
@@ -40,10 +40,9 @@ extension URITemplate {
             )
         }
 
-        /// Whether RFC 6570, 2.1, lets the byte in, or its erratum 6937, which is about the apostrophe.
+        /// Whether the byte is allowed in a literal by RFC 6570, 2.1, or by its erratum 6937 about the apostrophe.
         ///
-        /// Characters above ASCII get escaped, so that
-        /// of them only control characters are refused.
+        /// Characters above ASCII are escaped, so only control characters among them are refused.
         private func mayStandInLiteral(_ byte: UInt8) -> Bool {
             switch byte {
             case UInt8(ascii: "%"): bytes.isTriplet(at: position)
@@ -122,7 +121,7 @@ extension URITemplate {
 
         private var current: UInt8? { position < bytes.count ? bytes[position] : nil }
 
-        /// The fault is at the position that was reached; the excerpt begins where the piece does.
+        /// Makes an error at the present position; the excerpt begins with the piece.
         private func error(_ reason: String, from start: Int, to end: Int? = nil) -> URITemplate.TemplateError {
             let end = end ?? bytes[start...].firstIndex(of: UInt8(ascii: "}")).map { $0 + 1 } ?? bytes.count
             let excerpt = String(decoding: bytes[start..<end], as: UTF8.self)
@@ -136,13 +135,13 @@ extension URITemplate {
 extension URITemplate {
     /// A piece of a template.
     enum Part: Sendable, Hashable {
-        /// What stands in every expansion, escaped already.
+        /// A text in every expansion, already escaped.
         case literal(String)
-        /// What the variables fill in.
+        /// A place for the values of variables.
         case expression(Expression)
     }
 
-    /// What stands between two braces.
+    /// The text between two braces.
     struct Expression: Sendable, Hashable {
         var kind: Operator
         var variables: [Specifier]
@@ -152,16 +151,16 @@ extension URITemplate {
     struct Specifier: Sendable, Hashable {
         var name: String
         var modifier: Modifier
-        /// Where it stands in the template, in bytes.
+        /// The position in the template, in bytes.
         var offset: Int
     }
 
-    /// What stands behind the name of a variable (RFC 6570, 2.4).
+    /// The text behind the name of a variable (RFC 6570, 2.4).
     enum Modifier: Sendable, Hashable {
         case none
-        /// At most so many characters of the value.
+        /// At most this number of characters of the value.
         case prefix(Int)
-        /// Each member for itself.
+        /// Each member separately.
         case explode
     }
 
@@ -176,7 +175,7 @@ extension URITemplate {
         case query = 0x3F  // ?
         case continuation = 0x26  // &
 
-        /// What stands before the first value.
+        /// The text before the first value.
         var first: String {
             switch self {
             case .simple, .reserved: ""
@@ -189,7 +188,7 @@ extension URITemplate {
             }
         }
 
-        /// What stands between two values.
+        /// The text between two values.
         var separator: String {
             switch self {
             case .simple, .reserved, .fragment: ","
@@ -200,7 +199,7 @@ extension URITemplate {
             }
         }
 
-        /// Whether each value bears its name.
+        /// Whether each value has its name in front.
         var isNamed: Bool {
             switch self {
             case .parameters, .query, .continuation: true
@@ -208,13 +207,13 @@ extension URITemplate {
             }
         }
 
-        /// What stands behind the name of a value that is empty.
+        /// The text behind the name of an empty value.
         var emptySuffix: String { self == .parameters ? "" : "=" }
 
-        /// Whether reserved characters and `%XX` of a value stay as they are.
+        /// Whether reserved characters and `%XX` of a value stay unescaped.
         var keepsReserved: Bool { self == .reserved || self == .fragment }
 
-        /// Which characters of a value stay as they are.
+        /// The characters of a value that stay unescaped.
         var encoding: PercentEncoding { keepsReserved ? .address : .unreserved }
     }
 }

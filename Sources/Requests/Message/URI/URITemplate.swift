@@ -5,7 +5,7 @@ import Foundation
 
 /// An address with places for variables (RFC 6570, all four levels).
 ///
-/// Use it where a server documents its addresses that way, or where a path has more than a few variable parts:
+/// Use it if a server documents its addresses as templates, or if a path has more than a few variable parts:
 ///
 /// ```swift
 /// let posts: URITemplate = "/users/{user}/posts{?page,tags*}"
@@ -24,17 +24,17 @@ import Foundation
 /// | `{?list*}` | `?list=1&list=2` | a query |
 /// | `{&x:1}` | `&x=a` | more of a query; at most one character of `x` |
 ///
-/// A malformed template is an error and never expanded in part. A literal, also in `URITemplate("…")`, can't throw
-/// where it stands; it does when it is expanded.
+/// A malformed template is an error and never expanded in part. A literal, also in `URITemplate("…")`, can't throw; its
+/// error is thrown when it is expanded.
 public struct URITemplate: Sendable, Hashable {
     /// The template as it was written.
     public let description: String
-    /// What it is made of, or what is wrong with it.
+    /// The pieces of the template, or its error.
     let parts: Result<[Part], URITemplate.TemplateError>
 
     /// Parses a template.
     ///
-    /// - Throws: ``URITemplate/TemplateError``, with the position of the fault. A template without variables isn't one.
+    /// - Throws: ``URITemplate/TemplateError``, with the position of the error. A template without variables isn't an error.
     /// - Complexity: O(n) in the length of the template.
     public init(_ template: String) throws(URITemplate.TemplateError) {
         var parser = Parser(template)
@@ -42,7 +42,7 @@ public struct URITemplate: Sendable, Hashable {
         parts = .success(try parser.parse())
     }
 
-    /// The names of the variables, each once, in the order in which they first stand in the template.
+    /// The names of the variables, each once, in the order of their first use in the template.
     ///
     /// A malformed template has none.
     ///
@@ -92,7 +92,7 @@ extension URITemplate: Codable {
 
     /// Writes the template as a string.
     ///
-    /// - Throws: What the encoder throws.
+    /// - Throws: Any error that the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(description)
@@ -106,14 +106,14 @@ extension URITemplate {
     public enum Value: Sendable, Hashable {
         /// A text.
         case string(String)
-        /// Several texts, in their order; none is the same as ``undefined``.
+        /// Several texts, in their order; an empty list is the same as ``undefined``.
         case list([String])
-        /// Names with a value each, in their order; none is the same as ``undefined``.
+        /// Names with a value each, in their order; empty pairs are the same as ``undefined``.
         case pairs(Pairs)
-        /// No value: what the expansion leaves out.
+        /// No value: the expansion leaves the variable out.
         case undefined
 
-        /// Makes a value of whatever can be one; nil is ``undefined``.
+        /// Makes a value of any convertible one; `nil` is ``undefined``.
         public init(_ value: (any ValueConvertible)?) {
             self = value?.templateValue ?? .undefined
         }
@@ -165,12 +165,12 @@ extension URITemplate.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLit
 }
 
 extension URITemplate.Value: ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral {
-    /// Makes a list; members that are nil are left out.
+    /// Makes a list; members that are `nil` are left out.
     public init(arrayLiteral elements: (any Query.ValueConvertible)?...) {
         self = .list(elements.compactMap { $0?.queryValue })
     }
 
-    /// Makes pairs, in their order; those whose value is nil are left out.
+    /// Makes pairs, in their order; pairs whose value is `nil` are left out.
     public init(dictionaryLiteral elements: (String, (any Query.ValueConvertible)?)...) {
         self = .pairs(URITemplate.Pairs(elements))
     }
@@ -179,22 +179,22 @@ extension URITemplate.Value: ExpressibleByArrayLiteral, ExpressibleByDictionaryL
 // MARK: - Value convertible
 
 extension URITemplate {
-    /// What a variable of a template can be set to.
+    /// A type whose values a variable of a template can have.
     ///
-    /// Texts, numbers and bools are, as well as arrays and dictionaries of them. To make a type of your own one, let it
-    /// conform to ``Query/ValueConvertible`` if it is a text in the end, which makes it fit for queries too:
+    /// Texts, numbers and bools conform, as well as arrays and dictionaries of them. If a type of your own has a text
+    /// form, let it conform to ``Query/ValueConvertible``, with which it can be used in queries too:
     ///
     /// ```swift
     /// enum Order: String, Query.ValueConvertible { case newest, oldest }
     /// ```
     public protocol ValueConvertible: Sendable {
-        /// The value as the template takes it.
+        /// The value for the template.
         var templateValue: URITemplate.Value { get }
     }
 }
 
 extension URITemplate.ValueConvertible where Self == URITemplate.Pairs {
-    /// Pairs in the order in which they are written, where a dictionary would be sorted by its keys.
+    /// Pairs in the order in which they are written; a dictionary would be sorted by its keys.
     public static func pairs(_ pairs: URITemplate.Pairs) -> URITemplate.Pairs { pairs }
 }
 
@@ -223,9 +223,9 @@ extension URITemplate {
     /// variables["page"] = 3
     /// ```
     ///
-    /// Texts, numbers, bools, arrays and dictionaries can stand there as they are, and whatever else is
-    /// ``ValueConvertible``. A name that stands there twice has its last value. A dictionary among the values is a
-    /// `Dictionary`, whose names have to differ; `.pairs([…])` keeps all of them.
+    /// Texts, numbers, bools, arrays, dictionaries and all other ``ValueConvertible`` values can be written directly.
+    /// Of a repeated name, the last value counts. A dictionary among the values is a `Dictionary`, whose keys have to
+    /// differ; `.pairs([…])` keeps all of them.
     public struct Variables: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         fileprivate var values: [String: URITemplate.Value]
 
@@ -240,17 +240,17 @@ extension URITemplate {
             self.values = values
         }
 
-        /// Makes variables as they are written here; the same as the literal alone.
+        /// Makes variables of a literal; the same as the literal alone.
         public init(_ variables: Variables) {
             self = variables
         }
 
-        /// Makes variables of names and values; nil is the same as no value.
+        /// Makes variables of names and values; `nil` is the same as no value.
         public init(dictionaryLiteral elements: (String, (any ValueConvertible)?)...) {
             values = Dictionary(elements.map { ($0, URITemplate.Value($1)) }, uniquingKeysWith: { $1 })
         }
 
-        /// The value of a variable; ``Value/undefined`` where there is none.
+        /// The value of a variable; ``Value/undefined`` if it has no value.
         public subscript(name: String) -> URITemplate.Value {
             get { values[name] ?? .undefined }
             set { values[name] = newValue }
@@ -267,16 +267,16 @@ extension URITemplate.Variables: CustomStringConvertible, CustomReflectable {
 }
 
 extension URITemplate {
-    /// Why a text is no URI template, or a template can't be expanded.
+    /// The reason why a text isn't a URI template, or a template can't be expanded.
     ///
-    /// It names the piece that is at fault, where that is, and what is wrong with it. A template in a literal can't throw
-    /// where it stands; it throws this when it is expanded.
+    /// It names the invalid piece, its position and the reason. A template in a literal can't throw; it throws this error
+    /// when it is expanded.
     public struct TemplateError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-        /// What is wrong.
+        /// The reason.
         public let reason: String
-        /// The beginning of the piece that is at fault, with control characters escaped.
+        /// The beginning of the invalid piece, with control characters escaped.
         public let excerpt: String
-        /// Where the fault is, in bytes of UTF-8 from the beginning of the template.
+        /// The position of the error, in bytes of UTF-8 from the beginning of the template.
         public let offset: Int
 
         /// Makes the error; the excerpt is shortened here.
@@ -291,7 +291,7 @@ extension URITemplate {
             "the URI template \(reason) at byte \(offset): “\(excerpt)”"
         }
 
-        /// The error, for people.
+        /// The error, as a text for users.
         public var errorDescription: String? { description }
     }
 }

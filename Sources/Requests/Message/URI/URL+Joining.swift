@@ -8,12 +8,12 @@ extension URL {
     ///
     /// The base's credentials, path and query are kept and its fragment is dropped; between base and path there is
     /// exactly one slash, and an empty path adds none. The query comes behind the base's. Scheme, host and port are
-    /// always those of the base, whatever the path holds.
+    /// always those of the base, whatever the path contains.
     ///
     /// - Parameters:
-    ///   - base: The address below which the other one is.
-    ///   - path: Segments; what isn't escaped in them gets escaped, `?` and `#` too.
-    ///   - query: What is added to the query of the base.
+    ///   - base: The address to append to.
+    ///   - path: Segments; characters that aren't escaped in them are escaped, `?` and `#` too.
+    ///   - query: Parameters to add to the query of the base.
     /// - Returns: The address, absolute.
     /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
@@ -30,9 +30,9 @@ extension URL {
     /// The order is: base, reference, query. The fragment of the reference is dropped: it is never sent.
     ///
     /// - Parameters:
-    ///   - base: The address below which the other one is.
-    ///   - reference: A path, and a query behind a `?`; what is escaped in them stays so.
-    ///   - query: What is added to both queries.
+    ///   - base: The address to append to.
+    ///   - reference: A path, and a query behind a `?`; escaped characters stay escaped.
+    ///   - query: Parameters to add to both queries.
     /// - Returns: The address, absolute.
     /// - Throws: ``InvalidRequest`` for a base without a host and for a path that climbs with `..`.
     /// - Complexity: O(n) in the length of the address.
@@ -69,7 +69,7 @@ extension URL {
         let baseQuery = (parts.query ?? "").utf8.trimmingEnd(of: UInt8(ascii: "&"))
         let query = ([String(Substring(baseQuery))] + encodedQueries).filter { !$0.isEmpty }.joined(separator: "&")
         if !query.isEmpty { address += "?" + query }
-        // The second condition can't fail, as far as anybody knows; if it does, the credentials stay here.
+        // The second condition isn't known to ever fail; if it does, the credentials stay here.
         guard let url = URL(string: address), Origin(url) == Origin(base) else {
             throw InvalidRequest(.url, "can't be joined to its base", excerpt: encodedPath)
         }
@@ -80,8 +80,9 @@ extension URL {
 extension URL {
     /// Reads the web address that a server names: absolute, or relative to another one (RFC 3986, 5).
     ///
-    /// A space is escaped, as browsers do it, except in a host. A user and a password are left out: they are the server's
-    /// choice, and no credentials of the caller's. `nil` if the address isn't one of `http` or `https`, with a host.
+    /// It is `nil` if the address isn't one of `http` or `https` with a host. A space is escaped, as browsers do it,
+    /// except in a host. A user and a password are removed: they come from the server and aren't the caller's
+    /// credentials.
     ///
     /// - Complexity: O(n) in the length of the address.
     init?(reference: String, of base: URL?) {
@@ -105,7 +106,7 @@ extension URL {
         return components?.url ?? self
     }
 
-    /// Makes a base address of a text; of one that is no address, one that no address can be joined to.
+    /// Makes a base address of a text; an invalid text makes a base to which no address can be joined.
     package init(base text: String) {
         var components = URLComponents()
         components.path = text

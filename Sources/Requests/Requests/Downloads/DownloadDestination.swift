@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Where a download goes.
+/// The destination of a download.
 ///
 /// ```swift
 /// DownloadDestination.file(movies.appendingPathComponent("summer.mov"))
@@ -11,17 +11,18 @@ import Foundation
 /// DownloadDestination { name, response in movies.appendingPathComponent("42-" + name) }
 /// ```
 ///
-/// The bytes are written to a hidden file beside the destination, which is moved there in one step when it is whole. A
-/// file that is there already is an error unless ``overwrite`` is set. Only the user can read the new one.
+/// The bytes are written to a hidden file beside the destination, which is moved there in one step when it is complete.
+/// An existing file is an error unless ``overwrite`` is set. Only the user can read the new one.
 ///
-/// A name that a server suggests is made safe first: it is one component, hides nothing, and leads nowhere.
+/// A name that a server suggests is made safe first: it is one component, isn't hidden, and can't lead to another
+/// folder.
 public struct DownloadDestination: Sendable {
-    /// Where the file is to be, made of a safe name and the head of the response.
+    /// Chooses the location of the file, from a safe name and the head of the response.
     public typealias Choice = @Sendable (_ suggestedName: String, _ response: HTTPResponseHead) throws -> URL
 
-    /// Whether a file that is there is replaced; it isn't by default.
+    /// Whether an existing file is replaced; false by default.
     public var overwrite: Bool
-    /// Whether folders that aren't there are made; they are by default.
+    /// Whether missing folders are created; true by default.
     public var createsIntermediateDirectories: Bool
     private let place: Place
 
@@ -38,12 +39,12 @@ public struct DownloadDestination: Sendable {
         self.createsIntermediateDirectories = createsIntermediateDirectories
     }
 
-    /// Has a closure choose the place, when the head of the response is there.
+    /// Makes a destination that a closure chooses, when the head of the response was received.
     ///
     /// - Parameters:
-    ///   - overwrite: Whether a file that is there is replaced.
-    ///   - createsIntermediateDirectories: Whether folders that aren't there are made.
-    ///   - choose: Gets a safe name, and gives the URL of a file; what it throws fails the download.
+    ///   - overwrite: Whether an existing file is replaced.
+    ///   - createsIntermediateDirectories: Whether missing folders are created.
+    ///   - choose: Gets a safe name, and returns the URL of a file; an error that it throws fails the download.
     public init(
         overwrite: Bool = false,
         createsIntermediateDirectories: Bool = true,
@@ -56,7 +57,7 @@ public struct DownloadDestination: Sendable {
         )
     }
 
-    /// This very file.
+    /// Returns a destination that is this file.
     public static func file(
         _ url: URL,
         overwrite: Bool = false,
@@ -69,7 +70,7 @@ public struct DownloadDestination: Sendable {
         )
     }
 
-    /// In this folder, under the name that the server suggests, made safe.
+    /// Returns a destination in this folder, with the name that the server suggests, made safe.
     public static func directory(
         _ url: URL,
         overwrite: Bool = false,
@@ -82,29 +83,29 @@ public struct DownloadDestination: Sendable {
         )
     }
 
-    /// A new file in the folder for temporary files, under a name of its own that keeps the extension.
+    /// A new file in the folder for temporary files, with a unique name that keeps the extension.
     ///
-    /// It is the caller's to remove.
+    /// The caller has to remove it.
     public static let temporary = DownloadDestination(
         .temporary,
         overwrite: false,
         createsIntermediateDirectories: true
     )
 
-    /// The file that is meant, where it is known before there is a response.
+    /// The file, if it is known before there is a response.
     var fixedFile: URL? {
         guard case .file(let url) = place else { return nil }
         return url
     }
 
-    /// The file that a response goes to.
+    /// Returns the file for a response.
     ///
     /// - Parameters:
     ///   - suggestedName: A safe name.
     ///   - response: The head of the response.
     /// - Returns: The URL of a file.
-    /// - Throws: What the closure throws, and ``DownloadError`` where it gives no URL of a file. That a file is there is
-    ///   not an error here: see ``check(_:)``.
+    /// - Throws: Any error that the closure throws, and ``DownloadError`` if its result isn't the URL of a file. An
+    ///   existing file isn't an error here: see ``check(_:)``.
     func file(suggestedName: String, response: HTTPResponseHead) throws -> URL {
         let file =
             switch place {
@@ -119,12 +120,12 @@ public struct DownloadDestination: Sendable {
         return file
     }
 
-    /// Says early that a file is in the way, before its replacement is fetched; the move at the end says it too.
+    /// Checks early, before the content is fetched, that no file is in the way; the move at the end checks it too.
     ///
     /// - Throws: ``DownloadError``.
     func check(_ file: URL) throws(DownloadError) {
         guard !overwrite else { return }
-        // Of the link itself, where it is one: it may lead nowhere, and is in the way nonetheless.
+        // Checks a link itself: even if its target is missing, it is in the way.
         guard (try? FileManager.default.attributesOfItem(atPath: file.path)) == nil else {
             throw DownloadError(file, errno: EEXIST)
         }

@@ -3,33 +3,32 @@
 
 import Foundation
 
-/// What a partial file is a part of: all that a later request needs to go on with it.
+/// The representation that a partial file belongs to: all that a later request needs to resume the download.
 ///
-/// It can be stored, and holds no secret: of the address there is a digest, which tells whether another is the same,
-/// and nothing of the request. A new request goes on with it, whose address may be another, since those that are signed
-/// expire.
+/// It can be stored, and contains no secret: it has a digest of the address, to compare addresses, and nothing of the
+/// request. A new request resumes the download; its address may differ, since signed addresses expire.
 struct DownloadManifest: Codable, Sendable, Hashable {
-    /// What says that the bytes are still the same (RFC 9110, 8.8).
+    /// The proof that the bytes are still the same (RFC 9110, 8.8).
     enum Validator: Codable, Sendable, Hashable {
-        /// What is between the quotes of a strong entity tag.
+        /// The text between the quotes of a strong entity tag.
         case tag(String)
-        /// The time of the last change, in the form that is sent, where it is long enough ago to tell bytes apart.
+        /// The time of the last change, in the form that is sent, if it is old enough to distinguish versions.
         case date(String)
     }
 
     /// The digest of the address.
     var address: String
-    /// What says that the bytes are still the same.
+    /// The proof that the bytes are still the same.
     var validator: Validator
-    /// How many bytes the whole has; nil where the server doesn't say.
+    /// The byte count of the whole; `nil` if the server doesn't send it.
     var total: Int64?
-    /// When the first byte was asked for.
+    /// The time of the first request.
     var created: Date
 
-    /// Makes the manifest of a whole representation; nil where no later request could go on with it.
+    /// Makes the manifest of a whole representation; `nil` if no later request could resume its download.
     ///
-    /// So it is where the content is encoded, since the positions of a range are those of encoded bytes (RFC 9110, 14);
-    /// where the server gives no ranges; and where nothing says strongly that bytes are the same.
+    /// This is so if the content is encoded, since the positions of a range are those of encoded bytes (RFC 9110, 14);
+    /// if the server doesn't support ranges; and if there is no strong validator.
     ///
     /// - Parameters:
     ///   - head: The head of a response with the whole.
@@ -50,10 +49,10 @@ struct DownloadManifest: Codable, Sendable, Hashable {
         self.created = created
     }
 
-    /// Whether the validator speaks for the bytes at an address.
+    /// Whether the validator applies to the bytes at an address.
     ///
-    /// At another address than that of the manifest, a time says nothing, and a tag only together with a length: both
-    /// must be those of the other (RFC 9110, 8.8.1: validators are unique within one resource).
+    /// At another address than that of the manifest, a time doesn't apply, and a tag applies only together with a
+    /// length: both must match (RFC 9110, 8.8.1: validators are unique within one resource).
     ///
     /// - Parameter address: The digest of the address.
     /// - Returns: Whether a condition can be made of it.
@@ -74,11 +73,11 @@ struct DownloadManifest: Codable, Sendable, Hashable {
 }
 
 extension DownloadManifest.Validator {
-    /// The strong validator of a response; nil where it has none.
+    /// The strong validator of a response; `nil` if it has none.
     ///
-    /// A time is one only where the message was made a minute or more later: within a second, there may have been two
-    /// versions, and clocks differ (RFC 9110, 8.8.2.2). It isn't one beside a weak tag, which says that there are
-    /// versions that the server doesn't tell apart.
+    /// A time is strong only if the message was made a minute or more later: within a second, there may have been two
+    /// versions, and clocks differ (RFC 9110, 8.8.2.2). Beside a weak tag it isn't strong, because the tag means that
+    /// the server doesn't distinguish some versions.
     init?(_ headers: HTTPHeaders) {
         if let text = headers[.eTag] {
             guard let tag = EntityTag(parsing: text), !tag.isWeak else { return nil }
@@ -93,7 +92,7 @@ extension DownloadManifest.Validator {
         }
     }
 
-    /// The field that asks for the rest of these bytes, or else for the whole.
+    /// The field that asks for the rest of these bytes, or otherwise for the whole.
     var field: HTTPField {
         switch self {
         case .tag(let value): .ifRange(EntityTag(value))
@@ -101,12 +100,12 @@ extension DownloadManifest.Validator {
         }
     }
 
-    /// Whether it can stand in a field: what was stored may be anybody's.
+    /// Whether it can be sent in a field: a stored token may have been manipulated.
     var isSendable: Bool { field.flaw == nil && field.hasValidValue }
 
-    /// Whether a response says that it is of other bytes.
+    /// Whether a response states that it has other bytes.
     ///
-    /// A response may say nothing: that the server gave a part says that the condition was met.
+    /// A response may state nothing: if the server sends a part, the condition was met.
     func contradicts(_ headers: HTTPHeaders) -> Bool {
         switch self {
         case .tag(let value):

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request whose content goes straight to a file, at constant memory, however large it is.
+/// A request whose content is written straight to a file, with constant memory, whatever its size.
 ///
 /// ```swift
 /// struct Film: DownloadRequest {
@@ -14,9 +14,9 @@ import Foundation
 /// let file = try await queue.fetch(Film())
 /// ```
 ///
-/// The bytes are written to a hidden file beside the destination, which gets its name in one step when it is whole. A
-/// retry goes on where the transfer broke, if the server gives ranges and says that the file is still the same; so does
-/// a later request with a ``resumeToken``, also in another process.
+/// The bytes are written to a hidden file beside the destination. When it is complete, it is renamed in one step. A
+/// retry resumes the transfer if the server supports ranges and confirms that the file is still the same. So does a
+/// later request with a ``resumeToken``, also in another process.
 public protocol DownloadRequest: NetworkRequest {
     /// ``DownloadOperation``, unless the request brings a subclass.
     associatedtype OperationType = DownloadOperation<Self>
@@ -29,30 +29,30 @@ public protocol DownloadRequest: NetworkRequest {
     /// The type of the destination: ``DownloadDestination``, or a `URL`.
     associatedtype FileDestination = DownloadDestination
 
-    /// Where the file goes; ``DownloadDestination/temporary`` by default.
+    /// The destination of the file; ``DownloadDestination/temporary`` by default.
     ///
-    /// A `URL` is that of the file, or of a directory if it ends with a slash. A property of another type doesn't compile.
+    /// A `URL` is that of the file, or of a directory if it ends with a slash. A property of another type doesn't
+    /// compile.
     var destination: FileDestination { get }
 
-    /// The destination, whatever its type. Not for you to implement: declare ``destination``.
+    /// The destination, whatever its type. Don't implement it; declare ``destination``.
     var downloadDestination: DownloadDestination { get }
 
-    /// What an earlier download left, to go on with; nil, the default, starts from the beginning.
+    /// A token of an earlier download to resume; `nil`, the default, starts from the beginning.
     var resumeToken: Resumption { get }
 
-    /// Whether what a failure, a cancel, or the end of the process interrupts is gone on with by the next download to
-    /// the same file, without a token; false by default.
+    /// Whether the next download to the same file resumes an interrupted one, without a token; `false` by default.
     ///
-    /// The partial file is left beside the destination then, which has to be a ``DownloadDestination`` of the kind
-    /// `file`.
+    /// A failure, a cancellation or the end of the process then leaves the partial file beside the destination, which
+    /// has to be a ``DownloadDestination`` of the kind `file`.
     var resumesAutomatically: Bool { get }
 
-    /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; nil, the default, for any.
+    /// The SHA-256 digest that the file must have, as 64 hexadecimal digits; `nil`, the default, for any.
     var expectedSHA256: ExpectedDigest { get }
 
     /// Makes the value of the file, which is at its destination.
     ///
-    /// Called once, on a thread where it may take its time.
+    /// Called once, on a thread that may be blocked.
     ///
     /// - Throws: The failure of the request; the file stays.
     func process(_ file: DownloadedFile) throws -> Success
@@ -78,7 +78,7 @@ extension DownloadRequest {
 }
 
 extension DownloadRequest where Resumption == ResumeToken? {
-    /// Nothing.
+    /// No token.
     public var resumeToken: ResumeToken? { nil }
 }
 
@@ -93,7 +93,7 @@ extension ResumeToken: OptionalConvertible {
 }
 
 extension DownloadRequest where Success == URL {
-    /// Where the file is.
+    /// The URL of the file.
     public func process(_ file: DownloadedFile) throws -> URL { file.url }
 }
 
@@ -102,9 +102,11 @@ extension DownloadRequest where Success == DownloadedFile {
     public func process(_ file: DownloadedFile) throws -> DownloadedFile { file }
 }
 
-/// The operation of a ``DownloadRequest``: writes the content to a file, goes on where a transfer broke, and is finished
-/// when the file is at its destination.
-// Sendable: Operation demands that it be restated; what is added here is one lock.
+/// The operation of a ``DownloadRequest``.
+///
+/// It writes the content to a file, resumes an interrupted transfer, and is finished when the file is at its
+/// destination.
+// Sendable: Operation requires restating it; the only addition here is one lock.
 open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecked Sendable {
     private let download = Locked<PartialDownload?>(nil)
 
@@ -114,9 +116,9 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
 
     final override var keepsContentInMemory: Bool { false }
 
-    /// Asks for what is missing; a subclass calls `super`.
+    /// Adds the fields that ask for the missing part; a subclass calls `super`.
     ///
-    /// - Throws: What a subclass throws.
+    /// - Throws: Any error that a subclass throws.
     open override func prepare(_ request: inout HTTPRequest) throws {
         try super.prepare(&request)
         guard let own = self.request else { return }
@@ -142,7 +144,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         }
     }
 
-    /// The one download of this operation, begun with the first request.
+    /// The single download of this operation, created with the first request.
     private func download(for request: R, sending sent: HTTPRequest) throws -> PartialDownload {
         if let download = download.withLock({ $0 }) { return download }
         guard result == nil else { throw RequestError(.cancelled, phase: .building) }
@@ -150,7 +152,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             sent.headers.contains(.range) ? .part : sent.method == .get ? .resumable : .whole
         let new = PartialDownload(request, kind, url: sent.url, now: environment.now)
         download.withLock { $0 = new }
-        // Whoever called it off in the meantime didn't see it yet.
+        // A cancellation in the meantime hasn't seen the new download yet.
         if result != nil { new.close() }
         return new
     }
@@ -185,10 +187,10 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         }
     }
 
-    /// Writes the content of a response that was answered without a transfer, as one that had arrived.
+    /// Writes the content of a response that was answered without a transfer, like received content.
     private func deliver(_ response: HTTPResponse<ResponseContent>, of sent: HTTPRequest) throws {
         guard case .data(let content) = response.body else { return }
-        // A response without the content, such as 202 to a request for the rest, makes nothing whole.
+        // A response without the content, such as 202 to a request for the rest, doesn't complete the file.
         guard let receiver = try makeReceiver(for: response.head, to: sent, flow: FlowControl()) else {
             let reason = "the response contains no part of the file"
             throw RequestError(.emptyResponse, phase: .receiving, reason: reason)
@@ -199,19 +201,19 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
 
     // MARK: Resuming
 
-    /// What the download can be gone on with after a failure or a cancel; nil as long as it may end well, and where the
-    /// server gives nothing to go on with.
+    /// A token that resumes the download after a failure or a cancellation.
     ///
-    /// Who takes it has the partial file, and removes it with ``ResumeToken/discard()`` where it isn't wanted. Nobody
-    /// has it, it goes with the operation.
+    /// It is `nil` while the download may still succeed, and if the server doesn't support resuming. A caller that
+    /// takes it owns the partial file, and removes it with ``ResumeToken/discard()`` if it isn't needed. If unclaimed,
+    /// the partial file is deleted with the operation.
     public final var resumeToken: ResumeToken? {
         guard case .failure? = result else { return nil }
-        // One that never began is where it was.
+        // A download that never began keeps the token of its request.
         guard let download = download.withLock({ $0 }) else { return request?.resumeToken.asOptional }
         return download.token
     }
 
-    /// Cancels the operation, and gives what it can be gone on with.
+    /// Cancels the operation, and passes on its resume token.
     public final override func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
         cancel()
         addCompletion(on: .global()) { _ in completion(self.resumeToken) }
@@ -223,16 +225,16 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
     }
 }
 
-/// A file that was downloaded, whole and at its destination.
+/// A downloaded file, complete and at its destination.
 public struct DownloadedFile: Sendable {
-    /// Where it is.
+    /// The location of the file.
     public let url: URL
-    /// How many bytes it has.
+    /// The byte count of the file.
     public let length: Int64
     /// The status and the headers of the response that completed it.
     public let response: HTTPResponseHead
 
-    /// Describes a file.
+    /// Makes a description of a file.
     public init(url: URL, length: Int64, response: HTTPResponseHead) {
         self.url = url
         self.length = length

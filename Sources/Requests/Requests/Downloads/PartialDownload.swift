@@ -3,33 +3,33 @@
 
 import Foundation
 
-/// A file on its way: what there is of it, what of it is asked for next, and what becomes of it.
+/// A file that is being downloaded: its bytes, the next request for it, and its end.
 ///
-/// One thread at a time works with it; ``close()`` and ``token`` may come from anywhere.
+/// One thread at a time works with it; ``close()`` and ``token`` may be called from anywhere.
 final class PartialDownload: Sendable {
     private struct State: Sendable {
-        /// What is known of the bytes that are in the file.
+        /// The state of the bytes in the file.
         var machine: ResumeMachine
         var file: PartialFile?
-        /// Whether nobody else can have a token for the file yet, so that other bytes may come into it.
+        /// Whether no other token for the file can exist yet, so that the file may be overwritten.
         var isOwn = false
-        /// The caller's own token, as long as it is good for something.
+        /// The caller's own token, as long as it is valid.
         var given: ResumeToken?
         var target: URL?
         var again: ResumeMachine.Reason?
         var isComplete = false
         var isClosed = false
-        /// Whether somebody has a token for the file.
+        /// Whether the file must be kept, because a token for it exists.
         var isKept = false
     }
 
-    /// How a download asks for its content.
+    /// The kind of request that the download sends.
     enum Kind: Sendable {
-        /// For the whole, or for what is missing of it.
+        /// For the whole, or for the missing part.
         case resumable
-        /// For the whole, always: parts are of what a GET gives (RFC 9110, 14.2).
+        /// For the whole, always: only the content of a GET has parts (RFC 9110, 14.2).
         case whole
-        /// For a part that the caller has chosen, who knows what to do with it.
+        /// For a part that the caller has chosen.
         case part
     }
 
@@ -38,7 +38,7 @@ final class PartialDownload: Sendable {
     private let keepsToken: Bool
     private let state: Locked<State>
 
-    /// Goes on with what an earlier download left, where there is something that can be gone on with.
+    /// Resumes an earlier download if possible.
     init(_ request: some DownloadRequest, _ kind: Kind, url: URL, now: @escaping @Sendable () -> Date) {
         destination = request.downloadDestination
         self.kind = kind
@@ -51,7 +51,7 @@ final class PartialDownload: Sendable {
         state = Locked(State(machine: machine, file: file, given: given, target: destination.fixedFile))
     }
 
-    /// What the next request needs, besides the fields that it has.
+    /// The additional fields of the next request.
     func fields(besides headers: HTTPHeaders) -> [HTTPField] {
         // A part of encoded content can't be decoded.
         guard kind != .part else {
@@ -65,15 +65,15 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Whether a status other than the request's own says something about the file.
+    /// Whether a status that the request doesn't accept concerns the file.
     func concerns(_ head: HTTPResponseHead) -> Bool {
         let isAboutParts = head.status == .rangeNotSatisfiable || head.status == .partialContent
         return isAboutParts && state.withLock { $0.machine.offset > 0 }
     }
 
-    /// Gets ready for the content of a response.
+    /// Prepares for the content of a response.
     ///
-    /// - Returns: What takes the content; nil where it isn't the file's.
+    /// - Returns: The receiver of the content; `nil` if it isn't the file's content.
     /// - Throws: ``RequestError``.
     func begin(_ head: HTTPResponseHead, flow: FlowControl, limit: Int) throws -> (any ContentReceiver)? {
         guard kind != .part else { return FileReceiver(try startOver(head), limit: limit) }
@@ -81,7 +81,7 @@ final class PartialDownload: Sendable {
             guard !state.isClosed else { throw RequestError(.cancelled, phase: .receiving) }
             var machine = state.machine
             let decision = machine.handle(head)
-            // What starts over isn't of the bytes that are there until it has.
+            // If the download starts over, the state changes only when it has: until then the old bytes are there.
             if decision != .startOver { state.machine = machine }
             return (decision, machine)
         }
@@ -112,7 +112,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Settles where the file goes, with the first response that has something of it.
+    /// Chooses the location of the file, with the first response that has content for it.
     @discardableResult
     private func chooseTarget(for head: HTTPResponseHead) throws -> URL {
         let chosen = state.withLock { $0.target }
@@ -128,12 +128,12 @@ final class PartialDownload: Sendable {
         let (former, isOwn) = state.withLock { ($0.file, $0.isOwn) }
         let file: PartialFile
         if let former, isOwn, former.url.isBeside(target) {
-            // What the next process finds says what the bytes are of, and they are about to be others.
+            // The stored token describes the old bytes, which are about to be replaced.
             if keepsToken { ResumeToken.removeStored(for: target) }
             try former.truncate()
             file = former
         } else {
-            // Whoever has a token for the former one may come to meet its version again, behind other bytes.
+            // The holder of a token for the former file may meet its version again, after other bytes.
             file = try PartialFile.create(beside: target)
         }
         let isClosed = state.withLock { state in
@@ -157,7 +157,7 @@ final class PartialDownload: Sendable {
         return file
     }
 
-    /// Removes the token that the next process would find, where it is one for this file.
+    /// Removes the token that the next process would find, if it belongs to this file.
     private func forgetStored(for target: URL, of file: PartialFile) {
         guard keepsToken, stored(for: target, names: file) else { return }
         ResumeToken.removeStored(for: target)
@@ -167,7 +167,7 @@ final class PartialDownload: Sendable {
         ResumeToken.stored(for: target)?.file().lastPathComponent == file.url.lastPathComponent
     }
 
-    /// Says what the end of a transfer means.
+    /// Interprets the end of a transfer.
     func review(_ error: RequestError?) -> (again: ResumeMachine.Reason?, error: RequestError?) {
         if let reason = state.withLock({ $0.again }) { return (reason, nil) }
         let end = state.withLock { state in
@@ -187,7 +187,7 @@ final class PartialDownload: Sendable {
         }
     }
 
-    /// Removes the file, whose bytes are good for nothing.
+    /// Removes the file, whose bytes are useless.
     private func drop() {
         let (file, target, isKept) = state.withLock { state in
             defer { (state.file, state.given) = (nil, nil) }
@@ -195,7 +195,7 @@ final class PartialDownload: Sendable {
         }
         guard let file, !isKept else { return }
         file.discard()
-        // One that was closed in the meantime is only left.
+        // If the file was closed in the meantime, it is only left.
         PartialFile.resume(file.url)?.discard()
         if let target { forgetStored(for: target, of: file) }
     }
@@ -203,10 +203,10 @@ final class PartialDownload: Sendable {
     /// Checks the file, and moves it to its destination.
     ///
     /// - Parameters:
-    ///   - digest: What the digest is to be; nil for any.
-    ///   - isWanted: Whether the file is wanted yet; asked while its digest is made, which may take long.
-    /// - Returns: Where the file is, and how long it is.
-    /// - Throws: ``RequestError``, and what the system says.
+    ///   - digest: The expected digest; `nil` for any.
+    ///   - isWanted: Whether the file is still wanted; asked while its digest is computed, which may take long.
+    /// - Returns: The location and the byte count of the file.
+    /// - Throws: ``RequestError``, and errors of the file system.
     func complete(expecting digest: String?, isWanted: () -> Bool) throws -> (url: URL, length: Int64) {
         let (file, target) = state.withLock { ($0.file, $0.target) }
         guard let file, let target else { throw RequestError(.emptyResponse, phase: .receiving) }
@@ -229,7 +229,7 @@ final class PartialDownload: Sendable {
 
     // MARK: When it failed
 
-    /// Ends the writing, so that others can go on with the file, at once.
+    /// Ends the writing at once, so that others can resume the download.
     func close() {
         let file = state.withLock { state in
             state.isClosed = true
@@ -238,9 +238,9 @@ final class PartialDownload: Sendable {
         file?.finish()
     }
 
-    /// What the file can be gone on with; nil where it can't.
+    /// A token that resumes the download; `nil` if it can't be resumed.
     ///
-    /// Who takes it has the file.
+    /// The caller then owns the file.
     var token: ResumeToken? {
         close()
         let (file, manifest, given) = state.withLock { state in
@@ -252,8 +252,8 @@ final class PartialDownload: Sendable {
         return ResumeToken(manifest, file: file.url, length: file.length)
     }
 
-    /// Removes the file, unless it was moved, or somebody has a token for it: this operation's, the caller's own, or the
-    /// one that the next process finds.
+    /// Removes the file, unless it was moved, or there is a token for it: this operation's, the caller's own, or the
+    /// stored one.
     func abandon() {
         close()
         let (file, isKept, target) = state.withLock { ($0.file, $0.isKept || $0.given != nil, $0.target) }
@@ -285,11 +285,11 @@ private final class FileReceiver: ContentReceiver {
     func end(_ error: RequestError?) {}
 }
 
-/// Takes content that nobody wants.
+/// Discards content.
 private final class Discard: ContentReceiver {
     let count: Int64?
 
-    /// Makes one beside a file that is whole, or beside none.
+    /// Makes a receiver beside a complete file, or without a file.
     init(besides count: Int64? = nil) {
         self.count = count
     }

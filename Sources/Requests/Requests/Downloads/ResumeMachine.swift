@@ -3,66 +3,66 @@
 
 import Foundation
 
-/// Decides what becomes of a partial file: what to ask the server for, and what to do with what it answers.
+/// Decides what to request for a partial file, and what to do with the response.
 ///
-/// The rule behind all of it: bytes are put behind others only where a strong validator says that both are of the same
-/// representation, and where the server says that they belong there. Everything else starts over.
+/// The rule behind all decisions: bytes are appended only if a strong validator proves that both are of the same
+/// representation, and if the server states that they belong there. Everything else starts over.
 ///
-/// A request with a `Range` of its own wants a part, and has no use for this.
+/// A request with a `Range` of its own asks for a part, and doesn't use the machine.
 struct ResumeMachine: Sendable {
-    /// What to do with a response.
+    /// The decision about a response.
     enum Decision: Sendable, Hashable {
-        /// Cut the file at this position, where it is longer, and put the content there.
+        /// Truncate the file to this position if it is longer, and append the content.
         case append(at: Int64)
-        /// Cut the file to nothing, and put the content there, which is the whole.
+        /// Truncate the file to nothing, and write the content, which is the whole.
         case startOver
-        /// Nothing is missing: the content is that of an error, and isn't wanted.
+        /// Nothing is missing: the content is that of an error, and is discarded.
         case complete
-        /// Cut the file to nothing, let go of the content, and send the request again, with the new ``fields``.
+        /// Truncate the file to nothing, discard the content, and send the request again, with the new ``fields``.
         ///
-        /// It happens once at most: what is sent again asks for the whole.
+        /// It happens once at most: the second request asks for the whole.
         case requestAgain(Reason)
-        /// Handle the response like any other; the file stays as it is, for a later try or a new address.
+        /// Handle the response like any other; the file is kept, for a later try or a new address.
         case passOn
-        /// There is nothing to be done with such a server.
+        /// Fail: the server's responses can't be used.
         case fail(Reason)
     }
 
-    /// Why a response doesn't fit behind the file.
+    /// The reason why a response doesn't continue the file.
     enum Reason: String, Sendable, Hashable {
         /// It is of another version.
         case changed = "the file changed on the server"
         /// The whole has another length than before.
         case resized = "the file has another length than before"
-        /// It is another part than the one that is missing.
+        /// It is another part than the missing one.
         case wrongRange = "the server sent another part than it was asked for"
         /// It doesn't say which part it is.
         case noRange = "the server doesn't say which part it sent"
-        /// It is several parts.
+        /// It has several parts.
         case severalRanges = "the server sent several parts"
         /// Its bytes are compressed, so that its positions aren't those of the file.
         case encoded = "the server sent a part of the encoded file"
-        /// It is a part, where the whole was asked for.
+        /// It is a part, although the whole was requested.
         case unasked = "the server sent a part where it was asked for the whole"
     }
 
-    /// What the end of a response means.
+    /// The meaning of the end of a response.
     enum End: Sendable, Hashable {
-        /// The file is whole.
+        /// The file is complete.
         case complete
-        /// The server gave less than the rest: send the request again, with the new ``fields``.
+        /// The server sent less than the rest: send the request again, with the new ``fields``.
         case more
-        /// The connection ended too early: what is there can be gone on with.
+        /// The connection ended too early: the download can be resumed.
         case short
-        /// There is more than the server said: nothing of it can be trusted.
+        /// There are more bytes than the server announced: none of them can be trusted.
         case excess
-        /// The server gives so little at a time that it would go on for ever; what is there can be gone on with.
+        /// The server sends parts so small that the download wouldn't end; it can be resumed later.
         case stuck
     }
 
-    /// What the file is a part of; nil where no later request could go on with it.
+    /// The representation of the file; `nil` if no later request could resume the download.
     private(set) var manifest: DownloadManifest?
-    /// How many bytes the next request needn't fetch.
+    /// The number of bytes that the next request needn't fetch.
     private(set) var offset: Int64
     private let url: URL
     /// The digest of the address.
@@ -70,27 +70,27 @@ struct ResumeMachine: Sendable {
     private let now: @Sendable () -> Date
     private var end: Int64?
     private var total: Int64?
-    /// Where the part began that was asked for.
+    /// The beginning of the requested part.
     private var asked: Int64 = 0
-    /// How often the server gave less than the rest, and how many bytes that brought in all.
+    /// The number of responses with less than the rest, and the byte count that they brought.
     private var (rounds, gained) = (0, Int64(0))
 
-    /// Begins with a file, or without.
+    /// Begins with a file, or without one.
     ///
-    /// The length that counts is that of the file: a process that dies has written more than it wrote down.
+    /// The length of the file counts, not a recorded one: a process that was killed has written more than it recorded.
     ///
     /// - Parameters:
-    ///   - manifest: What the file is a part of; nil for none.
-    ///   - length: How many bytes the file has.
-    ///   - url: Where the request goes, which may be another address than the first.
-    ///   - now: The present.
+    ///   - manifest: The representation of the file; `nil` for none.
+    ///   - length: The byte count of the file.
+    ///   - url: The address of the request, which may differ from that of the first one.
+    ///   - now: Returns the present time.
     init(
         manifest: DownloadManifest? = nil,
         length: Int64 = 0,
         url: URL,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        // More bytes than there can be aren't a part of it.
+        // A file with more bytes than the whole can't be a part of it.
         let fits = length > 0 && length <= manifest?.total ?? .max
         let address = DownloadManifest.digest(of: url)
         let isUsable = fits && manifest?.speaks(forAddress: address) == true && manifest?.validator.isSendable == true
@@ -101,9 +101,9 @@ struct ResumeMachine: Sendable {
         self.now = now
     }
 
-    /// The fields that the request needs.
+    /// The fields to add to the request.
     ///
-    /// The file is wanted as it is: a range is one of encoded bytes, where the server may encode.
+    /// Encoding is refused, because a range of encoded content has the positions of encoded bytes.
     var fields: [HTTPField] {
         let identity = HTTPField(.acceptEncoding, "identity")
         guard offset > 0, let manifest else { return [identity] }
@@ -132,17 +132,17 @@ struct ResumeMachine: Sendable {
         }
     }
 
-    /// Notes that the connection broke, or that the request is to be sent again for another reason.
+    /// Records that the connection broke, or that the request is to be sent again for another reason.
     ///
-    /// - Parameter length: How many bytes the file has now.
+    /// - Parameter length: The present byte count of the file.
     mutating func interrupted(length: Int64) {
         offset = manifest == nil ? 0 : max(0, length)
     }
 
-    /// Decides what the end of a response means, where the transport found nothing wrong with it.
+    /// Interprets the end of a response in which the transport found no error.
     ///
-    /// - Parameter length: How many bytes the file has now.
-    /// - Returns: Whether there is more to do.
+    /// - Parameter length: The present byte count of the file.
+    /// - Returns: The meaning of the end.
     mutating func ended(length: Int64) -> End {
         guard let end else { return .complete }
         guard length >= end else {
@@ -153,7 +153,7 @@ struct ResumeMachine: Sendable {
             _ = requestAgain(.resized)
             return .excess
         }
-        // Where nobody has said how long the whole is, the next request shows whether there is more.
+        // If the length of the whole is unknown, the next request shows if there is more.
         guard total.map({ end < $0 }) ?? true else { return .complete }
         gained += end - asked
         offset = end
@@ -161,9 +161,9 @@ struct ResumeMachine: Sendable {
         return rounds <= Self.freeRounds + Int(gained / Self.smallestPart) ? .more : .stuck
     }
 
-    /// How many parts may be as small as the server likes, so that a small file may come in a few.
+    /// The number of parts without a minimum size, so that a small file may come in a few parts.
     private static let freeRounds = 16
-    /// How many bytes each part beyond these has to have, on the average.
+    /// The average byte count that each part beyond these must have.
     private static let smallestPart: Int64 = 64 * 1024
 
     private mutating func append(_ headers: HTTPHeaders, to manifest: DownloadManifest) -> Decision {
@@ -175,9 +175,9 @@ struct ResumeMachine: Sendable {
         else { return requestAgain(.noRange) }
         if manifest.validator.contradicts(headers) { return requestAgain(.changed) }
         if let known = manifest.total, let total = range.total, known != total { return requestAgain(.resized) }
-        // At another address, what isn't said again isn't known.
+        // At another address, validator and length must be stated again.
         if manifest.address != address, headers[.eTag] == nil || range.total == nil { return requestAgain(.changed) }
-        // An earlier beginning is as good: what comes twice is the same. It must bring something new, though.
+        // An earlier beginning is accepted: repeated bytes are the same. The part must contain new bytes, though.
         let count = positions.upperBound - positions.lowerBound + 1
         guard positions.lowerBound <= offset, positions.upperBound >= offset,
             headers.exactLength.map({ $0 == count }) ?? true,
@@ -192,7 +192,7 @@ struct ResumeMachine: Sendable {
         return .append(at: offset)
     }
 
-    /// There is nothing behind the file, says the server: it is whole, or of something else.
+    /// Handles a status 416: the file is complete, or it belongs to another representation.
     private mutating func compare(_ headers: HTTPHeaders, with manifest: DownloadManifest) -> Decision {
         guard let range = headers[.contentRange].flatMap({ ContentRange(parsing: $0) }), range.positions == nil else {
             return requestAgain(.noRange)

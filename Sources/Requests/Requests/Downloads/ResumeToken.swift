@@ -3,55 +3,55 @@
 
 import Foundation
 
-/// What an interrupted download can be gone on with, later or in another process.
+/// A token that resumes an interrupted download, later or in another process.
 ///
 /// ```swift
 /// defaults.set(token.data, forKey: "film")
 /// let token = try ResumeToken(data: data)
 /// ```
 ///
-/// It tells where the partial file is and what it is a part of. The request itself, with its credentials, isn't in it,
-/// and of its address there is a digest: a token may be stored where secrets may not. Its address may be another when
-/// the download goes on, since those that are signed expire; the server then has to say that the file is the same, or
-/// the download starts over.
+/// It contains the location of the partial file and the representation that it belongs to. The request, with its
+/// credentials, isn't in it, and of its address there is only a digest, so a token may be stored where secrets may not.
+/// The address may differ when the download is resumed, since signed addresses expire. The server then has to confirm
+/// that the file is the same, or the download starts over.
 public struct ResumeToken: Sendable, Hashable, Codable {
     let manifest: DownloadManifest
-    /// Where the partial file is; in the user's home with `~`, since some systems give an app another home each time.
+    /// The location of the partial file; in the user's home with `~`, since on some systems an app's home changes.
     private let path: String
-    /// How many bytes there were when the token was made.
+    /// The byte count of the partial file when the token was made.
     public let receivedLength: Int64
 
-    /// How many bytes the whole has; nil where the server doesn't say.
+    /// The byte count of the whole; `nil` if the server doesn't send it.
     public var totalLength: Int64? { manifest.total }
-    /// When the download began.
+    /// The time at which the download began.
     public var created: Date { manifest.created }
 
     init(_ manifest: DownloadManifest, file: URL, length: Int64, home: String = NSHomeDirectory()) {
         self.manifest = manifest
         receivedLength = length
         let folder = home.hasSuffix("/") ? home : home + "/"
-        // As it is read again: without `..`, which what is read mustn't have.
+        // In the form in which it is read again: without `..`, which reading refuses.
         let path = file.standardizedFileURL.path
         self.path = path.hasPrefix(folder) ? "~/" + path.dropFirst(folder.count) : path
     }
 
-    /// Reads a token that was stored.
+    /// Reads a stored token.
     ///
-    /// - Throws: `DecodingError` where the bytes are none. That the partial file is gone is not an error: the download
-    ///   starts over then.
+    /// - Throws: `DecodingError` if the bytes are invalid. A missing partial file is not an error: the download then
+    ///   starts over.
     public init(data: Data) throws {
         self = try JSONDecoder().decode(ResumeToken.self, from: data)
     }
 
     /// Reads a token.
     ///
-    /// - Throws: `DecodingError` where it is none, or one that names a file that no download made.
+    /// - Throws: `DecodingError` if it is invalid, or names a file that no download made.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         manifest = try container.decode(DownloadManifest.self, forKey: .manifest)
         path = try container.decode(String.self, forKey: .path)
         receivedLength = try container.decode(Int64.self, forKey: .receivedLength)
-        // What was stored may be anybody's: the file is written to, so it must not be just any.
+        // A stored token may have been manipulated: since the file is written to, it must not be an arbitrary one.
         let isSound =
             (path.hasPrefix("/") || path.hasPrefix("~/")) && !path.utf8.contains(0)
             && !path.split(separator: "/").contains("..") && PartialFile.isName((path as NSString).lastPathComponent)
@@ -61,19 +61,19 @@ public struct ResumeToken: Sendable, Hashable, Codable {
         }
     }
 
-    /// The token as bytes, to be stored.
+    /// The token as bytes, for storage.
     public var data: Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
         return (try? encoder.encode(self)) ?? Data()
     }
 
-    /// Removes the partial file, where the download isn't to go on; nothing where it is gone, or is being gone on with.
+    /// Removes the partial file, if the download isn't to be resumed; does nothing if it is missing or in use.
     public func discard() {
         PartialFile.resume(file())?.discard()
     }
 
-    /// Where the partial file is.
+    /// The location of the partial file.
     func file(home: String = NSHomeDirectory()) -> URL {
         guard path.hasPrefix("~/") else { return URL(fileURLWithPath: path, isDirectory: false) }
         return URL(fileURLWithPath: home, isDirectory: true)
@@ -82,24 +82,25 @@ public struct ResumeToken: Sendable, Hashable, Codable {
 }
 
 extension ResumeToken: CustomStringConvertible, CustomReflectable {
-    /// How much is there, of how much, and the name of the partial file; nothing of where it came from.
+    /// The byte counts of the part and the whole, and the name of the partial file; nothing of its source.
     public var description: String {
         let total = totalLength.map { " of \($0)" } ?? ""
         return "\(receivedLength)\(total) bytes in \(file().lastPathComponent.shortened())"
     }
 
-    /// A mirror of what the description says.
+    /// A mirror of the description.
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 // MARK: - Storage
 
-/// A token beside the file that is to be, where the next process finds it, also after one that died.
+/// A stored token beside the destination, where the next process finds it, also after a crash.
 extension ResumeToken {
-    /// The token that was stored for a destination; nil where there is none, or none for a file beside it.
+    /// The stored token for a destination; `nil` if there is no token, or its partial file isn't beside the
+    /// destination.
     static func stored(for destination: URL) -> ResumeToken? {
         let storage = storage(for: destination)
-        // A token is small: what is large is none.
+        // A token is small: a large file isn't one.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: storage.path),
             attributes[.type] as? FileAttributeType == .typeRegular,
             let size = attributes[.size] as? Int, size <= longestToken,
@@ -108,7 +109,7 @@ extension ResumeToken {
         return token.file().isBeside(destination) ? token : nil
     }
 
-    /// Stores the token for a destination, in the place of one that was there.
+    /// Stores the token for a destination, and replaces a former one.
     ///
     /// - Throws: ``DownloadError``.
     func store(for destination: URL) throws(DownloadError) {
@@ -123,12 +124,12 @@ extension ResumeToken {
         }
     }
 
-    /// Removes the token that was stored for a destination; the partial file stays.
+    /// Removes the stored token for a destination; the partial file stays.
     static func removeStored(for destination: URL) {
         try? FileManager.default.removeItem(at: storage(for: destination))
     }
 
-    /// A hidden file whose name follows from that of the destination, and fits whatever that is.
+    /// A hidden file whose name is derived from that of the destination, and is always valid.
     private static func storage(for destination: URL) -> URL {
         let name = destination.lastPathComponent
         let stem = name.utf8.count <= 200 ? name : SHA256.digest(of: Data(name.utf8)).hexadecimal

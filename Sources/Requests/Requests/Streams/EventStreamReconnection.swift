@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// Decides when a stream of server-sent events connects, connects again, and ends (WHATWG HTML, 9.2.3).
+/// Decides when a stream of server-sent events connects, reconnects and ends (WHATWG HTML, 9.2.3).
 ///
-/// A connection that ends, or breaks, is made again after the time that the server asked for. Connections that give no
-/// event, one after another, wait longer and longer, up to a limit. Where the standard gives up, so does this, except with statuses
-/// that say that the server is only busy: there a browser's page would have to do what is done here.
+/// A connection that ends, or breaks, is made again after the time that the server asked for. After several connections
+/// in a row without an event, the wait grows, up to a limit. The stream gives up where the standard does, except for
+/// statuses that mean that the server is only busy: a web page would have to reconnect by itself then.
 struct EventStreamReconnection: Sendable {
-    /// What happens to the stream.
+    /// An input of the stream.
     enum Input: Sendable {
         /// The stream begins.
         case started
@@ -17,7 +17,7 @@ struct EventStreamReconnection: Sendable {
         case responded(HTTPResponseHead)
         /// An event came.
         case received
-        /// The response came to its end.
+        /// The response ended.
         case ended
         /// The connection couldn't be made, or broke.
         case failed(RequestError)
@@ -25,19 +25,19 @@ struct EventStreamReconnection: Sendable {
         case waited
     }
 
-    /// What to do.
+    /// An action for the stream.
     enum Action: Sendable {
         /// Send the request with these fields.
         case connect([HTTPField])
         /// Hand the content to a new parser.
         case read
-        /// Let go of the connection, if there is one, and report back after so long.
+        /// Close the connection, if there is one, and report back after this delay.
         case wait(Duration)
-        /// The stream is over, as the server wants it.
+        /// End the stream, as the server requests.
         case finish
-        /// The stream is over, for this reason.
+        /// End the stream with this error.
         case fail(RequestError)
-        /// Nothing.
+        /// Do nothing.
         case none
     }
 
@@ -45,14 +45,14 @@ struct EventStreamReconnection: Sendable {
         case idle, connecting, reading, waiting, over
     }
 
-    /// The identifier of the last event, which the next connection tells; to be kept up to date by the owner.
+    /// The identifier of the last event, which the next connection sends; to be kept up to date by the owner.
     var lastEventID: String?
-    /// How long the server wants to be left alone, as it said last; to be kept up to date by the owner.
+    /// The last reconnection time that the server sent; to be kept up to date by the owner.
     var retry: Duration?
 
     private var state = State.idle
     private var failures = 0
-    /// How many connections in a row gave no event.
+    /// The number of connections in a row without an event.
     private var fruitless = 0
     private let policy: ReconnectionPolicy
     private let random: RandomSource
@@ -61,10 +61,10 @@ struct EventStreamReconnection: Sendable {
     /// Makes the decisions for one stream.
     ///
     /// - Parameters:
-    ///   - lastEventID: Where a stream of before came to; nil for the beginning.
-    ///   - policy: How patient it is.
-    ///   - random: What the waits are drawn from.
-    ///   - now: The present, for a `Retry-After` that is a date.
+    ///   - lastEventID: The last event of an earlier stream; `nil` for the beginning.
+    ///   - policy: The limits of reconnection.
+    ///   - random: The source of random waits.
+    ///   - now: Returns the present time, for a `Retry-After` that is a date.
     init(
         lastEventID: String? = nil,
         policy: ReconnectionPolicy = .default,
@@ -77,7 +77,7 @@ struct EventStreamReconnection: Sendable {
         self.now = now
     }
 
-    /// Goes one step on.
+    /// Handles an input, and returns the action to perform.
     mutating func handle(_ input: Input) -> Action {
         switch (state, input) {
         case (.idle, .started), (.waiting, .waited):
@@ -91,17 +91,18 @@ struct EventStreamReconnection: Sendable {
         case (.reading, .ended):
             return wait(reason: RequestError(.connectionLost, phase: .receiving))
         case (.connecting, .failed(let error)), (.reading, .failed(let error)):
-            // What the caller did, or what no second try changes, ends it.
+            // An error of the caller, or one that would repeat, ends the stream.
             return Self.lasting.contains(error.code) ? end(.fail(error)) : wait(reason: error)
         default:
-            // Late news of a connection that was let go of.
+            // A late input from a closed connection.
             return .none
         }
     }
 
     private var fields: [HTTPField] {
         var fields: [HTTPField] = [.accept(.eventStream), HTTPField(.cacheControl, "no-cache")]
-        // One that can't stand in a field would have the request refused for ever; the server then begins anew.
+        // An identifier that is invalid in a field would make the request fail for ever; without it, the server starts
+        // from the beginning.
         if let lastEventID, !lastEventID.isEmpty, lastEventID.isFieldValue,
             lastEventID.utf8.count <= Self.longestEventID
         {
@@ -135,7 +136,7 @@ struct EventStreamReconnection: Sendable {
         fruitless += 1
         if let limit = policy.limit, failures > limit { return end(.fail(reason)) }
         state = .waiting
-        // A server may want to be asked again at once, but not for nothing each time.
+        // A server may allow to reconnect at once, but not repeatedly without an event.
         let backoff = fruitless > 1 ? policy.backoff.delay(before: fruitless - 1, random: random) : .zero
         return .wait(max(.zero, min(max(retry ?? policy.wait, backoff, pause), policy.maximumWait)))
     }
@@ -145,7 +146,7 @@ struct EventStreamReconnection: Sendable {
         return action
     }
 
-    /// Statuses of a server that may be well again later.
+    /// Statuses of a server that may recover.
     private static let passing: Set<HTTPStatus> = [
         .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
     ]
@@ -160,18 +161,21 @@ struct EventStreamReconnection: Sendable {
     private static let longestEventID = 4096
 }
 
-/// How patient an ``EventStream`` is with a server that ends its connections, or can't be reached.
+/// The reconnection of an ``EventStream`` if the server ends its connections, or can't be reached.
 public struct ReconnectionPolicy: Sendable, Hashable {
-    /// How long to wait for the next connection where the server says nothing; 3 seconds by default.
+    /// The wait before the next connection if the server doesn't send one; 3 seconds by default.
     public var wait: Duration
-    /// What is waited at most, whatever the server says; a minute by default.
+    /// The maximum wait, whatever the server sends; a minute by default.
     public var maximumWait: Duration
-    /// How many connections may end or fail in a row before the stream fails, 10 by default; nil for any number.
+    /// The number of connections that may end or fail in a row before the stream fails, 10 by default; `nil` for any
+    /// number.
     ///
-    /// One that gives a good response counts anew.
+    /// A connection with a good response resets the count.
     public var limit: Int?
-    /// What is waited after the second connection in a row that gave no event and after those behind it, if it is longer
-    /// than the time that the server asked for; by default from a second on, twice as long each time.
+    /// The wait after the second and each further connection in a row without an event, if it is longer than the time
+    /// that the server asked for.
+    ///
+    /// By default it begins with a second, and doubles each time.
     public var backoff: Backoff
 
     /// Makes a policy.
@@ -187,7 +191,7 @@ public struct ReconnectionPolicy: Sendable, Hashable {
         self.backoff = backoff
     }
 
-    /// The patience of a browser, but for servers that can't be reached: those are given up after a while.
+    /// Reconnection like that of a browser, except that servers that can't be reached are given up after a while.
     public static let `default` = ReconnectionPolicy()
 
     /// One connection only: its end is a failure of code `connectionLost`.

@@ -3,13 +3,13 @@
 
 import Foundation
 
-/// The elements of a ``ResponseStream``, as they are complete: lines, events, values.
+/// The elements of a ``ResponseStream``, as soon as they are complete: lines, events, values.
 ///
 /// Made by ``ResponseStream/lines``, ``ResponseStream/serverSentEvents`` and ``ResponseStream/jsonLines(_:decoder:)``.
 /// An element that is larger than 1 MiB ends the sequence with an error of code `bodyTooLarge`, whose underlying error is
 /// an ``RequestError/OversizedElement``.
 public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
-    /// Reads a line, or the end, which is nil: gives what that completes, and what keeps it from reading on.
+    /// Reads a line, or the end, which is `nil`: returns the completed element, and an error that ends the reading.
     typealias Reader = (Data?) -> (element: Result<Element, RequestError>?, failure: RequestError?)
 
     private let base: ResponseStream
@@ -34,7 +34,7 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         self.makeReader = makeReader
     }
 
-    /// The same elements, where one that can't be decoded is a failure among them, and ends nothing.
+    /// The same elements as results: one that can't be decoded is a failure among them, and doesn't end the stream.
     ///
     /// ```swift
     /// for try await result in stream.jsonLines(Reading.self).results {
@@ -54,12 +54,12 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// Begins to consume, or goes on behind the last element that an iterator before has given.
+    /// Begins to consume, or continues behind the last element of an earlier iterator.
     public func makeAsyncIterator() -> Iterator { Iterator(base, makeReader()) }
 
     /// Consumes a ``ParsedStream``.
     public struct Iterator: AsyncIteratorProtocol {
-        /// Any error: each that a loop throws is a ``RequestError``.
+        /// Any error: each error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
         private var base: ResponseStream.Iterator
         private let core: StreamCore
@@ -73,14 +73,14 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
             self.read = read
         }
 
-        /// The next element; nil at the end.
+        /// The next element; `nil` at the end.
         ///
-        /// - Throws: What ends the stream before its content is complete, and one of code `decoding` for an element that
-        ///   can't be decoded; behind that, this iterator gives nothing.
+        /// - Throws: The error that ends the stream before its content is complete, and one of code `decoding` for an
+        ///   element that can't be decoded; afterwards, this iterator returns `nil`.
         public mutating func next() async throws(RequestError) -> Element? {
             guard !isAtEnd else { return nil }
             while true {
-                // What was complete came first.
+                // Elements that were complete before the failure come first.
                 if let failure { throw end(failure) }
                 let line = try await base.nextLine()
                 let element: Result<Element, RequestError>?
@@ -107,9 +107,9 @@ public struct ParsedStream<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension ResponseStream {
-    /// The content as lines of UTF-8, without what ends them: LF, CR LF or CR.
+    /// The content as lines of UTF-8, without their ends: LF, CR LF or CR.
     ///
-    /// What isn't UTF-8 is replaced, as `String(decoding:as:)` does.
+    /// Bytes that aren't UTF-8 are replaced, as `String(decoding:as:)` does.
     public var lines: ParsedStream<String> {
         ParsedStream(self, { LineParser() }, { .success(String(decoding: $0, as: UTF8.self)) })
     }
@@ -120,14 +120,14 @@ extension ResponseStream {
         return ParsedStream(self, { ServerSentEventParser() }, { .success($0.decoded(by: makeDecoder)) })
     }
 
-    /// The content as values of JSON, one a line; blank lines are passed over.
+    /// Returns the content as values of JSON, one a line; blank lines are skipped.
     ///
     /// - Parameters:
-    ///   - type: What a line decodes to; known from the context, where there is one.
-    ///   - decoder: Makes the decoder, for each line one; nil, the default, is the decoder of the environment that the
+    ///   - type: The type of a value; usually inferred.
+    ///   - decoder: Makes a decoder for each line; `nil`, the default, is the decoder of the environment that the
     ///     request runs in.
     /// - Returns: The values. A line that can't be decoded ends the sequence with an error of code `decoding`; those of
-    ///   ``ParsedStream/results`` go on behind it.
+    ///   ``ParsedStream/results`` continue behind it.
     public func jsonLines<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self,
         decoder: @autoclosure @escaping @Sendable () -> JSONDecoder? = nil
@@ -142,7 +142,7 @@ extension ResponseStream {
 }
 
 extension RequestError {
-    /// Decodes a value; what the decoder throws is the underlying error of one of code `decoding`.
+    /// Decodes a value; an error of the decoder is the underlying error of one of code `decoding`.
     static func catching<Value>(_ type: Value.Type, _ decode: () throws -> Value) -> Result<Value, RequestError> {
         do {
             return .success(try decode())

@@ -3,24 +3,27 @@
 
 import Foundation
 
-/// The content of a response as it comes: an asynchronous sequence of pieces, each as large as the network makes it.
+/// The content of a response as it arrives: an asynchronous sequence of pieces, in the sizes of the network.
 ///
 /// ```swift
 /// for try await chunk in stream { try file.write(contentsOf: chunk) }
 /// ```
 ///
-/// Pieces that nobody has asked for yet are buffered, and the server is held back when there are too many, where the
-/// transport can (``TransportCapabilities/pausing``); where it can't, a consumer that is much slower than the network
-/// ends with an error of code `bufferFull`. It is consumed once, by one task: a second iteration continues where the first
-/// stopped, and fails with the code `alreadyConsumed` if that was the end. So do iterations over its ``lines`` and other
-/// elements: one may read a head line by line, and another the rest, as values or as pieces. Releasing the stream before its end cancels the transfer.
+/// Pieces that haven't been consumed are buffered. If there are too many, the transfer is paused, if the transport can
+/// (``TransportCapabilities/pausing``); otherwise, a consumer that is much slower than the network ends with an error
+/// of code `bufferFull`.
+///
+/// It is consumed once, by one task: a second iteration continues where the first stopped, and fails with the code
+/// `alreadyConsumed` if that was the end. The same applies to its ``lines`` and other elements: one loop may read a
+/// head line by line, and another the rest, as values or as pieces. Releasing the stream before its end cancels the
+/// transfer.
 public final class ResponseStream: AsyncSequence, Sendable {
     /// A piece of the content.
     public typealias Element = Data
 
     /// The status and the headers.
     public let head: HTTPResponseHead
-    /// Makes the decoder of JSON where the consumer brings none: that of the environment.
+    /// Makes the JSON decoder if the consumer has none: that of the environment.
     let makeDecoder: @Sendable () -> JSONDecoder
     let core: StreamCore
 
@@ -30,7 +33,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
         self.makeDecoder = makeDecoder
     }
 
-    /// Makes a stream of pieces that are there, for tests of what consumes one.
+    /// Makes a stream of given pieces, for tests of its consumers.
     public convenience init(_ chunks: [Data], head: HTTPResponseHead = HTTPResponseHead(status: .ok)) {
         self.init(head, StreamCore(of: chunks)) { JSONDecoder() }
     }
@@ -39,10 +42,10 @@ public final class ResponseStream: AsyncSequence, Sendable {
         core.abandon()
     }
 
-    /// A stream of the same content: whichever of them is let go of first ends both.
+    /// Returns a stream of the same content: the first of them that is deallocated ends both.
     func handedOver() -> ResponseStream { ResponseStream(head, core, makeDecoder: makeDecoder) }
 
-    /// Returns when the stream has been consumed to its end, or nobody wants the rest.
+    /// Returns when the stream has been consumed to its end, or was abandoned.
     func over() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in core.whenOver { continuation.resume() } }
@@ -56,13 +59,13 @@ public final class ResponseStream: AsyncSequence, Sendable {
     /// The header fields.
     public var headers: HTTPHeaders { head.headers }
 
-    /// Begins to consume, or goes on.
+    /// Begins to consume, or continues.
     public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
     /// Consumes a ``ResponseStream``.
     public struct Iterator: AsyncIteratorProtocol {
         // The compiler of Swift 6.3 crashes on `try? await stream.reduce(…)` if this is another type.
-        /// Any error: each that a loop throws is a ``RequestError``.
+        /// Any error: each error that a loop throws is a ``RequestError``.
         public typealias Failure = any Error
         private let stream: ResponseStream
         private var hasBegun = false
@@ -71,16 +74,16 @@ public final class ResponseStream: AsyncSequence, Sendable {
             self.stream = stream
         }
 
-        /// The next piece; nil at the end.
+        /// The next piece; `nil` at the end.
         ///
-        /// - Throws: What ended the transfer before its content was complete. The code is `cancelled` in a cancelled
-        ///   task, and `alreadyConsumed` if another loop has the content.
+        /// - Throws: The error that ended the transfer before its content was complete. The code is `cancelled` in a
+        ///   cancelled task, and `alreadyConsumed` if another loop has the content.
         public mutating func next() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
             return try await stream.core.nextPiece(isFirst: !hasBegun)
         }
 
-        /// The bytes up to the end of the next line, or those of it that are there; nil at the end.
+        /// The bytes up to the end of the next line, or the available part of it; `nil` at the end.
         mutating func nextLine() async throws(RequestError) -> Data? {
             defer { hasBegun = true }
             return try await stream.core.nextLine(isFirst: !hasBegun)
@@ -88,7 +91,7 @@ public final class ResponseStream: AsyncSequence, Sendable {
     }
 }
 
-/// What a stream's producer and its consumer share.
+/// The state that a stream's producer and its consumer share.
 final class StreamCore: Sendable {
     private typealias Waiter = CheckedContinuation<Result<Data?, RequestError>, Never>
 
@@ -113,7 +116,7 @@ final class StreamCore: Sendable {
         state = Locked(State(buffer: StreamBuffer(limit: limit)))
     }
 
-    /// Makes the core of a stream whose pieces are all there.
+    /// Makes the core of a stream that has all its pieces.
     convenience init(of chunks: [Data]) {
         self.init(limit: .max / 4) { _ in }
         for chunk in chunks { try? put(chunk) }
@@ -161,7 +164,7 @@ final class StreamCore: Sendable {
         return rest.withLock { $0.cut(piece) }
     }
 
-    /// Has the next iteration find the end that this one has had, which came with a last element.
+    /// Lets the next iteration find the end that this one has read, which came with a last element.
     func keepEnd() {
         rest.withLock { $0.isAtEnd = true }
     }
@@ -176,19 +179,18 @@ final class StreamCore: Sendable {
         }
     }
 
-    /// Says that nobody wants the rest.
+    /// Abandons the rest of the stream.
     func abandon() {
         perform(state.withLock { $0.buffer.abandon() })
         close()
     }
 
-    /// Says that the operation is over: nothing more comes, and what came before the transfer ended is there for whoever
-    /// consumes it.
+    /// Ends the stream, because the operation is over: what arrived before the transfer ended can still be consumed.
     func cancel() {
         if !state.withLock({ $0.buffer.hasEnded }) { abandon() }
     }
 
-    /// Calls `body` when the stream has been consumed to its end, or nobody wants the rest; at once, where that is so.
+    /// Calls `body` when the stream has been consumed to its end, or was abandoned; at once, if it already is.
     func whenOver(_ body: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.isOver { state.observers.append(body) }
@@ -217,17 +219,17 @@ final class StreamCore: Sendable {
     }
 }
 
-/// What one iteration over a stream leaves to the next: bytes of a piece that it hasn't read, and how far it has come.
+/// The state that one iteration over a stream leaves to the next: unread bytes of a piece, and the position.
 private struct StreamRest: Sendable {
-    /// What there is to take before anything else.
+    /// The portion to take before anything else.
     enum Portion: Sendable {
         case bytes(Data)
         case end
     }
 
-    /// What reads elements.
+    /// The reader of elements.
     var reader: (any AnyObject & Sendable)?
-    /// Whether the end is still to be had.
+    /// Whether the end is yet to be delivered.
     var isAtEnd = false
     private var bytes = Data()
     private var cutEndsInCarriageReturn = false
@@ -241,7 +243,7 @@ private struct StreamRest: Sendable {
         return isAtEnd ? .end : nil
     }
 
-    /// Keeps all of a piece but its first line, and returns that.
+    /// Keeps all of a piece but its first line, and returns that line.
     ///
     /// - Complexity: O(n) in the length of the line.
     mutating func cut(_ piece: Data) -> Data {
@@ -267,7 +269,7 @@ private struct StreamRest: Sendable {
     }
 }
 
-/// A parser, for the iterations over a stream one after the other.
+/// A parser, shared by successive iterations over a stream.
 final class ElementReader<Parser: StreamParser>: Sendable {
     private let parser: Locked<Parser>
 
@@ -275,7 +277,8 @@ final class ElementReader<Parser: StreamParser>: Sendable {
         self.parser = Locked(parser)
     }
 
-    /// Reads a line or a part of one, or the end, which is nil: gives what that completes, and what keeps it from reading on.
+    /// Reads a line or a part of one, or the end, which is `nil`: returns the completed element, and the error that
+    /// ends the reading.
     func read(_ line: Data?) -> (element: Parser.Element?, failure: RequestError.OversizedElement?) {
         parser.withLock { parser in
             let elements = line.map { parser.feed($0) } ?? parser.finish()

@@ -5,18 +5,18 @@ import Foundation
 
 /// An event of a stream of server-sent events, `text/event-stream` (WHATWG HTML, 9.2).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The type of the event; `message` where the server says nothing else.
+    /// The type of the event; `message` if the server doesn't send one.
     public var event: String
     /// The content: its lines, joined with LF; it may be empty.
     public var data: String
-    /// The identifier that the server gave last, with this event or with one before.
+    /// The last identifier that the server sent, with this event or with an earlier one.
     ///
-    /// It is what the server is told after a reconnection, so that it goes on from there. Nil where it gave none, or
-    /// took it back with an empty one.
+    /// It is sent to the server after a reconnection, so that the server continues from there. `nil` if there was no
+    /// identifier, or an empty one has removed it.
     public var id: String?
-    /// How long the server wants to be left alone before a reconnection, where it says so with this event.
+    /// The reconnection time that the server sent with this event.
     public var retry: Duration?
-    /// Makes the decoder of JSON where the caller brings none: that of the environment.
+    /// Makes the JSON decoder if the caller has none: that of the environment.
     private var decoding = Decoding()
 
     /// Makes an event.
@@ -34,8 +34,8 @@ public struct ServerSentEvent: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - type: What it decodes to; known from the context, where there is one.
-    ///   - decoder: What decodes it; `nil`, the default, is the decoder of the environment that the request ran in.
+    ///   - type: The type of the value; usually inferred.
+    ///   - decoder: The decoder; `nil`, the default, is the decoder of the environment that the request ran in.
     /// - Returns: The value.
     /// - Throws: ``RequestError`` of code `decoding`, with the decoder's error as the underlying one.
     public func decode<Value: Decodable>(
@@ -47,14 +47,14 @@ public struct ServerSentEvent: Sendable, Hashable {
         }.get()
     }
 
-    /// The same event, which an environment's decoder decodes.
+    /// Returns the same event, with the environment's decoder.
     func decoded(by makeDecoder: @escaping @Sendable () -> JSONDecoder) -> ServerSentEvent {
         var event = self
         event.decoding.makeDecoder = makeDecoder
         return event
     }
 
-    /// What makes a decoder: no part of what events are compared by.
+    /// The maker of a decoder, which doesn't take part in the comparison of events.
     private struct Decoding: Sendable, Hashable {
         var makeDecoder: (@Sendable () -> JSONDecoder)?
 
@@ -64,7 +64,7 @@ public struct ServerSentEvent: Sendable, Hashable {
 }
 
 extension ServerSentEvent: CustomReflectable {
-    /// A mirror of what the server said.
+    /// A mirror of the values that the server sent.
     public var customMirror: Mirror {
         Mirror(self, children: ["event": event, "data": data, "id": id as Any, "retry": retry as Any])
     }
@@ -72,15 +72,15 @@ extension ServerSentEvent: CustomReflectable {
 
 /// Reads a stream of server-sent events (WHATWG HTML, 9.2.6).
 ///
-/// An event that the end of the stream cuts off isn't given, and its identifier doesn't count: the server sends it
-/// again.
+/// An event that is cut off by the end of the stream isn't returned, and its identifier doesn't count: the server sends
+/// it again.
 struct ServerSentEventParser: StreamParser {
     private(set) var failure: RequestError.OversizedElement?
-    /// The identifier that the server gave last, with a complete event; for the next connection.
+    /// The last identifier that the server sent with a complete event; for the next connection.
     ///
-    /// An event without content counts too, which ``ServerSentEvent`` can't tell, since there is none.
+    /// An event without content counts too, although it makes no ``ServerSentEvent``.
     private(set) var lastEventID: String?
-    /// How long the server wants to be left alone before a reconnection, as it said last.
+    /// The last reconnection time that the server sent.
     private(set) var retry: Duration?
 
     private let limit: Int
@@ -94,8 +94,8 @@ struct ServerSentEventParser: StreamParser {
     /// Starts at the beginning of a stream.
     ///
     /// - Parameters:
-    ///   - limit: How many bytes the content of an event may have, and a line; 1 MiB by default.
-    ///   - lastEventID: What the connection before ended with: an event without an identifier keeps it.
+    ///   - limit: The maximum byte count of an event's content, and of a line; 1 MiB by default.
+    ///   - lastEventID: The last identifier of the connection before: an event without an identifier keeps it.
     init(limit: Int = 1 << 20, lastEventID: String? = nil) {
         self.limit = max(0, limit)
         self.lastEventID = lastEventID
@@ -115,7 +115,7 @@ struct ServerSentEventParser: StreamParser {
         return events
     }
 
-    /// Gives nothing: an event is complete with the empty line behind it.
+    /// Returns nothing: an event is complete with the empty line behind it.
     mutating func finish() -> [ServerSentEvent] {
         _ = lines.finish()
         (data, event, id, eventRetry) = (Data(), "", lastEventID, nil)
@@ -135,7 +135,7 @@ struct ServerSentEventParser: StreamParser {
                 return nil
             }
             data.append(value)
-            // What joins it to the next line; behind the last one it is taken off.
+            // A line end joins it to the next line; behind the last line it is removed.
             data.append(UInt8(ascii: "\n"))
         case Field.event: event = String(decoding: value, as: UTF8.self)
         case Field.id where !value.contains(0):
@@ -143,7 +143,7 @@ struct ServerSentEventParser: StreamParser {
         case Field.retry where !value.isEmpty && value.allSatisfy(ASCII.isDigit):
             retry = .milliseconds(Self.number(value))
             eventRetry = retry
-        default: break  // A comment, which has no name, or a field that nobody knows.
+        default: break  // A comment, which has no name, or an unknown field.
         }
         return nil
     }
@@ -160,7 +160,7 @@ struct ServerSentEventParser: StreamParser {
         )
     }
 
-    /// The value of digits, up to what every clock can wait.
+    /// The value of digits, limited to a time that every clock can wait.
     private static func number(_ digits: Data) -> Int64 {
         digits.reduce(0) { min($0 * 10 + Int64($1 - UInt8(ascii: "0")), 1_000_000_000_000) }
     }

@@ -3,23 +3,23 @@
 
 import Foundation
 
-/// What has come of a stream and isn't consumed, and who waits for more.
+/// The received bytes of a stream that aren't consumed, and the waiting consumer.
 ///
-/// Between two marks the transfer is left alone: it pauses when more than `limit` is there, and goes on when half of
-/// that is consumed. What comes in spite of a pause is kept up to some MiB, or a second `limit`, and beyond that the
-/// stream fails: nothing grows without bound, and nothing is left out.
+/// The transfer pauses when more than `limit` bytes are buffered, and resumes when half of them are consumed. Bytes
+/// that arrive in spite of a pause are kept up to some MiB, or a second `limit`, and beyond that the stream fails: the
+/// buffer is bounded, and no bytes are dropped.
 struct StreamBuffer<Waiter: Sendable>: Sendable {
-    /// What to do about the one who waits.
+    /// The reply to the waiting consumer.
     enum Reply: Sendable {
         case chunk(Data)
         case end
         case failure(RequestError)
     }
 
-    /// What to do after a change.
+    /// The action after a change.
     struct Action: Sendable {
         var reply: (waiter: Waiter, reply: Reply)?
-        /// Whether the transfer is to pause, or go on; nil leaves it as it is.
+        /// Whether the transfer is to pause, or to resume; `nil` for no change.
         var pauses: PauseWish?
     }
 
@@ -30,10 +30,10 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     private var pauses = PauseWish()
     private var waiter: Waiter?
     private var ending: Reply?
-    /// Whether a consumer has had the end.
+    /// Whether a consumer has received the end.
     private var isConsumed = false
 
-    /// How many bytes may come yet from a transport that was asked to wait: what it has read, and is reading.
+    /// The number of bytes that may still arrive from a paused transport: those that it has read, and is reading.
     private static var overrun: Int { 3 << 20 }
 
     init(limit: Int) {
@@ -42,14 +42,14 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
 
     /// Takes a piece.
     ///
-    /// - Throws: An error of code `bufferFull` where the consumer is too slow, and the transport can't wait.
+    /// - Throws: An error of code `bufferFull` if the consumer is too slow, and the transport can't pause.
     mutating func put(_ data: Data) throws(RequestError) -> Action {
         guard ending == nil, !data.isEmpty else { return Action() }
         if let waiter {
             self.waiter = nil
             return Action(reply: (waiter, .chunk(data)))
         }
-        // A single chunk may be as large as the transport likes.
+        // A single chunk may be of any size.
         guard size == 0 || size + data.count <= limit + max(limit, Self.overrun) else {
             throw RequestError(.bufferFull, phase: .receiving, reason: "more than \(size) bytes wait to be consumed")
         }
@@ -58,7 +58,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         return size > limit ? Action(pauses: pauses.change(to: true)) : Action()
     }
 
-    /// Ends the stream behind what has come; only the first end counts.
+    /// Ends the stream behind the received bytes; only the first end counts.
     mutating func end(_ error: RequestError?) -> Action {
         guard ending == nil else { return Action() }
         let reply = error.map(Reply.failure) ?? .end
@@ -71,9 +71,9 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// Whether nothing more comes.
     var hasEnded: Bool { ending != nil }
 
-    /// Ends the stream at once: what hasn't been consumed isn't wanted.
+    /// Ends the stream at once, and discards the rest.
     mutating func abandon() -> Action {
-        // Who asks for it nevertheless mustn't take what it got for the whole.
+        // A consumer that asks nevertheless mustn't take the received part for the whole.
         if case .end? = ending, !chunks.isEmpty { ending = .failure(.abandonedStream) }
         chunks = []
         (next, size) = (0, 0)
@@ -81,15 +81,15 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         return end(.abandonedStream)
     }
 
-    /// Gives the next piece, or has the consumer wait for it.
+    /// Returns the next piece, or makes the consumer wait for it.
     ///
-    /// A stream has one consumer at a time, and one end: a consumer that comes while another waits, or begins behind the
-    /// end, gets an error rather than an empty stream.
+    /// A stream has one consumer at a time, and one end. A consumer that comes while another waits, or begins behind
+    /// the end, gets an error rather than an empty stream.
     ///
     /// - Parameters:
     ///   - newcomer: The consumer.
-    ///   - isFirst: Whether it has asked for nothing before.
-    /// - Returns: What to do.
+    ///   - isFirst: Whether this is its first request.
+    /// - Returns: The action to perform.
     mutating func take(_ newcomer: Waiter, isFirst: Bool = false) -> Action {
         guard waiter == nil else { return Action(reply: (newcomer, .failure(.consumedStream))) }
         if next < chunks.count {
@@ -114,7 +114,7 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
 }
 
 extension RequestError {
-    /// The error of a consumer whose task is cancelled, or that goes on after the stream was given up.
+    /// The error of a consumer whose task is cancelled, or that continues after the stream was abandoned.
     fileprivate static var abandonedStream: RequestError {
         RequestError(.cancelled, phase: .receiving, underlying: CancellationError())
     }

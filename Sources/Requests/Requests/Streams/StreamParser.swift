@@ -3,36 +3,36 @@
 
 import Foundation
 
-/// Makes the elements of a stream of the bytes that come in, however they are cut into chunks.
+/// Makes the elements of a stream from its bytes, however they are split into chunks.
 ///
-/// A parser is a value: whoever receives the bytes owns it. It holds no more than one element that isn't complete, up to
-/// its limit. An element above the limit ends it: what was complete before is still returned, so that what a consumer
-/// sees doesn't depend on how the network cut the stream, and ``failure`` is there from then on.
+/// A parser is a value, owned by the receiver of the bytes. It holds at most one incomplete element, up to its limit.
+/// An element above the limit ends it, and sets ``failure``. Elements that were complete before are still returned, so
+/// that the elements don't depend on how the network splits the stream.
 protocol StreamParser<Element>: Sendable {
-    /// What the stream is made of.
+    /// The type of the elements.
     associatedtype Element: Sendable
 
-    /// Why the parser reads no more; to be looked at behind every call.
+    /// The reason why the parser has stopped; to be checked after every call.
     var failure: RequestError.OversizedElement? { get }
 
     /// Reads a chunk.
     ///
-    /// - Returns: The elements that are complete now; one line completes one at most.
+    /// - Returns: The elements that are now complete; one line completes at most one.
     /// - Complexity: O(n) in the length of the chunk.
     mutating func feed(_ bytes: some Collection<UInt8>) -> [Element]
 
     /// Reads the end of the stream.
     ///
-    /// - Returns: The last element, where the end completes it.
+    /// - Returns: The last element, if the end completes it.
     mutating func finish() -> [Element]
 }
 
-/// Cuts a stream of bytes into lines, without what ends them.
+/// Splits a stream of bytes into lines, without their ends.
 ///
-/// A CR ends its line at once, and an LF behind it is passed over when it comes: a server that ends lines with CR alone
-/// would otherwise have its last line held back until it sends another.
+/// A CR ends its line at once, and an LF behind it is skipped when it comes. Otherwise the last line of a server that
+/// ends lines with CR alone would be delayed until the next one.
 struct LineParser: StreamParser {
-    /// What ends a line.
+    /// The characters that end a line.
     enum Ending: Sendable {
         /// LF, CR LF or CR, as in server-sent events (WHATWG HTML, 9.2.5).
         case any
@@ -49,8 +49,8 @@ struct LineParser: StreamParser {
     /// Starts at the beginning of a stream.
     ///
     /// - Parameters:
-    ///   - limit: How many bytes a line may have, without what ends it; 1 MiB by default.
-    ///   - ending: What ends a line.
+    ///   - limit: The maximum byte count of a line, without its end; 1 MiB by default.
+    ///   - ending: The characters that end a line.
     init(limit: Int = 1 << 20, ending: Ending = .any) {
         self.limit = max(0, limit)
         endsAtCarriageReturn = ending == .any
@@ -61,7 +61,7 @@ struct LineParser: StreamParser {
         return Array(bytes).withUnsafeBufferPointer { read($0) }
     }
 
-    /// Gives the last line, where nothing ended it.
+    /// Returns the last line, if it has no end.
     mutating func finish() -> [Data] {
         defer { pending = Data() }
         return failure == nil && !pending.isEmpty ? [pending] : []
@@ -100,7 +100,7 @@ struct LineParser: StreamParser {
         return lines
     }
 
-    /// Adds to the line that isn't complete; false, with nothing kept, where it becomes too long.
+    /// Adds to the incomplete line; returns `false`, and keeps nothing, if it becomes too long.
     private mutating func take(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         guard bytes.count <= limit - pending.count else {
             failure = RequestError.OversizedElement(.line, limit: limit)
@@ -112,11 +112,11 @@ struct LineParser: StreamParser {
     }
 }
 
-/// Cuts a stream of JSON values, one on each line, into the bytes of each (JSON Lines, NDJSON).
+/// Splits a stream of JSON values, one on each line, into the bytes of each (JSON Lines, NDJSON).
 ///
-/// Lines end with LF. A CR is white space of JSON, wherever it stands, and so are the blanks around a value. Lines
-/// without a value, which servers send to keep a connection open, are passed over, and so is a byte-order mark at the
-/// beginning. Whether a value is JSON is for its decoder to say.
+/// Lines end with LF. A CR is white space of JSON, wherever it occurs, and so are the blanks around a value. Lines
+/// without a value, which servers send to keep a connection open, are skipped, and so is a byte-order mark at the
+/// beginning. The parser doesn't check that a value is JSON; its decoder does.
 struct JSONLinesParser: StreamParser {
     private var lines: LineParser
     private var isAtStart = true
@@ -125,7 +125,7 @@ struct JSONLinesParser: StreamParser {
 
     /// Starts at the beginning of a stream.
     ///
-    /// - Parameter limit: How many bytes a line may have; 1 MiB by default.
+    /// - Parameter limit: The maximum byte count of a line; 1 MiB by default.
     init(limit: Int = 1 << 20) {
         lines = LineParser(limit: limit, ending: .lineFeed)
     }
@@ -134,7 +134,7 @@ struct JSONLinesParser: StreamParser {
         values(of: lines.feed(bytes))
     }
 
-    /// Gives the value of the last line, where nothing ended it.
+    /// Returns the value of the last line, if it has no end.
     mutating func finish() -> [Data] {
         values(of: lines.finish())
     }
@@ -152,7 +152,7 @@ struct JSONLinesParser: StreamParser {
 }
 
 extension Data {
-    /// The bytes without the mark that some programs put before UTF-8.
+    /// The bytes without the byte-order mark that some programs put before UTF-8.
     var withoutByteOrderMark: Data {
         starts(with: [0xEF, 0xBB, 0xBF]) ? dropFirst(3) : self
     }

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A request whose content becomes a value while it comes: a feed, a log, an answer too large for memory.
+/// A request that makes its value while the content arrives: a feed, a log, an answer too large for memory.
 ///
 /// ```swift
 /// struct CountLines: StreamRequest {
@@ -15,20 +15,20 @@ import Foundation
 /// }
 /// ```
 ///
-/// A response with a status that isn't valid is a failure with its content, as with every request; `process` sees only
-/// good ones. What it has begun to consume isn't asked for again: there is no retry after that.
+/// A response with a status that isn't accepted is a failure with its content, as with every request; `process` gets
+/// only good ones. After it has begun to consume the stream, there is no retry.
 public protocol StreamRequest: NetworkRequest {
     /// ``StreamOperation``, unless the request brings a subclass.
     associatedtype OperationType = StreamOperation<Self>
 
-    /// How many bytes wait to be consumed before the server is held back; 256 KiB by default.
+    /// The number of unconsumed bytes above which the transfer pauses; 256 KiB by default.
     var bufferSize: Int { get }
 
-    /// Makes the value of the content while it comes.
+    /// Makes the value while the content arrives.
     ///
     /// The task that it runs in is cancelled with the operation. Returning before the end cancels the transfer.
     ///
-    /// - Throws: The failure of the request. An error of the stream, handed on, is the failure of the transfer.
+    /// - Throws: The failure of the request. An error of the stream that it rethrows is the failure of the transfer.
     func process(_ stream: ResponseStream) async throws -> Success
 }
 
@@ -37,9 +37,9 @@ extension StreamRequest {
     public var bufferSize: Int { 256 * 1024 }
 }
 
-/// The operation of a ``StreamRequest``: hands the content on as it comes, and is finished when the request has made its
-/// value of it.
-// Sendable: Operation demands that it be restated; what is added here is one lock.
+/// The operation of a ``StreamRequest``: passes the content on as it arrives, and is finished when the request has made
+/// its value.
+// Sendable: Operation requires restating it; the only addition here is one lock.
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
     private struct Consumption: Sendable {
         let core: StreamCore?
@@ -79,7 +79,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
 
     /// Lets the request consume a stream.
     ///
-    /// - Throws: An error if it consumes one already: an interceptor has sent the request more than once.
+    /// - Throws: An error if it already consumes one: an interceptor has sent the request more than once.
     private func consume(_ stream: ResponseStream, _ core: StreamCore?, by request: R) throws(RequestError) {
         let isFirst = consumption.withLock { consumption in
             guard consumption == nil else { return false }
@@ -95,7 +95,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
                 let value = try await request.process(stream)
                 finish(with: .success(value))
             } catch let error as RequestError where error.code == .cancelled {
-                // A task of the consumer's own was cancelled; if this operation were, it would have its result.
+                // A task of the consumer's own was cancelled; if it were this operation, there would be a result.
                 fail(CallFailure(error.underlying ?? error, in: .receiving))
             } catch {
                 fail(CallFailure(error, in: .receiving))
@@ -105,9 +105,10 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         if result != nil { endConsumption() }
     }
 
-    /// Ends the consumer's work, which isn't wanted any more.
+    /// Ends the consumer's work, which isn't needed any more.
     ///
-    /// It gets the error that the operation failed with. A cancelled one's consumer is cancelled as any task is.
+    /// The consumer gets the error of the operation. If the operation was cancelled, the consumer's task is cancelled
+    /// too.
     private func endConsumption() {
         guard let consumption = consumption.withLock({ $0 }) else { return }
         if let failure = call.failure as? RequestError, failure.code != .cancelled { consumption.core?.end(failure) }
@@ -119,11 +120,11 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         endConsumption()
     }
 
-    // What was consumed can't be taken back.
+    // Consumed content can't be taken back.
     final override var mayTryAgain: Bool { consumption.withLock { $0 == nil } }
 }
 
-/// Hands content to a stream, and fails the stream with the transfer.
+/// Passes content to a stream, and fails the stream with the transfer.
 private final class StreamReceiver: ContentReceiver {
     private let core: StreamCore
     private let received = Locked<Int64>(0)

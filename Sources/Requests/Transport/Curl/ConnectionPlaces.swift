@@ -2,34 +2,35 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// Who may go ahead where the number of connections is limited: first come, first served, and no more at a time than the
+/// Admits transfers if the number of connections is limited: first come, first served, and no more at a time than the
 /// connections carry.
 ///
-/// libcurl would let them wait as well, but in no order, and their time would run meanwhile. A transfer takes a connection
-/// until its host is seen to have several share one (RFC 9113, 5); then as many take one as hosts usually allow.
+/// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. A transfer takes a
+/// connection until its host is known to share connections (RFC 9113, 5); then as many transfers take one as hosts
+/// usually allow.
 struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
-    // Identities come again, as those of objects do; numbers don't.
+    // Identities are reused, as those of objects are; numbers aren't.
     private struct Arrival: Sendable {
         let id: ID
         let number: Int
     }
 
     private struct Host {
-        /// Those that have a place.
+        /// The number of transfers that have a place.
         var taken = 0
         var isShared = false
-        /// Those that wait, in their order; one that isn't waiting any more is passed over.
+        /// The waiting transfers, in their order; one that no longer waits is skipped.
         var line = FIFO<Arrival>()
-        /// The number of the first in line, where the host has room for it and only the total hasn't.
+        /// The number of the first in line, if only the total limit keeps it from connecting.
         var contender: Int?
 
         var transfersPerConnection: Int { isShared ? ConnectionPlaces.streamsPerConnection : 1 }
         var connections: Int { (taken + transfersPerConnection - 1) / transfersPerConnection }
-        /// How many there would be with one transfer more.
+        /// The number of connections with one transfer more.
         var nextConnections: Int { (taken + transfersPerConnection) / transfersPerConnection }
     }
 
-    /// How many transfers one connection carries where the host allows it: what libcurl takes for granted.
+    /// The number of transfers on one connection if the host shares it; libcurl assumes the same.
     private static var streamsPerConnection: Int { 100 }
 
     private let perHost: Int
@@ -37,25 +38,25 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     private var hosts: [String: Host] = [:]
     private var places: [ID: String] = [:]
     private var waiting: [ID: (name: String, number: Int)] = [:]
-    /// The hosts whose first in line waits for the total alone, by its number.
+    /// The hosts whose first in line waits only for the total limit, by its number.
     private var contenders = WaitingLine()
     private var contending: [Int: String] = [:]
     private var connections = 0
     private var arrivals = 0
 
-    /// Makes places; `nil` if nothing is limited.
+    /// Makes places; `nil` if there are no limits.
     init?(perHost: Int?, total: Int?) {
         guard perHost != nil || total != nil else { return nil }
         self.perHost = max(1, perHost ?? .max)
         self.total = max(1, total ?? .max)
     }
 
-    /// Whether nothing is kept.
+    /// Whether no state is left.
     var isEmpty: Bool { hosts.isEmpty && places.isEmpty && waiting.isEmpty && contenders.isEmpty }
 
-    /// Takes a place at a host, or else a place in line; true for the former.
+    /// Takes a place at a host, or else a place in line; returns whether it is the former.
     ///
-    /// - Complexity: O(log n) in the number of hosts with a line, as everything here.
+    /// - Complexity: O(log n) in the number of hosts with a line, as for all methods here.
     mutating func take(_ id: ID, at name: String) -> Bool {
         arrivals += 1
         waiting[id] = (name, arrivals)
@@ -63,7 +64,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         return admit(at: name).contains(id)
     }
 
-    /// Gives back a place, or that in line; gives those that may go ahead now.
+    /// Gives back a place, or one in line; returns the transfers that are admitted now.
     mutating func leave(_ id: ID) -> [ID] {
         if let place = waiting.removeValue(forKey: id) { return admit(at: place.name) }
         guard let name = places.removeValue(forKey: id) else { return [] }
@@ -71,14 +72,14 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         return admit(at: name)
     }
 
-    /// Notes that a host has transfers share connections; gives those that may go ahead now.
+    /// Records that a host shares connections; returns the transfers that are admitted now.
     mutating func share(at name: String) -> [ID] {
         guard hosts[name]?.isShared == false else { return [] }
         change(name) { $0.isShared = true }
         return admit(at: name)
     }
 
-    /// Changes a host, and how many connections there are with it.
+    /// Changes a host, and updates the number of its connections.
     private mutating func change(_ name: String, _ body: (inout Host) -> Void) {
         guard var host = hosts[name] else { return }
         let before = host.connections
@@ -87,8 +88,8 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         hosts[name] = host
     }
 
-    /// Lets those go ahead for whom a host has room again, and where a connection has become free, those that have waited
-    /// longest, whichever their host is.
+    /// Admits the transfers for which a host has room again and, if a connection has become free, those of any host
+    /// that have waited longest.
     private mutating func admit(at name: String) -> [ID] {
         var admitted: [ID] = []
         look(at: name, &admitted)
@@ -99,7 +100,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         return admitted
     }
 
-    /// Lets those of a host go ahead that need no connection more, and has the next one contend for one.
+    /// Admits the transfers of a host that need no further connection, and lets the next one compete for one.
     private mutating func look(at name: String, _ admitted: inout [ID]) {
         if let former = hosts[name]?.contender {
             contenders.remove(former)

@@ -41,7 +41,7 @@ final class ContentDecoder {
 
     /// The stages, of which the first decodes the input.
     private var stages: [Stage] = []
-    /// How much of the input that is shown has been used.
+    /// The number of used bytes of the present input.
     private var used = 0
 
     /// Makes a decoder.
@@ -95,7 +95,7 @@ private final class Stage {
     private var hasBegun = false
     /// Whether the output was full, so that there may be more without any input.
     private(set) var mayHaveMore = false
-    /// What the stage before has given: a part of its buffer, which it doesn't touch before this is used up.
+    /// The output of the stage before: a part of its buffer, which it doesn't change before this is used up.
     var rest = UnsafeRawBufferPointer(start: nil, count: 0)
 
     init(_ coding: ContentCoding) throws(ContentDecoder.Failure) {

@@ -10,13 +10,13 @@ import Glibc
 import Musl
 #endif
 
-/// What libcurl reads the content of a request from; belongs to the loop's thread.
+/// The source of a request's content for libcurl; belongs to the loop's thread.
 struct CurlBody {
-    /// What a read gives.
+    /// The result of a read.
     enum Chunk {
-        /// So many bytes, 0 at the end.
+        /// The number of bytes read, 0 at the end.
         case bytes(Int)
-        /// None yet; the reader is told when there are.
+        /// None yet; the reader is notified when there are.
         case later
         /// None ever.
         case failed
@@ -30,12 +30,12 @@ struct CurlBody {
 
     private var source: Source
     private var offset: Int64 = 0
-    /// How many bytes there are, or nil where the content is sent in chunks.
+    /// The byte count, or `nil` if the content is sent in chunks.
     let length: Int64?
 
-    /// Opens the content of a request; nil where there is none.
+    /// Opens the content of a request; `nil` if the request has no content.
     ///
-    /// - Throws: ``InvalidRequest`` where a file can't be read; what the opening of a stream throws.
+    /// - Throws: ``InvalidRequest`` if a file can't be read; any error that opening a stream throws.
     init?(_ body: HTTPBody, whenReadable: @autoclosure () -> @Sendable () -> Void) throws {
         switch body.content {
         case .none:
@@ -64,14 +64,14 @@ struct CurlBody {
         return (handle, Int64(status.st_size))
     }
 
-    /// How many bytes were given so far.
+    /// The number of bytes read so far.
     var sent: Int64 { offset }
 
-    /// Looks whether a stream that is announced to have no bytes has none.
+    /// Checks that a stream that is announced to be empty has no bytes.
     ///
-    /// Nothing is read of one while it is sent, so that is for the time before.
+    /// Such a stream isn't read while the request is sent, so it is checked before.
     ///
-    /// - Returns: No bytes if it is so, and for anything else that can be sent.
+    /// - Returns: No bytes if it is empty, and for any other content that can be sent.
     func check() -> Chunk {
         guard length == 0, case .stream(let pump) = source else { return .bytes(0) }
         return pump.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0))
@@ -79,13 +79,13 @@ struct CurlBody {
 
     /// Fills a buffer.
     mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> Chunk {
-        // A file may have grown: what was announced is what is sent.
+        // A file may have grown: only the announced bytes are sent.
         let wanted = length.map { min(Int64(buffer.count), $0 - offset) } ?? Int64(buffer.count)
         guard wanted > 0 else { return .bytes(0) }
         let chunk = read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]), at: offset)
         guard case .bytes(let count) = chunk else { return chunk }
         offset += Int64(count)
-        // Less than announced can't be made good any more; libcurl would wait for the rest.
+        // Missing bytes can't be replaced; libcurl would wait for them.
         return count == 0 && length != nil ? .failed : chunk
     }
 
@@ -103,7 +103,7 @@ struct CurlBody {
         }
     }
 
-    /// Goes back to the beginning, or to a place behind it; false where that isn't possible.
+    /// Goes back to the beginning, or to a later position; `false` if that isn't possible.
     mutating func seek(to offset: Int64) -> Bool {
         guard offset != self.offset else { return true }
         if case .stream(let pump) = source {
@@ -117,7 +117,7 @@ struct CurlBody {
         return true
     }
 
-    /// Lets go of what is open.
+    /// Closes an open file or stream.
     func close() {
         switch source {
         case .data: break

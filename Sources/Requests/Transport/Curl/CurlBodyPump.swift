@@ -6,8 +6,8 @@ import Foundation
 
 /// Reads a stream ahead, on a thread of its own, since a stream may block and the loop mustn't.
 ///
-/// A few chunks are read ahead and no more: a mebibyte, whatever the length of the stream. A stream of an announced length
-/// has to end there: its last byte is given only when it is known to be the last.
+/// A few chunks are read ahead: at most a mebibyte, whatever the length of the stream. A stream with an announced
+/// length has to end there: its last byte is passed on only when it is known to be the last.
 final class CurlBodyPump: Sendable {
     private let state: Locked<State>
     private let body: BodyStream
@@ -17,7 +17,7 @@ final class CurlBodyPump: Sendable {
 
     /// Opens the stream, and begins to read.
     ///
-    /// - Throws: What the opening throws.
+    /// - Throws: Any error that the opening throws.
     convenience init(_ body: BodyStream, whenReadable: @escaping @Sendable () -> Void) throws {
         self.init(body, Locked(try body.open()), whenReadable)
     }
@@ -34,14 +34,14 @@ final class CurlBodyPump: Sendable {
         }
     }
 
-    /// Another that reads the same from its beginning, or nil where that can't be.
+    /// Returns a pump that reads the same content from its beginning, or `nil` if the stream can't be read again.
     ///
-    /// Its stream is made on its own thread: that is somebody's code, and the loop calls this.
+    /// The stream is made on its own thread, because its closure is a caller's code, and the loop calls this method.
     func again() -> CurlBodyPump? {
         body.isReplayable ? CurlBodyPump(body, Locked(nil), whenReadable) : nil
     }
 
-    /// Takes bytes that are there.
+    /// Takes bytes that have been read.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlBody.Chunk {
         let (chunk, readsOn) = state.withLock { ($0.take(into: buffer), $0.beginsReading()) }
         if readsOn { queue.async { [self] in readAhead() } }
@@ -52,7 +52,7 @@ final class CurlBodyPump: Sendable {
         queue.async { [self] in stream.withLock { $0?.close() } }
     }
 
-    /// Reads until enough is waiting, or there is no more.
+    /// Reads until enough bytes are waiting, or the stream ends.
     private func readAhead() {
         var goesOn = true
         while goesOn {
@@ -70,8 +70,8 @@ final class CurlBodyPump: Sendable {
 }
 
 extension CurlBodyPump {
-    /// What has been read ahead and not taken yet: little, so that memory stays flat, and more than one piece, so that
-    /// neither side waits for the other each time.
+    /// The bytes that have been read ahead and not taken: few, so that memory stays constant, and more than one chunk,
+    /// so that neither side waits for the other each time.
     private struct State: Sendable {
         static let chunkSize = 256 * 1024
         private static let mostChunks = 4
@@ -80,16 +80,16 @@ extension CurlBodyPump {
             case whole, failed
         }
 
-        /// How many bytes are announced; nil if that isn't known.
+        /// The announced byte count; `nil` if it isn't known.
         private let length: Int64?
-        /// How many bytes were read, and how many of them were taken.
+        /// The number of bytes that were read, and of those that were taken.
         private var (read, given): (Int64, Int64) = (0, 0)
         private var chunks: [[UInt8]] = []
-        /// How much of the first chunk was taken.
+        /// The number of bytes taken from the first chunk.
         private var taken = 0
         private var end: End?
         private var isReading = true
-        /// Whether the taker was told to come later, and waits to be called.
+        /// Whether the reader found no bytes, and waits to be called.
         private var isWanted = false
 
         init(length: Int64?) {
@@ -124,14 +124,14 @@ extension CurlBodyPump {
             return .bytes(count)
         }
 
-        /// Whether somebody has to begin to read, who then does.
+        /// Returns whether the caller has to start reading.
         mutating func beginsReading() -> Bool {
             guard !isReading, wantsMore else { return false }
             isReading = true
             return true
         }
 
-        /// Keeps what was read; says whether to read on, and whether to call the taker.
+        /// Keeps bytes that were read; returns whether to continue reading, and whether to call the reader.
         mutating func put(_ bytes: [UInt8], isEnd: Bool, isFailure: Bool) -> (goesOn: Bool, isWanted: Bool) {
             read += Int64(bytes.count)
             if isEnd || isFailure { end = isFailure ? .failed : .whole } else { chunks.append(bytes) }

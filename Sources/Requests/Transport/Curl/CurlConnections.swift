@@ -4,17 +4,17 @@
 #if os(Linux)
 import CCurl
 
-/// The connections that libcurl keeps: how many there may be, which of them are over, and which make room for others.
+/// The connections that libcurl keeps: their limits, their ends, and their replacement by others.
 ///
-/// libcurl looks after those that aren't used only when it makes another. What is done here has it do so in time. It belongs
-/// to the loop's thread, and is a class because libcurl calls back while it is told what to do.
+/// libcurl checks unused connections only when it makes another. This type makes it do so in time. It belongs to the
+/// loop's thread, and is a class because libcurl calls back during calls.
 final class CurlConnections {
-    /// A quarter of the descriptors that there are to be had, at most.
+    /// At most a quarter of the available descriptors.
     private static let mostIdle = min(256, max(1, ccurl_most_descriptors() / 4))
     private static let cannotConnect: Int32 = 7
 
     private var multi: OpaquePointer?
-    /// The sessions of TLS, so that the next connection to a host is made in fewer steps.
+    /// The TLS sessions, with which the next connection to a host is made in fewer steps.
     private var sessions: OpaquePointer?
     private var sockets = CurlSockets()
     private var sweep = CurlSweep()
@@ -31,7 +31,7 @@ final class CurlConnections {
         most = configuration.maximumConnections
     }
 
-    /// Begins to look after the connections of a multi handle.
+    /// Begins to manage the connections of a multi handle.
     func open(_ multi: OpaquePointer?, _ descriptors: CurlInbox.Descriptors?) {
         self.multi = multi
         sessions = ccurl_sessions_new()
@@ -40,7 +40,7 @@ final class CurlConnections {
         if let most { set(CCURLM_MAX_TOTAL_CONNECTIONS, most) }
     }
 
-    /// Frees what was kept of connections, when the handles of all transfers are freed.
+    /// Frees the stored sessions, after the handles of all transfers are freed.
     func close() {
         sweep.close()
         if let sessions { ccurl_sessions_free(sessions) }
@@ -53,12 +53,13 @@ final class CurlConnections {
 
     // MARK: Sockets
 
-    /// Waits for what happens to sockets, as ``CurlSockets/wait(milliseconds:isFree:)`` does.
+    /// Waits for events of sockets, like ``CurlSockets/wait(milliseconds:isFree:)``.
     func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) -> [CCurlReady] {
         sockets.wait(milliseconds: milliseconds, isFree: isFree)
     }
 
-    /// Watches a socket as libcurl wants it; gives it with its identity, unless libcurl didn't open it for a connection.
+    /// Watches a socket as libcurl requests it; returns it with its identity, unless libcurl didn't open it for a
+    /// connection.
     func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64) -> CurlSocket? {
         sockets.watch(socket, what, for: easy, now: now)
         return sockets.socket(socket)
@@ -68,26 +69,26 @@ final class CurlConnections {
         sockets.opened(socket, now: now)
     }
 
-    /// Notes that a socket is closed; gives the handle that asked for it last.
+    /// Records that a socket is closed; returns the handle that asked for it last.
     func closes(_ socket: Int32) -> OpaquePointer? {
         sockets.closes(socket)
     }
 
-    /// Whether a connection to a host is open, whose name was looked up.
+    /// Whether there is an open connection to a host whose name was looked up.
     func hasConnection(to host: String) -> Bool { sockets.hasConnection(to: host) }
 
-    // MARK: How many
+    // MARK: Limits
 
     /// Prepares the handle of a transfer, which is new if that is over TLS.
     ///
-    /// libcurl compares what is asked of a session with what it was made for, as it does with connections.
+    /// libcurl compares a session's requirements, as it does with connections.
     func prepare(_ transfer: CurlTransfer) {
         if let sessions, transfer.destination.isSecure { ccurl_easy_set_sessions(transfer.easy, sessions) }
     }
 
-    /// Limits those that aren't used.
+    /// Limits unused connections.
     ///
-    /// libcurl's limit is for all connections, and where those in use exceed it, it keeps none for the next request.
+    /// libcurl's limit is for all connections; if those in use exceed it, it keeps none for the next request.
     func limitIdle(beside transfers: Int) {
         set(CCURLM_MAXCONNECTS, transfers + Self.mostIdle)
     }
@@ -99,17 +100,17 @@ final class CurlConnections {
     /// Whether a transfer has failed because there was no descriptor for its connection.
     func lacksDescriptor(as code: Int32) -> Bool { lacksDescriptor && code == Self.cannotConnect }
 
-    /// Has libcurl close the connection that has been idle for longest before it makes another.
+    /// Makes libcurl close the connection that has been idle for longest before it makes another.
     ///
     /// It may count fewer connections than there are sockets, as one that is being made may have two.
     ///
-    /// - Parameter attempt: How often the transfer that needs the room has been tried.
+    /// - Parameter attempt: The number of attempts of the transfer that needs the room.
     func makeRoom(attempt: Int) {
         isTight = true
         set(CCURLM_MAX_TOTAL_CONNECTIONS, max(1, sockets.count - attempt + 1))
     }
 
-    /// Has libcurl try those again that room was made for; false if there is no such transfer.
+    /// Makes libcurl retry the transfers that room was made for; returns `false` if there are no such transfers.
     func tryAgain() -> Bool {
         lacksDescriptor = false
         guard isTight else { return false }
@@ -119,28 +120,28 @@ final class CurlConnections {
         return true
     }
 
-    // MARK: Which are over
+    // MARK: Ends
 
     /// The socket of a transfer that has ended, while its multi handle has it.
     ///
-    /// libcurl doesn't tell that of a transfer that never had to wait, and it takes long to find out; so that is done where
-    /// connections wear out.
+    /// libcurl doesn't report the socket of a transfer that never had to wait, and the search for it is slow; so it is
+    /// done only if connections have a limited age or use.
     func socket(of transfer: CurlTransfer) -> CurlSocket? {
         guard transfer.socket == nil, transfer.wasSent, sockets.lifetime.isLimited else { return transfer.socket }
         return sockets.socket(ccurl_easy_socket(transfer.easy))
     }
 
-    /// Notes that a transfer has ended, as ``CurlSockets/transferEnded(on:for:host:now:isFree:)`` does.
+    /// Records that a transfer has ended, like ``CurlSockets/transferEnded(on:for:host:now:isFree:)``.
     func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
         let host = transfer.destination.name
         if let socket { sockets.transferEnded(on: socket, for: transfer.easy, host: host, now: now, isFree: isFree) }
         sweep.expect(in: sockets.lifetime.idle, now: now)
     }
 
-    /// When one may be over; nil if none is expected to be.
+    /// The time at which one may end; `nil` if none is expected to.
     var due: UInt64? { sweep.due }
 
-    /// Closes those that have ended, or have been idle for too long.
+    /// Closes connections that have ended, or have been idle for too long.
     func closeSome(now: UInt64, isFree: (CurlSocket) -> Bool) {
         if sockets.hasRetired { sweep.hurry(now: now) }
         guard let multi, let due = sweep.due, due <= now else { return }

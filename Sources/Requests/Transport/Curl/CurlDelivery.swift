@@ -4,13 +4,13 @@
 #if os(Linux)
 import Foundation
 
-/// Calls the receivers of events, off the loop's thread: one after another where that is fast enough, else at a time as
-/// many as there are processors, and more when those are held up.
+/// Calls the receivers of events, off the loop's thread: with one worker if that is fast enough, else with one per
+/// processor, and more if those are blocked.
 ///
-/// A receiver decodes, and may take its time or even wait for something. As long as one worker keeps up, there is one:
-/// another would only cost a wake-up, and the loop needs a processor, too. There are more where it doesn't keep up, or is
-/// busy with one of them for longer, as many as there are processors. When none has got on for some milliseconds, all may
-/// be waiting, and there is one more, so that a receiver that waits holds up nobody but itself.
+/// A receiver decodes, and may take long or even block. While one worker keeps up, there is only one: another would
+/// cost a wake-up, and the loop needs a processor, too. If it doesn't keep up, or is busy with one receiver for longer,
+/// workers are added up to the number of processors. If none has made progress for some milliseconds, all may be
+/// blocked, and one more is added, so that a blocked receiver doesn't delay others.
 final class CurlDelivery: Sendable {
     private struct State {
         var ready = FIFO<CurlTransfer>()
@@ -18,7 +18,7 @@ final class CurlDelivery: Sendable {
         var idle: [DispatchQueue] = []
         var made = 0
         var progress = 0
-        /// The progress that was seen last, and when that was.
+        /// The last observed progress, and its time.
         var (seen, seenAt) = (0, UInt64(0))
 
         var backlog: Int { ready.count }
@@ -29,7 +29,7 @@ final class CurlDelivery: Sendable {
             return transfer
         }
 
-        /// A worker's queue, where one more worker is called for.
+        /// Returns the queue of a new worker, if one is needed.
         mutating func hire(now: UInt64) -> DispatchQueue? {
             guard backlog > 0 else { return nil }
             if progress != seen || workers == 0 { (seen, seenAt) = (progress, now) }
@@ -39,36 +39,36 @@ final class CurlDelivery: Sendable {
             guard isBehind && workers < CurlDelivery.processors || isStuck && workers < CurlDelivery.mostWorkers else {
                 return nil
             }
-            // The next one has as long.
+            // The next one gets the same time.
             seenAt = now
             workers += 1
             if let queue = idle.popLast() { return queue }
             made += 1
-            // A queue of its own gets a thread whenever it needs one; those of the global queues are few.
+            // A queue of its own always gets a thread when it needs one; the global queues have few.
             return DispatchQueue(label: "Requests.CurlDelivery.\(made)")
         }
     }
 
     private static let processors = max(2, ProcessInfo.processInfo.activeProcessorCount)
     private static let mostWorkers = 64
-    /// How many transfers may wait for each worker before there is another.
+    /// The number of waiting transfers per worker above which another is added.
     private static let share = 4
-    /// How often to look after the workers while there is a backlog, in nanoseconds.
+    /// The time between checks of the workers while there is a backlog, in nanoseconds.
     static let interval: UInt64 = 1_000_000
 
     private let state = Locked(State())
 
-    /// Has the receivers of transfers called that have something in their mailbox.
+    /// Schedules the receivers of transfers that have events in their mailbox.
     ///
     /// - Parameters:
     ///   - transfers: The transfers.
-    ///   - now: The present, in nanoseconds.
+    ///   - now: The present time, in nanoseconds.
     func schedule(_ transfers: [CurlTransfer], now: UInt64) {
         state.withLock { $0.ready.append(contentsOf: transfers) }
         attend(now: now)
     }
 
-    /// Sees to it that the workers get on; to be called again while ``hasBacklog``, each ``interval`` or so.
+    /// Adds a worker if necessary; to be called repeatedly while ``hasBacklog``, about each ``interval``.
     func attend(now: UInt64) {
         guard let queue = state.withLock({ $0.hire(now: now) }) else { return }
         queue.async { [self] in work(on: queue) }
@@ -77,7 +77,7 @@ final class CurlDelivery: Sendable {
     /// Whether a transfer waits for a worker.
     var hasBacklog: Bool { state.withLock { $0.backlog > 0 } }
 
-    /// Whether a transfer waits, and there may be one more worker for it; else those that there are go on alone.
+    /// Whether a transfer waits, and another worker could be added for it.
     var needsAttention: Bool {
         state.withLock { $0.backlog > 0 && $0.workers < Self.mostWorkers }
     }

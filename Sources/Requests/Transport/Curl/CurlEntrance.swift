@@ -4,20 +4,20 @@
 #if os(Linux)
 import Foundation
 
-/// What a transfer waits for before libcurl has it: that a stream which is announced to be empty is, its turn where connections
-/// are limited, and the addresses of its host.
+/// The waits of a transfer before libcurl gets it: for the check of an announced empty stream, for its turn if
+/// connections are limited, and for the addresses of its host.
 ///
-/// Transfers come and go, places get free, names are found: each of these may let others go ahead, thousands at a time. They
-/// line up here until the loop asks for the ``next(_:isConnected:)`` step, so that nothing goes ahead in the middle of what
-/// libcurl does, and none of the steps within another.
+/// Arriving and ending transfers, free places and found names may each admit others, thousands at a time. They queue up
+/// here until the loop asks for the ``next(_:isConnected:)`` step, so that nothing starts inside a call of libcurl, and
+/// no step inside another.
 ///
-/// Belongs to the loop's thread.
+/// It belongs to the loop's thread.
 struct CurlEntrance {
-    /// What to do with a transfer.
+    /// The step of a transfer.
     enum Step {
-        /// It has all that it needs: libcurl is to have it.
+        /// It is ready: libcurl gets it.
         case take(CurlTransfer)
-        /// It waits for something that has to come in time.
+        /// It waits, with a timeout.
         case watch(CurlTransfer)
         /// It can't be sent: its host has no address.
         case refuse(CurlTransfer, HostNames.Failure)
@@ -25,11 +25,11 @@ struct CurlEntrance {
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
-    /// A transfer that goes ahead, and with what.
+    /// A transfer that continues, with the reason.
     private enum Arrival {
-        /// It has just come, or its content has.
+        /// It is new, or its content was checked.
         case new(CurlTransfer)
-        /// It is its turn.
+        /// Its turn has come.
         case turn(CurlTransfer)
         /// Its name has been looked up.
         case found(CurlTransfer, HostNames.Found)
@@ -41,7 +41,7 @@ struct CurlEntrance {
         }
     }
 
-    /// Those that wait for the addresses of a name, in their order.
+    /// The transfers that wait for the addresses of a name, in their order.
     private struct Wait {
         let question: HostQuestion
         private var numbered: [ObjectIdentifier: (number: Int, transfer: CurlTransfer)] = [:]
@@ -66,7 +66,7 @@ struct CurlEntrance {
 
     private let names: HostNames
     private let overrides: [String: [String]]
-    /// Whether it isn't the host of a request that is connected to.
+    /// Whether the connection doesn't go to the host of the request.
     private let isIndirect: Bool
     private var places: ConnectionPlaces<ObjectIdentifier>?
     private var inLine: [ObjectIdentifier: CurlTransfer] = [:]
@@ -94,12 +94,12 @@ struct CurlEntrance {
 
     // MARK: What happens
 
-    /// Takes a transfer in; once more when its content has come, if it waited for that.
+    /// Adds a transfer; again when its content was checked, if it waited for that.
     mutating func enter(_ transfer: CurlTransfer) {
         arrivals.append(.new(transfer))
     }
 
-    /// Lets a transfer go: one that has ended, or one that doesn't want to be sent any more.
+    /// Removes a transfer that has ended, or isn't to be sent any more.
     mutating func leave(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
         if let name = transfer.destination.name, let wait = waits[name] {
@@ -113,7 +113,7 @@ struct CurlEntrance {
         admit(places?.leave(id))
     }
 
-    /// Notes that the host of a transfer has several share a connection.
+    /// Records that the host of a transfer shares connections.
     mutating func share(_ transfer: CurlTransfer) {
         guard places != nil else { return }
         admit(places?.share(at: transfer.destination.origin))
@@ -121,7 +121,7 @@ struct CurlEntrance {
 
     /// Takes the answer to a question.
     ///
-    /// It may be late: those that asked have all gone, and others have asked anew.
+    /// It may be late: the transfers that asked may be gone, and others may have asked again.
     mutating func take(_ found: HostNames.Found, to question: HostQuestion) {
         guard let wait = waits[question.name], wait.question == question else { return }
         waits[question.name] = nil
@@ -136,16 +136,16 @@ struct CurlEntrance {
 
     // MARK: What is done
 
-    /// Gives the next step; nil if all that are here wait for something.
+    /// Returns the next step; `nil` if all transfers here are waiting.
     ///
     /// - Parameters:
     ///   - loop: Gets a command when a name is found.
-    ///   - isConnected: Whether a connection to a host is open: it is likely to be used, and then no address is needed, so
-    ///     that outdated ones will do.
+    ///   - isConnected: Whether a connection to a host is open: it is likely to be reused, which needs no address, so
+    ///     expired ones are sufficient.
     /// - Returns: The step.
     mutating func next(_ loop: CurlLoop, isConnected: (String) -> Bool) -> Step? {
         while let arrival = arrivals.popFirst() {
-            // One that was stopped in the meantime has left, or is about to.
+            // A transfer that was stopped in the meantime has left, or is about to.
             guard !arrival.transfer.isStopped else { continue }
             switch arrival {
             case .new(let transfer):
@@ -192,14 +192,14 @@ struct CurlEntrance {
         return .take(transfer)
     }
 
-    /// The addresses that a caller gives in the place of a look-up.
+    /// The addresses that a caller has configured instead of a look-up.
     private func override(for destination: CurlDestination) -> [String]? {
         guard !overrides.isEmpty else { return nil }
         let host = destination.host
         return overrides["\(host):\(destination.port)"] ?? overrides[host]
     }
 
-    /// The addresses of a name; nil if they are looked up.
+    /// The addresses of a name; `nil` if they are being looked up.
     private mutating func addresses(of name: String, _ loop: CurlLoop, mayBeOutdated: Bool) -> [String]? {
         guard waits[name] == nil else { return nil }
         if mayBeOutdated {
@@ -208,7 +208,7 @@ struct CurlEntrance {
             case .nothing: break
             }
         }
-        // It mustn't keep the loop, which may be gone by then: a look-up can't be stopped.
+        // It must not retain the loop, which may end first: a look-up can't be stopped.
         let question = HostQuestion(name) { [weak loop] question, found in loop?.submit(.found(question, found)) }
         if case .fresh(let addresses) = names.addresses(of: name, for: question) { return addresses }
         waits[name] = Wait(for: question)

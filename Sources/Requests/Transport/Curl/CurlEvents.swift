@@ -4,11 +4,11 @@
 #if os(Linux)
 import Foundation
 
-/// What has happened in a transfer since it was published last.
+/// The events of a transfer since it was last published.
 struct CurlEvents: Sendable {
     /// The largest size of one event, unless libcurl gives more at once.
     private static let largestPiece = 128 * 1024
-    /// What libcurl gives at once if there is more.
+    /// The byte count that libcurl delivers at once if there is more.
     private static let fullPart = 16 * 1024
 
     private var events: [TransferEvent] = []

@@ -5,12 +5,12 @@
 import CCurl
 import Foundation
 
-/// What other threads hand to the loop, and what the life and the sleep of its thread depend on.
+/// The commands of other threads for the loop, and the life of its thread.
 ///
-/// The first command calls for a thread, and any other wakes it only if it sleeps. The thread takes all commands that
-/// there are at once, and ends when it is told to, or when nothing is left to do.
+/// The first command starts a thread, and any other wakes it only if it sleeps. The thread takes all present commands
+/// at once, and ends when it is told to, or when nothing is left to do.
 final class CurlInbox: Sendable {
-    /// What the loop is told.
+    /// A command for the loop.
     enum Command: Sendable {
         case start(CurlTransfer)
         case stop(CurlTransfer, CurlTransferState.Stop)
@@ -26,24 +26,24 @@ final class CurlInbox: Sendable {
         case idle
         /// The thread runs.
         case running
-        /// It ends when nothing runs any more.
+        /// It ends when all transfers have ended.
         case finishing
-        /// It cancels what runs, and ends.
+        /// It cancels all transfers, and ends.
         case closing
         /// It has ended.
         case ended
     }
 
-    /// Whether a command is taken.
+    /// The reception of a command.
     enum Reception: Sendable {
         case taken
-        /// It is taken, and calls for a thread.
+        /// It is taken, and a thread has to be started.
         case takenFirst
-        /// The loop has ended, or is about to, and will never take it.
+        /// The loop has ended, or is about to, and won't take it.
         case refused
     }
 
-    /// What the loop sleeps on, and what ends its sleep.
+    /// The descriptors that the loop sleeps on, and that wake it.
     struct Descriptors: Sendable {
         let poll = ccurl_poll_new()
         let wakeUp = ccurl_wake_new()
@@ -62,7 +62,7 @@ final class CurlInbox: Sendable {
         var sleeps = false
         var descriptors: Descriptors?
 
-        /// What to write to, so that the thread goes on; nil if it does anyway.
+        /// The descriptor that wakes the thread; `nil` if it doesn't sleep.
         mutating func wakeUp() -> Int32? {
             defer { sleeps = false }
             return sleeps ? descriptors?.wakeUp : nil
@@ -73,8 +73,8 @@ final class CurlInbox: Sendable {
     private let end = DispatchGroup()
 
     init() {
-        // Entered here, so that a thread that closes has something to wait for also while the loop's is only about to
-        // start. Left by that thread, or by the end without one: a transport that goes sees to that.
+        // Entered here, so that a closing thread can wait even if the loop's is only about to start. Left by that
+        // thread, or at an end without one: deallocating the transport ensures that.
         end.enter()
     }
 
@@ -84,7 +84,7 @@ final class CurlInbox: Sendable {
 
     // MARK: From any thread
 
-    /// Makes the descriptors with the first request: where none is left then, there may be later.
+    /// Makes the descriptors with the first request; if none is free then, a later request may succeed.
     func open() throws(RequestError) {
         guard descriptors == nil else { return }
         let made = Descriptors()
@@ -116,7 +116,7 @@ final class CurlInbox: Sendable {
         return reception
     }
 
-    /// Has the thread end.
+    /// Makes the thread end.
     ///
     /// - Parameter phase: The phase before its end.
     func end(as phase: Phase) {
@@ -161,12 +161,12 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Notes that the thread doesn't sleep.
+    /// Records that the thread doesn't sleep.
     func awake() {
         state.withLock { $0.sleeps = false }
     }
 
-    /// Ends the taking of commands; false if there is one.
+    /// Stops taking commands; returns `false` if there is one.
     func endIfEmpty() -> Bool {
         state.withLock { state in
             guard state.commands.isEmpty else { return false }
@@ -175,7 +175,7 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Takes no command any more, and gives those that were taken last.
+    /// Stops taking commands, and returns the last ones.
     func abandon() -> [Command] {
         state.withLock { state in
             defer { (state.phase, state.commands) = (.ended, []) }
@@ -183,7 +183,7 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Notes that the thread has ended.
+    /// Records that the thread has ended.
     func threadEnded() {
         end.leave()
     }

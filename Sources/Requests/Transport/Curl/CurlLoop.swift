@@ -5,37 +5,36 @@
 import CCurl
 import Foundation
 
-/// The thread that owns libcurl's handles: the only one that calls libcurl about a transfer under way.
+/// The thread that owns libcurl's handles: the only one that calls libcurl about a running transfer.
 ///
-/// A turn of the loop takes the commands of other threads from its ``CurlInbox``, hands to libcurl what the
-/// ``CurlEntrance`` lets in, waits for sockets or a timer, lets libcurl act, looks after its ``CurlConnections``, and then
-/// has all that happened delivered in one go. No receiver is ever called on this thread, and libcurl is never called from
-/// any other.
-// Sendable: the libcurl loop. What isn't constant is touched by its own thread alone; the inbox and the pool have
-// locks.
+/// A turn of the loop takes the commands of other threads from its ``CurlInbox`` and hands the transfers that the
+/// ``CurlEntrance`` admits to libcurl. It then waits for sockets or a timer, lets libcurl act, checks its
+/// ``CurlConnections``, and delivers all events at once. No receiver is ever called on this thread, and libcurl is
+/// called from no other.
+// Sendable: the libcurl loop. Variables are accessed by its own thread alone; the inbox and the pool have locks.
 final class CurlLoop: @unchecked Sendable {
-    /// How many handles of transfers that were stopped are taken from libcurl in one turn.
+    /// The maximum number of stopped transfers whose handles are taken from libcurl in one turn.
     private static let mostReleases = 64
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     let configuration: CurlTransport.Configuration
     private let inbox = CurlInbox()
     private let pool = CurlHandlePool()
-    /// What the thread holds while it calls libcurl, so that the process doesn't end meanwhile.
+    /// Held by the thread while it calls libcurl, so that the process doesn't exit meanwhile.
     private let gate = ccurl_gate_new()
 
-    // The loop's own.
+    // Accessed only by the loop.
     private var multi: OpaquePointer?
     private var entrance: CurlEntrance
     private let connections: CurlConnections
     private let outbox = CurlOutbox()
     private var active: [OpaquePointer: CurlTransfer] = [:]
-    /// Those that were stopped and have been told so, whose handles libcurl still has.
+    /// Stopped transfers whose end was reported, and whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
     private var curlTimer: UInt64?
     private(set) var now: UInt64 = 0
-    /// Whether the process ends, and libcurl isn't called any more.
+    /// Whether the process exits, and libcurl isn't called any more.
     private var isAbandoned = false
 
     init(_ configuration: CurlTransport.Configuration) {
@@ -77,7 +76,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Hands a command to the loop; false where that has ended, and will never take it.
+    /// Passes a command to the loop; `false` if the loop has ended, and won't take it.
     @discardableResult
     func submit(_ command: CurlInbox.Command) -> Bool {
         switch inbox.put(command) {
@@ -89,12 +88,12 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Ends the thread when nothing runs any more.
+    /// Ends the thread when all transfers have ended.
     func finish() {
         inbox.end(as: .finishing)
     }
 
-    /// Cancels what runs, ends the thread, and waits for that.
+    /// Cancels all transfers, ends the thread, and waits for its end.
     func close() {
         inbox.end(as: .closing)
         inbox.awaitEnd()
@@ -129,7 +128,7 @@ final class CurlLoop: @unchecked Sendable {
         ccurl_thread_ends()
     }
 
-    /// Ends all transfers without libcurl, since the process ends: its handlers may wait for them.
+    /// Ends all transfers without libcurl, since the process exits: its exit handlers may wait for them.
     private func abandon() {
         isAbandoned = true
         for case .start(let transfer) in inbox.abandon() {
@@ -143,7 +142,7 @@ final class CurlLoop: @unchecked Sendable {
         outbox.publish(now: now)
     }
 
-    /// One turn; false when it was the last.
+    /// Runs one turn; returns `false` if it was the last.
     private func turn(_ gate: OpaquePointer) -> Bool {
         now = DispatchTime.now().uptimeNanoseconds
         let phase = takeCommands()
@@ -178,8 +177,8 @@ final class CurlLoop: @unchecked Sendable {
         return true
     }
 
-    /// How long to wait for sockets, at most: until a timer is due, or the delivery has to be looked after, whose end may
-    /// also be what this waits for.
+    /// The maximum wait for sockets: until a timer is due, or until the delivery has to be checked, whose end may be
+    /// awaited too.
     private func pause(_ isEnding: Bool) -> Int32 {
         var due = min(curlTimer ?? .max, timeouts.nextCheck ?? .max, connections.due ?? .max)
         if isEnding || outbox.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
@@ -193,8 +192,8 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Commands
 
-    // A method of its own, so that the commands are let go of before the loop sleeps: each holds its transfer, and that
-    // the operation that it is for.
+    // A method of its own, so that the commands are released before the loop sleeps: each retains its transfer, and
+    // that its operation.
     private func takeCommands() -> CurlInbox.Phase {
         let (commands, phase) = inbox.take()
         for command in commands { obey(command) }
@@ -228,7 +227,7 @@ final class CurlLoop: @unchecked Sendable {
     private func resume(_ transfer: CurlTransfer, _ change: (CurlTransfer) -> Int32) {
         guard isActive(transfer) else { return }
         let wasHeld = transfer.holdsPeer
-        // What libcurl had kept comes while it resumes. It tells here what that has failed of, and not again.
+        // Content that libcurl had kept arrives while it resumes; if that fails, the error is reported only here.
         let code = change(transfer)
         guard code == 0 || code == CurlResult.noConnection else { return end(transfer, code: code) }
         outbox.put(transfer)
@@ -237,21 +236,21 @@ final class CurlLoop: @unchecked Sendable {
         watchSilence(of: transfer)
     }
 
-    /// Ends a transfer, whose connection is closed when that has been told: closing takes the system longer, and where
-    /// thousands are called off at once, nobody has to wait for the connections of the others.
+    /// Ends a transfer, and reports its end before its connection is closed: closing takes longer, and when thousands are
+    /// cancelled at once, no receiver has to wait for the connections of others.
     private func stop(_ transfer: CurlTransfer, _ reason: CurlTransferState.Stop) {
         guard isActive(transfer) else { return }
-        // Where the transfer is to end for another reason, that one stays.
+        // If the transfer already ends for another reason, that reason stays.
         _ = transfer.stop(reason)
         conclude(transfer, code: CurlResult.stopped)
-        // What libcurl has keeps its place until its connection is closed.
+        // A transfer that libcurl has keeps its place until its connection is closed.
         if transfer.stage.place != .taken { entrance.leave(transfer) }
         leaving.append(transfer)
     }
 
     // MARK: Beginnings
 
-    /// Goes ahead with all that may.
+    /// Starts all transfers that are admitted.
     private func admit() {
         while let step = entrance.next(self, isConnected: { connections.hasConnection(to: $0) }) {
             switch step {
@@ -279,7 +278,7 @@ final class CurlLoop: @unchecked Sendable {
         }
     }
 
-    /// Notes that the connection of a transfer may have several share it; libcurl tells in the middle of what it does.
+    /// Records that the connection of a transfer may be shared; libcurl reports this during other calls.
     func isShared(_ transfer: CurlTransfer) { entrance.share(transfer) }
 
     // MARK: Ends
@@ -295,7 +294,7 @@ final class CurlLoop: @unchecked Sendable {
         } while connections.tryAgain()
     }
 
-    /// Has libcurl send a request once more, which has failed and which no server has processed; false if it won't.
+    /// Lets libcurl send a failed request once more that no server has processed; `false` if it isn't possible.
     private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: OpaquePointer) -> Bool {
         if connections.lacksDescriptor(as: code) {
             guard transfer.startAgain() else {
@@ -310,7 +309,7 @@ final class CurlLoop: @unchecked Sendable {
         return ccurl_multi_add(multi, transfer.easy) == 0
     }
 
-    /// Notes what a server has said of a connection (RFC 9113, 6.8), to whichever transfer on it.
+    /// Records a server's statement about a connection (RFC 9113, 6.8), whichever of its transfers received it.
     func hasProcessedNoStream(above last: UInt32, on connection: CurlTransfer.Connection) {
         for transfer in active.values { transfer.isNotProcessed(above: last, on: connection) }
     }
@@ -320,7 +319,7 @@ final class CurlLoop: @unchecked Sendable {
         release(transfer)
     }
 
-    /// Has the end of a transfer told.
+    /// Prepares the report of a transfer's end.
     private func conclude(_ transfer: CurlTransfer, code: Int32) {
         active[transfer.easy] = nil
         timeouts.remove(ObjectIdentifier(transfer))
@@ -328,21 +327,22 @@ final class CurlLoop: @unchecked Sendable {
         outbox.put(transfer)
     }
 
-    /// Takes the handle of a transfer from libcurl, which closes the connection of one that isn't complete.
+    /// Takes the handle of a transfer from libcurl, which closes the connection if the transfer isn't complete.
     private func release(_ transfer: CurlTransfer) {
         let socket = connections.socket(of: transfer)
         if let multi { _ = ccurl_multi_remove(multi, transfer.easy) }
         connections.transferEnded(transfer, on: socket, now: now) { isFree($0) }
         connections.limitIdle(beside: active.count + leaving.count)
         entrance.leave(transfer)
-        // One that was taken from libcurl before its end may keep a buffer, and then refuses the options of the next.
+        // A handle that was taken from libcurl before its end may keep a buffer, and then refuses the options of the
+        // next transfer.
         let isUsable = transfer.isComplete && !transfer.hasLargeBuffer
         if isUsable { pool.put(transfer.easy) } else { ccurl_easy_free(transfer.easy) }
     }
 
-    /// Releases some of those that were stopped; the others go on in between.
+    /// Releases some of the stopped transfers; the others continue in between.
     private func releaseStopped() {
-        // An array of its own: a slice would have the rest copied.
+        // A separate array: a slice would make the rest be copied.
         let some = Array(leaving.prefix(Self.mostReleases))
         leaving.removeFirst(some.count)
         for transfer in some { release(transfer) }
@@ -354,16 +354,16 @@ final class CurlLoop: @unchecked Sendable {
         curlTimer = milliseconds < 0 ? nil : now &+ UInt64(milliseconds) &* 1_000_000
     }
 
-    /// Begins to watch that a transfer isn't silent for longer than it may be where it is by now.
+    /// Begins to watch a transfer for silence beyond the limit of its stage.
     private func watchSilence(of transfer: CurlTransfer) {
         guard let patience = transfer.stage.patience else { return }
         let nanoseconds = UInt64(max(0, min(patience / .nanoseconds(1), 1e18)))
         _ = timeouts.add(ObjectIdentifier(transfer), timeout: nanoseconds, now: now)
     }
 
-    /// A sign of life, and the reason to publish: called by a transfer whenever libcurl calls it.
+    /// Records activity of a transfer, which also schedules its events: called by a transfer whenever libcurl calls it.
     ///
-    /// All that comes in a row comes at the same time as far as the loop knows: the first of it has said it all.
+    /// All calls in a row have the same time for the loop, so the first of them is enough.
     func noteActivity(_ transfer: CurlTransfer) {
         if outbox.put(transfer) { timeouts.touch(ObjectIdentifier(transfer), now: now) }
     }
@@ -373,7 +373,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !expired.isEmpty else { return }
         let silent = Set(expired)
         for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
-            // What is paused, or in line, is watched anew when it goes on.
+            // Paused and waiting transfers are watched again when they continue.
             if !transfer.holdsPeer, transfer.stage.patience != nil { stop(transfer, .timedOut) }
         }
     }
@@ -393,7 +393,7 @@ final class CurlLoop: @unchecked Sendable {
 
     func noDescriptorIsLeft() { connections.noDescriptorIsLeft() }
 
-    /// Whether no transfer can have a socket without having asked for it, as one that is paused may.
+    /// Whether no transfer can have a socket without having asked for it, as a paused one may.
     private func isFree(_ socket: CurlSocket) -> Bool {
         leaving.isEmpty && !active.values.contains { $0.mayHave(socket) }
     }

@@ -2,16 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The events of one transfer that its receiver hasn't taken yet, and how far the transfer is ahead of it.
+/// The events of one transfer that its receiver hasn't taken yet.
 ///
-/// A receiver that is slower than the network has the transfer paused when so much content waits, and resumed when most
-/// of it is taken: memory stays flat, and the peer's socket fills up instead.
+/// If the receiver is slower than the network, the transfer pauses when ``highWater`` bytes wait, and resumes when most
+/// of them are taken. Memory stays constant, and the peer's socket fills up instead.
 struct CurlMailbox: Sendable {
-    /// How many bytes may wait before the transfer pauses.
+    /// The number of waiting bytes above which the transfer pauses.
     static let highWater = 1024 * 1024
-    /// How few must be left before it goes on.
+    /// The number of waiting bytes below which it resumes.
     static let lowWater = 256 * 1024
-    /// What a piece of content takes besides its bytes, about: a peer that sends them one at a time has that pause, too.
+    /// The approximate size of a piece of content besides its bytes, so that a peer that sends single bytes is paused
+    /// as well.
     static let overhead = 128
 
     private var events: [TransferEvent] = []
@@ -24,9 +25,9 @@ struct CurlMailbox: Sendable {
     private var wish = PauseWish()
     private var hasEnd = false
 
-    /// Puts events in; says whether the receiver has to be called, and whether the transfer has to pause.
+    /// Adds events; returns whether the receiver has to be called, and whether the transfer has to pause.
     ///
-    /// One that has ended never has to: its handle is another's by now.
+    /// A transfer that has ended never pauses: its handle is already used by another.
     mutating func put(_ new: [TransferEvent]) -> (schedule: Bool, pause: Bool) {
         if events.isEmpty { events = new } else { events += new }
         for case .data(let data) in new { waiting += data.count + Self.overhead }
@@ -36,36 +37,37 @@ struct CurlMailbox: Sendable {
         return (wake(), pauses)
     }
 
-    /// Holds back what waits, or no longer.
+    /// Holds back the waiting events, or no longer.
     ///
-    /// A receiver that has paused its transfer gets nothing more from here, and the transfer pauses when the mailbox is
-    /// full. The end of a transfer is never held back.
+    /// A receiver that has paused its transfer gets no more events, and the transfer pauses when the mailbox is full.
+    /// The end of a transfer is never held back.
     mutating func hold(_ isHeld: Bool) {
         self.isHeld = isHeld && !hasEnd
     }
 
-    /// Holds back what waits, or no longer, unless a later wish is known; says whether it isn't.
+    /// Holds back the waiting events, or no longer, unless a later wish is known; returns whether the events aren't
+    /// held back.
     mutating func follow(_ wish: PauseWish) -> Bool {
         guard self.wish.update(to: wish) else { return false }
         hold(wish.isPaused)
         return true
     }
 
-    /// Returns whether the receiver has to be called for what waits.
+    /// Returns whether the receiver has to be called for the waiting events.
     mutating func wake() -> Bool {
         guard !isScheduled, !isHeld, !events.isEmpty else { return false }
         isScheduled = true
         return true
     }
 
-    /// Begins to call the receiver; false if that is being done.
+    /// Begins to call the receiver; `false` if it is already being called.
     mutating func enter() -> Bool {
         guard !isOpen else { return false }
         isOpen = true
         return true
     }
 
-    /// Takes all that is there; nil where there is nothing, and the receiver isn't called until there is.
+    /// Takes all waiting events; `nil` if there is nothing to take, and the receiver isn't called until there are.
     mutating func take() -> [TransferEvent]? {
         guard !events.isEmpty, !isHeld else {
             (isScheduled, isOpen) = (false, false)
@@ -75,7 +77,7 @@ struct CurlMailbox: Sendable {
         return events
     }
 
-    /// Notes that the receiver is done with a piece of content; says whether the transfer may go on.
+    /// Records that the receiver has consumed a piece of content; returns whether the transfer may resume.
     mutating func release(_ count: Int) -> Bool {
         waiting -= count + Self.overhead
         guard isFull, waiting <= Self.lowWater else { return false }
@@ -83,7 +85,7 @@ struct CurlMailbox: Sendable {
         return true
     }
 
-    /// Takes back what comes behind a piece of content that has had the receiver pause; says whether it did.
+    /// Takes back the events behind a piece of content that made the receiver pause; returns whether it did.
     mutating func takeBack(_ rest: ArraySlice<TransferEvent>) -> Bool {
         guard isHeld, !rest.isEmpty else { return false }
         events = rest + events

@@ -5,9 +5,9 @@
 import CCurl
 import Foundation
 
-/// The options of one handle: what a request asks for, in libcurl's words.
+/// The options of one handle: a request in libcurl's terms.
 ///
-/// Holds what they point to.
+/// It retains the memory that they point to.
 final class CurlOptions {
     private let request: TransportRequest
     private let configuration: CurlTransport.Configuration
@@ -16,17 +16,17 @@ final class CurlOptions {
     private let proxyHeaders: OpaquePointer?
     private let destination: CurlDestination
     private var addresses: OpaquePointer?
-    /// The content of a small body: it goes out in one piece with the head.
+    /// The content of a small body, which is sent in one piece with the head.
     private let content: UnsafeMutableRawBufferPointer?
     private let newsreader: UnsafeMutablePointer<CCurlNewsreader>?
     private let errorText: UnsafeMutablePointer<CChar>
     private static let errorTextSize = 256
 
     /// - Parameters:
-    ///   - request: What is sent.
-    ///   - destination: Where it goes.
-    ///   - configuration: What the transport is made of.
-    ///   - trust: What its connection is asked for, where that isn't what is asked by default.
+    ///   - request: The request.
+    ///   - destination: The destination of the request.
+    ///   - configuration: The configuration of the transport.
+    ///   - trust: The requirements for its connection, if they differ from the default.
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
@@ -56,14 +56,14 @@ final class CurlOptions {
         errorText.deallocate()
     }
 
-    /// How much content is sent in one piece; nil for what is read while it is sent.
+    /// The byte count of content that is sent in one piece; `nil` for content that is read while it is sent.
     var contentCount: Int? { content?.count }
-    /// How much of that libcurl counts with the head.
+    /// The part of it that libcurl counts with the head.
     ///
-    /// Content that the server is asked about first goes out later.
+    /// Content with an expectation is sent later.
     var contentInHead: Int { request.headers.contains(.expect) ? 0 : content?.count ?? 0 }
 
-    /// How large a body may be that libcurl sends in one piece with the head.
+    /// The maximum size of a body that libcurl sends in one piece with the head.
     private static let largestPiece = 64 * 1024 - 1
 
     private static func content(of body: HTTPBody) -> UnsafeMutableRawBufferPointer? {
@@ -73,14 +73,14 @@ final class CurlOptions {
         return copy
     }
 
-    /// Returns why the connection of a transfer isn't to be used; nil if it may be.
+    /// Returns why the connection of a transfer must not be used; `nil` if it may be.
     func refusal(of easy: OpaquePointer) -> Distrust? {
         trust?.refusal(of: easy, for: request.url.wireHost ?? "")
     }
 
-    /// Sets everything.
+    /// Sets all options.
     ///
-    /// - Throws: An error that names the first option that this libcurl refuses, and why.
+    /// - Throws: An error that names the first option that this libcurl refuses, and the reason.
     func apply(
         to easy: OpaquePointer,
         context: UnsafeMutableRawPointer,
@@ -112,11 +112,11 @@ final class CurlOptions {
             if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
                 check(ccurl_easy_use_http11(easy), "HTTP/1.1")
             }
-            // Any transfer of a connection may be told what has become of all of them.
+            // Any transfer of a connection may receive news about all of them.
             newsreader?.pointee = CCurlNewsreader(callback: news, context: context, is_in_tunnel: false)
             check(ccurl_easy_read_news(easy, newsreader), "the debug function")
         }
-        // What it begins with keeps it from being taken for the name of an interface.
+        // The prefix keeps it from being taken for the name of an interface.
         if let address = configuration.localAddress { set(CCURL_INTERFACE, "host!\(address)") }
         setMethod(body, set, set)
         if let content {
@@ -124,12 +124,12 @@ final class CurlOptions {
         } else if let body, let length = body.length {
             check(ccurl_easy_set_body_length(easy, length), "the length of the body")
         }
-        // A kept connection that turns out to be closed is what libcurl sends a request a second time for.
+        // libcurl sends a request a second time if a kept connection turns out to be closed.
         if !request.method.isIdempotent, !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
         if let proxy = configuration.proxy {
             try Self.checkProxy(proxy)
             set(CCURL_PROXY, proxy)
-            // Else the environment had a say in which hosts it is for.
+            // Otherwise the environment would decide for which hosts it is used.
             set(CCURL_NOPROXY, "")
         }
         if let path = configuration.unixSocketPath, !path.isEmpty { set(CCURL_UNIX_SOCKET_PATH, path) }
@@ -144,16 +144,16 @@ final class CurlOptions {
         }
     }
 
-    /// How long a connection may take to be made, its look-up included.
+    /// The maximum time for making a connection, including the look-up.
     var patience: Duration { min(request.timeout ?? .seconds(60), configuration.connectTimeout) }
 
-    /// Has the transfer connect to these addresses, in that order, without a look-up.
+    /// Makes the transfer connect to these addresses, in that order, without a look-up.
     ///
     /// - Parameters:
     ///   - addresses: The addresses.
     ///   - areFixed: Whether libcurl is to keep them for good, rather than for a minute.
     ///   - easy: The handle of the transfer.
-    ///   - wait: How long they have been waited for, which doesn't count for the connection any more.
+    ///   - wait: The time spent on the look-up, which is deducted from the time for the connection.
     func connect(to addresses: [String], areFixed: Bool, _ easy: OpaquePointer, after wait: Duration) {
         let mark = !areFixed && ccurl_forgets_addresses() ? "+" : ""
         let texts = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }
@@ -166,42 +166,42 @@ final class CurlOptions {
         }
     }
 
-    /// Prepares the handle to connect once more: libcurl reads the addresses once, and the time for the connection begins
-    /// again.
+    /// Prepares the handle to connect once more: libcurl reads the addresses once, and the time for the connection
+    /// begins again.
     func restart(_ easy: OpaquePointer) {
         if let addresses { _ = ccurl_easy_set_addresses(easy, addresses) }
         _ = ccurl_easy_set_long(easy, CCURL_CONNECTTIMEOUT_MS, patience.milliseconds)
     }
 
-    /// Says why the transfer failed, in the place of libcurl, which didn't have it.
+    /// Records why the transfer failed, on behalf of libcurl, which never got it.
     func note(_ failure: String) {
         let bytes = failure.utf8.prefix(Self.errorTextSize - 1)
         for (position, byte) in bytes.enumerated() { errorText[position] = CChar(bitPattern: byte) }
         errorText[bytes.count] = 0
     }
 
-    /// Whether a transfer needs a buffer that is larger than libcurl's own, and a new handle for it: one that has served
+    /// Whether a transfer needs a buffer that is larger than libcurl's own, and a new handle for it: a used handle
     /// keeps its buffer.
     ///
-    /// For what goes elsewhere than to memory, and may be large; and for the heads of HTTP/2. libcurl takes one of up to
-    /// that size, but forgets the rest of one that is larger than its buffer.
+    /// Transfers need one if they don't go to memory, and may be large, and for the heads of HTTP/2. libcurl accepts a
+    /// head of up to that size, but loses the rest of one that is larger than its buffer.
     static func needsLargeBuffer(_ request: TransportRequest, to destination: CurlDestination) -> Bool {
         request.isStreamed || destination.isSecure
     }
 
-    /// The largest head that goes over HTTP/2.
+    /// The maximum head over HTTP/2.
     private static let largestHeadOfHTTP2 = 48 * 1024
-    /// The largest head that goes out with TLS.
+    /// The maximum head over TLS.
     private static let largestHeadOfTLS = 128 * 1024
-    /// The largest head that libcurl makes, with content in one piece.
+    /// The maximum head that libcurl makes, with content in one piece.
     private static let largestHead = 1_000_000
     /// The schemes of proxies that libcurl knows.
     private static let proxySchemes: Set = ["http", "https", "socks4", "socks4a", "socks5", "socks5h"]
 
     /// Refuses a head that libcurl can't send.
     ///
-    /// It has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one with TLS. Of any
-    /// other head that is too large, it says that there is no memory.
+    /// libcurl has a buffer for a head, and waits for ever for room in it: a small one with HTTP/2, a larger one with
+    /// TLS. For any other head that is too large, it reports that memory is short.
     private func checkHeadSize() throws(RequestError) {
         let limit = destination.isSecure ? Self.largestHeadOfTLS : Self.largestHead - contentInHead
         guard headSize > limit else { return }
@@ -216,39 +216,40 @@ final class CurlOptions {
         throw RequestError(.unsupported, phase: .sending, reason: reason)
     }
 
-    /// How many bytes the head of the request has, about.
+    /// The approximate byte count of the request's head.
     private var headSize: Int {
         request.headers.reduce(destination.address.utf8.count + 128) { size, field in
             size + field.name.rawValue.utf8.count + field.value.utf8.count + 4
         }
     }
 
-    // HTTPGET is what a handle does anyway. POST and PUT say their length even when it is 0 (RFC 9110, 8.6).
+    // HTTPGET is the default of a handle. POST and PUT send their length even if it is 0 (RFC 9110, 8.6).
     private func setMethod(
         _ body: CurlBody?,
         _ setLong: (CCurlLongOption, Int) -> Void,
         _ setText: (CCurlTextOption, String) -> Void
     ) {
         let hasContent = body != nil || content != nil
-        // What is read while it is sent. Content in one piece sets the method itself, to POST, whose name is set below.
+        // Content that is read while it is sent. Content in one piece sets the method itself, to POST, whose name is
+        // set below.
         if body != nil {
             setLong(CCURL_UPLOAD, 1)
             setLong(CCURL_UPLOAD_BUFFERSIZE, 256 * 1024)
         } else if request.method == .head, !hasContent {
-            return setLong(CCURL_NOBODY, 1)
+            return setLong(CCURL_NO_BODY, 1)
         }
         if request.method != .get || hasContent { setText(CCURL_CUSTOMREQUEST, request.method.rawValue) }
     }
 
-    /// The codings that the transport asks for; nil if the caller does that.
+    /// The codings that the transport asks for; `nil` if the caller sets them.
     ///
-    /// A part of what is encoded can't be decoded.
+    /// A part of encoded content can't be decoded.
     private static func acceptedCodings(of request: TransportRequest) -> String? {
         guard request.decodesContent, !request.headers.contains(.acceptEncoding) else { return nil }
         return request.headers.contains(.range) ? "identity" : ContentCoding.accepted
     }
 
-    /// The header lines; null for none.
+    /// The header lines, or null.
     private static func headers(
         of request: TransportRequest,
         acceptedCodings: String?,
@@ -259,9 +260,9 @@ final class CurlOptions {
             list = ccurl_list_append(list, line) ?? list
         }
         if let acceptedCodings { append("Accept-Encoding: \(acceptedCodings)") }
-        // libcurl asks before it sends a large body, and waits a second for servers that don't know the question.
+        // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
-        // It takes what it posts for a form.
+        // libcurl takes posted content for a form.
         if isPosted, !request.headers.contains(.contentType) { append("Content-Type:") }
         switch request.method {
         case .post, .put, .patch: if request.body.isEmpty { append("Content-Length: 0") }
@@ -270,23 +271,22 @@ final class CurlOptions {
         return list
     }
 
-    /// The lines of header fields; null for none.
+    /// The lines of header fields; null for an empty list.
     private static func list(of fields: some Sequence<HTTPField>) -> OpaquePointer? {
         fields.reduce(nil) { list, field in
-            // A name with a semicolon is libcurl's way to say "with an empty value", a value of blanks to say "not at
-            // all".
+            // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
             let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
             let line = isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)"
-            // Null where memory is short; the list before it is still good.
+            // Null if memory is short; the list before it is still valid.
             return ccurl_list_append(list, line) ?? list
         }
     }
 
-    /// The result of a transfer, with libcurl's text for it; before the handle goes on to another.
+    /// The result of a transfer, with libcurl's text for it; to be called before the handle is reused.
     func result(_ code: Int32, of easy: OpaquePointer) -> CurlResult {
         guard code != 0 else { return CurlResult(code: 0, text: "") }
         let own = String(cString: errorText)
-        // What has an at sign may show the password of a proxy.
+        // A text with an at sign may show the password of a proxy.
         let isFit = !own.isEmpty && !own.utf8.contains(UInt8(ascii: "@"))
         return CurlResult(
             code: code,
@@ -299,7 +299,7 @@ final class CurlOptions {
 }
 
 extension Duration {
-    /// In whole milliseconds, at least one: none means "no limit" to libcurl.
+    /// In whole milliseconds, at least one: zero means "no limit" to libcurl.
     fileprivate var milliseconds: Int { max(1, Int(min(self / .milliseconds(1), 1e9))) }
 }
 #endif

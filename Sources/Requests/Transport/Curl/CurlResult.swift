@@ -4,27 +4,26 @@
 #if os(Linux)
 import Foundation
 
-/// How a transfer ended, in libcurl's words, and the same in the library's and in Foundation's.
+/// The result of a transfer, with libcurl's code, and its error for the library and for Foundation.
 struct CurlResult: Sendable, Hashable {
-    /// The code of a transfer that libcurl doesn't take.
+    /// The code of a transfer that libcurl doesn't accept.
     static let failedToBegin: Int32 = 2
-    /// The code of a host that isn't known.
+    /// The code of an unknown host.
     static let unknownHost: Int32 = 6
-    /// The code of a transfer that was stopped.
+    /// The code of a stopped transfer.
     static let stopped: Int32 = 42
     /// The code of a handle without a connection, which can't be paused and needn't be resumed.
     static let noConnection: Int32 = 43
 
     /// libcurl's code; 0 is success.
     let code: Int32
-    /// libcurl's text, where it has one for this very failure.
+    /// libcurl's text, if it has one for this failure.
     let text: String
-    /// What the verification of the certificate came to, in OpenSSL's numbers; 0 where nothing was wrong, or nothing
-    /// known.
+    /// The result of verifying the certificate, in OpenSSL's numbers; 0 for success, or if nothing is known.
     var verification = 0
-    /// What a proxy answered that was asked for a tunnel; 0 where none was.
+    /// The status that a proxy answered to the request for a tunnel; 0 if there was none.
     var tunnelStatus = 0
-    /// Whether libcurl has said more than the code.
+    /// Whether libcurl has reported more than the code.
     var hasReason = true
 
     /// The error, or nil for success.
@@ -41,11 +40,11 @@ struct CurlResult: Sendable, Hashable {
         return RequestError(code, phase: phase, reason: reason, underlying: urlError(urlCode))
     }
 
-    /// Whether the request has gone no further than to a proxy.
+    /// Whether the request was sent to a proxy only.
     var isTunnelRefused: Bool { code != 0 && tunnelStatus >= 300 }
 
-    // A broken chunk has no code of its own before libcurl 8, nor has a head beyond the limit of libcurl itself, or a
-    // proxy that makes no tunnel.
+    // Before libcurl 8, a broken chunk has no code of its own, nor has a head beyond the limit of libcurl itself, or a
+    // proxy that refuses a tunnel.
     private var specificCode: Int32 {
         switch code {
         case 5...7 where text.contains("Unsupported proxy"): 4
@@ -53,7 +52,7 @@ struct CurlResult: Sendable, Hashable {
         case 56 where text.contains("CONNECT"): 97
         case 56 where text.contains("chunk"): 8
         case 56 where text.contains("headers"): 100
-        // A head of HTTP/2 that libcurl has no room for.
+        // A head of HTTP/2 for which libcurl has no room.
         case 56 where text.contains("returned -902"): 100
         default: code
         }
@@ -68,9 +67,9 @@ struct CurlResult: Sendable, Hashable {
         URLError(urlCode, userInfo: [NSLocalizedDescriptionKey: text, "CurlCode": Int(code)])
     }
 
-    /// libcurl's codes that an http transfer can end with, but for those of ``Distrust``; every other is `other`.
+    /// libcurl's codes at the end of an HTTP transfer, except those of ``Distrust``; every other is `other`.
     private static let codes: [Int32: (RequestError.Code, URLError.Code)] = [
-        // Unsupported protocol: HTTP/0.9 and garbage. A scheme that isn't supported doesn't come as far as here.
+        // Unsupported protocol: HTTP/0.9 and garbage. An unsupported scheme is refused before.
         1: (.badResponse, .badServerResponse),
         2: (.other, .unknown),  // failed to initialise
         3: (.invalidRequest, .badURL),
@@ -81,9 +80,9 @@ struct CurlResult: Sendable, Hashable {
         8: (.badResponse, .badServerResponse),  // weird server reply
         16: (.badResponse, .badServerResponse),  // HTTP/2 framing
         18: (.connectionLost, .networkConnectionLost),  // partial content
-        23: (.badResponse, .cannotDecodeContentData),  // a decoder said no: where our callback did, the state knows why
+        23: (.badResponse, .cannotDecodeContentData),  // a decoder failed; the state knows if our callback did
         25: (.connectionLost, .networkConnectionLost),  // a chunked body, and a kept connection to an HTTP/1.0 server
-        26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback said no
+        26: (.bodyNotReplayable, .requestBodyStreamExhausted),  // our read callback failed
         27: (.headTooLarge, .dataLengthExceedsMaximum),  // out of memory: a header line without end
         28: (.timedOut, .timedOut),
         42: (.cancelled, .cancelled),
@@ -103,14 +102,14 @@ struct CurlResult: Sendable, Hashable {
 }
 
 extension CurlResult {
-    /// Whether the answer was complete when the transfer failed.
+    /// Whether the response was complete when the transfer failed.
     ///
-    /// A server may answer before it has the whole request, and then says that it doesn't want the rest (RFC 9113, 8.1).
-    /// libcurl ends such a transfer as it tries to send more, and says no more about it. Of a stream that was closed for
-    /// any other reason, it names that; but not if the connection ends as well, and then only the length tells.
+    /// A server may answer before it has the whole request, and then states that it doesn't want the rest (RFC 9113,
+    /// 8.1). libcurl ends such a transfer when it tries to send more, without a reason. If a stream was closed for
+    /// another reason, libcurl names it; but not if the connection ends as well. Then only the length tells.
     ///
-    /// - Parameter isWholeByLength: Whether the content was as long as announced.
-    /// - Returns: Whether it was.
+    /// - Parameter isWholeByLength: Whether the content had the announced length.
+    /// - Returns: Whether it was complete.
     func saysStreamWasComplete(isWholeByLength: Bool) -> Bool {
         !hasReason && (code == 92 || isWholeByLength && (code == 16 || code == 18))
     }
@@ -119,7 +118,7 @@ extension CurlResult {
 // MARK: - Distrust
 
 extension CurlResult {
-    /// Why the connection wasn't trusted; nil where that isn't what the transfer failed of.
+    /// The reason why the connection wasn't trusted; `nil` if the transfer failed for another reason.
     var distrust: Distrust? {
         switch code {
         case 60, 83, 91: Self.verifications[verification] ?? find(Self.problems) ?? .badCertificate
@@ -128,18 +127,18 @@ extension CurlResult {
         case 58: .ownCertificateUnusable
         case 98: .ownCertificateRequired
         case 35, 59: isLostHandshake ? nil : find(Self.alerts) ?? .noAgreement
-        // With TLS 1.3 the server looks at the client's certificate when for the client the handshake is over.
+        // With TLS 1.3 the server checks the client's certificate after the client has completed the handshake.
         case 55, 56: find(Self.alerts.filter { $0.text.hasPrefix("alert ") })
         default: nil
         }
     }
 
-    /// Whether a handshake ended with the connection rather than by what either side said.
+    /// Whether a handshake ended with the connection rather than with an alert.
     var isLostHandshake: Bool {
         code == 35 && Self.losses.contains { text.range(of: $0, options: .caseInsensitive) != nil }
     }
 
-    /// The texts of libcurl for what the system says of a socket, and OpenSSL's for an end where none may be.
+    /// The texts of libcurl for socket errors, and OpenSSL's for an unexpected end.
     private static let losses = ["SSL_ERROR_SYSCALL", "connection reset", "broken pipe", "unexpected eof"]
 
     private func find(_ table: [(text: String, Distrust)]) -> Distrust? {
@@ -149,7 +148,7 @@ extension CurlResult {
     /// The numbers of X509_V_ERR in OpenSSL.
     private static let verifications: [Int: Distrust] = [
         2: .unknownAuthority, 20: .unknownAuthority, 21: .unknownAuthority, 27: .unknownAuthority,
-        19: .unknownAuthority,  // a root that came along, and isn't among the trusted ones
+        19: .unknownAuthority,  // a root that the server sent, and isn't trusted
         9: .notYetValid, 13: .notYetValid, 10: .expired, 14: .expired,
         18: .selfSigned, 23: .revoked, 62: .wrongHost, 64: .wrongHost,
     ]
@@ -161,7 +160,7 @@ extension CurlResult {
         ("issuer", .unknownAuthority), ("CAfile", .unknownAuthority),
     ]
 
-    /// What the two sides tell each other (RFC 8446, 6.2), in OpenSSL's texts.
+    /// The alerts of both sides (RFC 8446, 6.2), in OpenSSL's texts.
     private static let alerts: [(text: String, Distrust)] = [
         ("alert certificate required", .ownCertificateRequired), ("alert unknown ca", .ownCertificateRejected),
         ("alert bad certificate", .ownCertificateRejected), ("alert certificate expired", .ownCertificateRejected),

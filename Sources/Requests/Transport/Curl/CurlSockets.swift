@@ -4,7 +4,7 @@
 #if os(Linux)
 import CCurl
 
-/// A socket, told from any other that has had the same number, or will have it.
+/// A socket, with a serial number: descriptors are reused.
 struct CurlSocket: Hashable, Sendable {
     let descriptor: Int32
     fileprivate let serial: UInt64
@@ -13,22 +13,21 @@ struct CurlSocket: Hashable, Sendable {
 /// The sockets that the loop waits for, in an epoll; belongs to the loop's thread.
 ///
 /// libcurl forgets a socket at the end of every transfer, and asks for it again with the next one on the same
-/// connection. A socket that it has opened itself therefore stays registered when it is forgotten, and goes only if an
-/// event comes that nobody wants: two system calls less for each request. That is safe because the life of these
-/// sockets is known, by the callbacks for opening and closing; any other, such as those of the resolver, is taken by
-/// its word.
+/// connection. A socket that libcurl has opened itself therefore stays registered when it is forgotten, and is removed
+/// only if an event comes that no transfer waits for. This saves two system calls for each request. It is safe because
+/// the callbacks for opening and closing show how long these sockets exist; any other, such as those of the resolver,
+/// is removed when libcurl forgets it.
 ///
-/// libcurl keeps the connections of requests that have ended, and looks after them only when it makes another. Which of
-/// them have ended or been idle for long enough is found out here; those are retired, which is how libcurl comes to close
-/// them.
+/// libcurl keeps the connections of finished requests, and checks them only when it makes another. This type finds out
+/// which of them have ended or been idle for long enough, and retires them, so that libcurl closes them.
 struct CurlSockets {
-    /// How long connections are kept.
+    /// The limits for keeping connections.
     struct Lifetime {
-        /// How long one may be idle, in nanoseconds.
+        /// The maximum idle time, in nanoseconds.
         var idle: UInt64 = 60 * 1_000_000_000
-        /// How old one may become, in nanoseconds, before it isn't used again.
+        /// The maximum age for further use, in nanoseconds.
         var age: UInt64 = .max
-        /// How many transfers one may have.
+        /// The maximum number of transfers on one connection.
         var uses = Int.max
 
         var isLimited: Bool { age < .max || uses < .max }
@@ -38,17 +37,17 @@ struct CurlSockets {
         let serial: UInt64
         var registered: Int32 = 0
         var wanted: Int32 = 0
-        /// Whether no transfer has it: what isn't wanted may also be paused.
+        /// Whether no transfer uses it: a socket that libcurl doesn't wait for may also be paused.
         var isIdle = false
-        /// The handle that has asked last.
+        /// The handle that asked for it last.
         var owner: OpaquePointer?
         /// Whether libcurl is to close it.
         var isRetired = false
-        /// The name that it leads to, where that was looked up.
+        /// The name of its host, if that was looked up.
         var host: String?
         var uses = 0
         let opened: UInt64
-        /// Since when it isn't wanted.
+        /// The time at which libcurl stopped waiting for it.
         var unwantedSince: UInt64
     }
 
@@ -62,7 +61,7 @@ struct CurlSockets {
     private(set) var hasRetired = false
     private var ready = [CCurlReady](repeating: CCurlReady(), count: 64)
 
-    /// Begins to wait with an epoll, which stays the caller's, and for the descriptor that ends the waiting.
+    /// Begins to wait with an epoll, which the caller owns, and for the descriptor that ends the waiting.
     mutating func open(_ poll: Int32, wakeUp: Int32) {
         self.poll = poll
         self.wakeUp = wakeUp
@@ -74,24 +73,24 @@ struct CurlSockets {
         known[socket] = Interest(serial: lastSerial, opened: now, unwantedSince: now)
     }
 
-    /// Forgets a socket; gives the handle that asked for it last.
+    /// Forgets a socket; returns the handle that asked for it last.
     @discardableResult
     mutating func closes(_ socket: Int32) -> OpaquePointer? {
-        // The system forgets a closed socket's registration by itself.
+        // The system removes a closed socket's registration automatically.
         let interest = known.removeValue(forKey: socket)
         setHost(nil, of: interest)
         return interest?.owner
     }
 
-    /// An open socket by its number; nil if libcurl hasn't opened it for a connection.
+    /// The open socket of a descriptor; `nil` if libcurl hasn't opened it for a connection.
     func socket(_ descriptor: Int32) -> CurlSocket? {
         known[descriptor].map { CurlSocket(descriptor: descriptor, serial: $0.serial) }
     }
 
-    /// How many connections libcurl has, at least.
+    /// The number of libcurl's connections, at least.
     var count: Int { known.count }
 
-    /// Does what libcurl wants: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
+    /// Applies libcurl's request: 1 is for reading, 2 for writing, 3 for both, 4 to forget the socket.
     mutating func watch(_ socket: Int32, _ what: Int32, for easy: OpaquePointer?, now: UInt64 = 0) {
         let bits = what == 4 ? 0 : what
         guard var interest = known[socket] else {
@@ -107,16 +106,17 @@ struct CurlSockets {
         known[socket] = interest
     }
 
-    /// Notes that a transfer on the socket has ended.
+    /// Records that a transfer on the socket has ended.
     ///
-    /// What comes from now on, until another asks for the socket, is no answer to anything. libcurl before 8.1 takes
-    /// it for the answer to the next request. Another transfer may have the socket already, or it may be closed.
+    /// Data that arrives before another transfer asks for the socket belongs to no response. libcurl before 8.1 takes
+    /// it for the response to the next request. Another transfer may have the socket already, or it may be closed.
+    ///
     /// - Parameters:
-    ///   - socket: The socket that the transfer had last.
+    ///   - socket: The last socket of the transfer.
     ///   - easy: The handle of the transfer.
-    ///   - host: The name that the connection leads to, where that was looked up.
-    ///   - now: The present.
-    ///   - isFree: Whether no other transfer can have the socket, as one that is paused may.
+    ///   - host: The name of the host, if that was looked up.
+    ///   - now: The present time.
+    ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
     mutating func transferEnded(
         on socket: CurlSocket,
         for easy: OpaquePointer,
@@ -139,7 +139,7 @@ struct CurlSockets {
         interest.uses >= lifetime.uses || now &- interest.opened >= lifetime.age
     }
 
-    /// Whether a connection to a host is open, whose name was looked up.
+    /// Whether there is an open connection to a host whose name was looked up.
     func hasConnection(to host: String) -> Bool { hosts[host] != nil }
 
     private mutating func setHost(_ host: String?, of interest: Interest?) {
@@ -147,12 +147,12 @@ struct CurlSockets {
         if let host { hosts[host, default: 0] += 1 }
     }
 
-    /// Waits, and gives the sockets that something happened to which libcurl wants to know.
+    /// Waits for sockets, and returns those whose events libcurl waits for.
     ///
     /// - Parameters:
-    ///   - milliseconds: How long to wait at most; -1 for as long as it takes.
-    ///   - isFree: Whether no transfer can have a socket without having asked for it, as one that is paused may.
-    /// - Returns: The sockets, with what happened to each.
+    ///   - milliseconds: The maximum wait; -1 for no limit.
+    ///   - isFree: Whether no transfer can have a socket without having asked for it, as a paused one may.
+    /// - Returns: The sockets with their events.
     mutating func wait(milliseconds: Int32, isFree: (CurlSocket) -> Bool) -> [CCurlReady] {
         let count = ready.withUnsafeMutableBufferPointer {
             ccurl_poll_wait(poll, $0.baseAddress, Int32($0.count), milliseconds)
@@ -172,11 +172,11 @@ struct CurlSockets {
         return wanted
     }
 
-    /// Takes what happened to a socket that isn't wanted.
+    /// Handles an event of a socket that libcurl doesn't wait for.
     private mutating func take(_ event: CCurlReady, isIdle: Bool) {
         guard isIdle else { return ccurl_poll_remove(poll, event.socket) }
         if event.bits & 4 != 0 || ccurl_is_over(event.socket) { return retire(event.socket) }
-        // From now on, for its end alone.
+        // From now on, only its end is watched.
         _ = ccurl_poll_set(poll, event.socket, 0)
     }
 }
@@ -184,7 +184,7 @@ struct CurlSockets {
 // MARK: - The end of connections
 
 extension CurlSockets {
-    /// Has libcurl see a connection as ended, which closes it with the next sweep, and doesn't use it before.
+    /// Makes a connection look ended to libcurl, which closes it with the next sweep, and doesn't use it before.
     private mutating func retire(_ socket: Int32) {
         ccurl_poll_remove(poll, socket)
         ccurl_retire(socket)
@@ -196,9 +196,9 @@ extension CurlSockets {
     /// Retires the connections that have been idle for too long.
     ///
     /// - Parameters:
-    ///   - now: The present.
+    ///   - now: The present time.
     ///   - isFree: Whether no transfer can have a socket without having asked for it.
-    /// - Returns: When the next may have been; `nil` without any other.
+    /// - Returns: The time at which the next one may be due; `nil` if no connection is left.
     mutating func retireIdle(now: UInt64, isFree: (CurlSocket) -> Bool) -> UInt64? {
         var next: UInt64?
         for (socket, interest) in known where interest.wanted == 0 && !interest.isRetired {
@@ -206,14 +206,14 @@ extension CurlSockets {
             if due <= now, isFree(CurlSocket(descriptor: socket, serial: interest.serial)) {
                 retire(socket)
             } else {
-                // One that a paused transfer may have is looked at again in a second.
+                // A connection that a paused transfer may have is checked again in a second.
                 next = min(next ?? .max, due > now ? due : now + 1_000_000_000)
             }
         }
         return next
     }
 
-    /// Looks whether connections are left that were retired, and not closed.
+    /// Checks whether there are retired connections that aren't closed yet.
     mutating func countRetired() {
         hasRetired = known.values.contains { $0.isRetired }
     }

@@ -4,13 +4,13 @@
 #if os(Linux)
 import CCurl
 
-/// How far a transfer has come on its way to libcurl and through it, and how long it may be silent there.
+/// The stage of a transfer on its way to libcurl and through it, with the maximum silence there.
 struct CurlStage: Sendable {
-    /// Where a transfer is.
+    /// The stage of a transfer.
     enum Place: Sendable, Hashable {
-        /// It waits for its turn, however long that takes.
+        /// It waits for its turn, without a limit.
         case inLine
-        /// It waits to know that its content has no bytes, as announced.
+        /// It waits for the confirmation that its content is empty, as announced.
         case awaitingContent
         /// It waits for the addresses of its host.
         case awaitingName
@@ -21,12 +21,12 @@ struct CurlStage: Sendable {
     private(set) var place = Place.inLine
     private let timeout: Duration
     private let connectTimeout: Duration
-    /// Since when the addresses are waited for, without a pause.
+    /// The beginning of the wait for the addresses, without pauses.
     private var since: UInt64 = 0
 
     /// - Parameters:
-    ///   - timeout: How long it may be silent.
-    ///   - connectTimeout: How long a connection may take to be made, its look-up included.
+    ///   - timeout: The maximum time without data.
+    ///   - connectTimeout: The maximum time for making a connection, including the look-up.
     init(timeout: Duration, connectTimeout: Duration) {
         self.timeout = timeout
         self.connectTimeout = connectTimeout
@@ -37,10 +37,10 @@ struct CurlStage: Sendable {
     mutating func awaitName(at now: UInt64) { (place, since) = (.awaitingName, now) }
     mutating func take() { place = .taken }
 
-    /// Notes that a pause has ended: the time that it took isn't the server's.
+    /// Records that a pause has ended: its duration doesn't count as the server's.
     mutating func waitAnew(at now: UInt64) { since = now }
 
-    /// How long it may be silent where it is; nil for as long as it takes.
+    /// The maximum silence in this stage; `nil` for no limit.
     var patience: Duration? {
         switch place {
         case .inLine: nil
@@ -49,28 +49,28 @@ struct CurlStage: Sendable {
         }
     }
 
-    /// How long the addresses have been waited for.
+    /// The time spent waiting for the addresses.
     func waited(until now: UInt64) -> Duration { .nanoseconds(Int64(clamping: now &- since)) }
 }
 
-/// Why a transfer doesn't go on.
+/// The reasons why a transfer is paused.
 struct CurlPauses: OptionSet, Sendable {
     let rawValue: Int
-    /// The caller wants it so.
+    /// The caller has requested it.
     static let caller = CurlPauses(rawValue: 1)
-    /// As much waits for the receiver as may.
+    /// The receiver's mailbox is full.
     static let mailbox = CurlPauses(rawValue: 2)
     /// The content of the request has no bytes at the moment.
     static let body = CurlPauses(rawValue: 4)
     private static let receiving: CurlPauses = [.caller, .mailbox]
     private static let sending: CurlPauses = [.caller, .body]
 
-    /// Whether the peer may be silent because this side asked it to be.
+    /// Whether the peer may be silent because this side paused it.
     ///
-    /// That the content of the request stalls is no reason.
+    /// If the content of the request stalls, it may not.
     var holdPeer: Bool { !isDisjoint(with: Self.receiving) }
 
-    /// What libcurl is to pause.
+    /// The directions that libcurl is to pause.
     var bits: Int32 {
         (holdPeer ? Int32(CCURL_PAUSE_RECEIVING) : 0)
             | (isDisjoint(with: Self.sending) ? 0 : Int32(CCURL_PAUSE_SENDING))

@@ -5,9 +5,9 @@
 import CCurl
 import Foundation
 
-/// Measures of a transfer what libcurl doesn't, and makes metrics of both.
+/// Measures the steps of a transfer that libcurl doesn't, and makes metrics of both.
 ///
-/// libcurl counts from when it has the transfer; a caller wants to know of the waits before that, too.
+/// libcurl measures from the time when it gets the transfer; the metrics include the waits before.
 struct CurlStopwatch: Sendable {
     private let date = Date()
     private let submitted = DispatchTime.now().uptimeNanoseconds
@@ -15,28 +15,28 @@ struct CurlStopwatch: Sendable {
     private var taken: UInt64?
     private var lastRead: UInt64?
 
-    /// Notes that it is the transfer's turn.
+    /// Records that the transfer was admitted.
     mutating func dispatch(at now: UInt64) {
         dispatched = now
     }
 
-    /// Notes that libcurl has the transfer.
+    /// Records that libcurl has got the transfer.
     mutating func take(at now: UInt64) {
         taken = now
     }
 
-    /// Notes that a piece of the request's content was read.
+    /// Records that a piece of the request's content was read.
     mutating func read(at now: UInt64) {
         lastRead = now
     }
 
-    /// What the transfer took, by what libcurl measured.
+    /// Returns the metrics of the transfer.
     ///
     /// - Parameters:
     ///   - measured: libcurl's figures.
-    ///   - connection: Its connection; nil if it has none, or none with addresses.
-    ///   - session: What was agreed on for the encryption of the connection.
-    ///   - stop: When the transfer was stopped, which libcurl doesn't know yet; nil where it came to its own end.
+    ///   - connection: Its connection; `nil` if it has none, or none with addresses.
+    ///   - session: The TLS session of the connection.
+    ///   - stop: The time at which the transfer was stopped, which libcurl doesn't know yet; `nil` if it wasn't.
     /// - Returns: The metrics.
     func metrics(
         _ measured: CCurlMetrics,
@@ -50,16 +50,16 @@ struct CurlStopwatch: Sendable {
             microseconds > 0 ? queued + .microseconds(microseconds) : nil
         }
         var metrics = Metrics(start: date)
-        // Where the look-up of a name was waited for, its turn had come before.
+        // If a name had to be looked up, the transfer was admitted before.
         metrics.dispatched = queued == dispatched ? moment(measured.queued) ?? queued : dispatched
-        // On a connection that was kept, libcurl tells when these steps would have been done had they been needed.
+        // For a kept connection, libcurl reports times for these steps although they weren't needed.
         if measured.new_connections > 0 || measured.ready == 0 {
             metrics.nameResolved = moment(measured.name_resolved)
             metrics.connected = moment(measured.connected)
             metrics.secured = moment(measured.secured)
         }
         metrics.firstByte = moment(measured.first_byte)
-        // Before 8.10 libcurl doesn't tell when a request had been sent, but asks for its content piece by piece.
+        // libcurl before 8.10 doesn't report when a request was sent, but asks for its content piece by piece.
         metrics.sent = moment(measured.sent) ?? max(lastRead.map(sinceSubmission), moment(measured.ready))
         let end = stop.map(sinceSubmission) ?? queued + .microseconds(measured.end)
         metrics.end = max(end, metrics.firstByte ?? .zero)

@@ -14,7 +14,7 @@ struct CurlSweep {
     private var last: UInt64?
     private var handle: OpaquePointer?
 
-    /// How long libcurl waits from one look to the next, and some more.
+    /// The time between two checks of libcurl, and some more.
     private static let interval: UInt64 = 1_050_000_000
 
     /// Notes that a connection may be over after a time.

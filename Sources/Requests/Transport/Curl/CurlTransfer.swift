@@ -5,16 +5,16 @@
 import CCurl
 import Foundation
 
-/// One transfer over libcurl: an easy handle, what it has received, and the mailbox between the loop and the receiver.
-// Sendable: a part of the libcurl loop. What isn't constant is touched only by the thread that makes the transfer until
-// it is handed to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
+/// A transfer over libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.
+// Sendable: a part of the libcurl loop. Variables are accessed only by the thread that makes the transfer until it is
+// submitted to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
 final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     let easy: OpaquePointer
-    /// The socket that libcurl had last for it; the loop's.
+    /// The last socket that libcurl used for it; accessed only by the loop.
     var socket: CurlSocket?
-    /// Its connection, which others may have too; nil before there is one.
+    /// Its connection, which may be shared; `nil` before there is one.
     private var connection: Connection?
-    /// What was agreed on for its encryption.
+    /// The TLS session of its connection.
     private var session = CCurlSession()
     let destination: CurlDestination
     private let loop: CurlLoop
@@ -25,27 +25,27 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     private var state: CurlTransferState
     private var body: CurlBody?
-    /// What decodes the content of the response; nil before that comes, and where it isn't decoded.
+    /// The decoder of the response's content; `nil` before the content, and if it isn't decoded.
     private var decoder: ContentDecoder?
     private var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
-    /// Whether the handle has a buffer of another size than that of others.
+    /// Whether the handle has a buffer of a special size.
     let hasLargeBuffer: Bool
     private var events: CurlEvents
-    /// The number of its stream, over HTTP/2.
+    /// The number of its stream, with HTTP/2.
     private var stream: UInt32?
     private(set) var restarts = 0
-    /// How far it has come; the loop's.
+    /// Its present stage; accessed only by the loop.
     var stage: CurlStage
-    /// How much content goes out in one piece, until that is told.
+    /// The byte count of content that was sent in one piece, until it is reported.
     private var unsaid: Int?
     private var paused: CurlPauses = []
-    /// Whether libcurl has ended the transfer, and well.
+    /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
 
-    /// Makes a transfer with a handle, which is ready for the loop when this returns.
+    /// Makes a transfer with a handle, ready for the loop.
     ///
-    /// - Throws: What keeps the request from being sent.
+    /// - Throws: An error that keeps the request from being sent.
     init(
         _ request: TransportRequest,
         to destination: CurlDestination,
@@ -66,7 +66,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         var limits = configuration.limits
         limits.body = request.maximumBodySize
         limits.head = min(limits.head, request.maximumHeadSize)
-        // libcurl takes a HEAD with a body for an upload, and waits for the content of the answer.
+        // libcurl treats a HEAD with a body as an upload, and waits for the content of the response.
         let endsWithHead = request.method == .head && !request.body.isEmpty
         state = CurlTransferState(
             url: request.url,
@@ -110,7 +110,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         loop.submit(.hold(self))
     }
 
-    /// Calls the receiver with what is in the mailbox, until that holds it back; from one worker at a time.
+    /// Calls the receiver with the events in the mailbox, until that holds them back; from one worker at a time.
     func deliver() {
         guard mailbox.withLock({ $0.enter() }) else { return }
         while let events = mailbox.withLock({ $0.take() }) {
@@ -128,34 +128,34 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     // MARK: From the loop's thread
 
-    /// Ends the transfer from this side; false where it is ending already.
+    /// Stops the transfer from this side; `false` if it is already ending.
     func stop(_ reason: CurlTransferState.Stop) -> Bool {
         state.stop(reason == .timedOut && paused.contains(.body) ? .bodyStalled : reason)
     }
 
-    /// Notes that the loop has taken the transfer, and lets it be paused and cancelled from now on.
+    /// Records that the loop has taken the transfer, which can be paused and cancelled from now on.
     func begin() {
         flow?.attach(self)
         flow = nil
     }
 
-    /// Notes that it is its turn to be sent.
+    /// Records that it was admitted.
     func dispatch() {
         stage.awaitName(at: loop.now)
         stopwatch.dispatch(at: loop.now)
     }
 
-    /// Notes that libcurl is to have it now.
+    /// Records that libcurl gets it now.
     func take() {
         stage.take()
         stopwatch.take(at: loop.now)
     }
 
-    /// Has it connect to these addresses.
+    /// Makes it connect to these addresses.
     ///
     /// - Parameters:
     ///   - addresses: The addresses.
-    ///   - areFixed: Whether they are the caller's, and good for ever.
+    ///   - areFixed: Whether they are the caller's, and never expire.
     func connect(to addresses: [String], areFixed: Bool) {
         let wait = holdsPeer ? .zero : stage.waited(until: loop.now)
         options.connect(to: addresses, areFixed: areFixed, easy, after: wait)
@@ -164,7 +164,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 
-    /// Looks whether content that is announced to have no bytes has none.
+    /// Checks that content that is announced to be empty has no bytes.
     func checkContent() -> CurlBody.Chunk {
         guard let body else { return .bytes(0) }
         let chunk = body.check()
@@ -175,17 +175,17 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return chunk
     }
 
-    /// Notes that a socket is closed, which it may have had.
+    /// Records that a socket is closed, which may be its own.
     func closes(_ socket: Int32) {
         if self.socket?.descriptor == socket { self.socket = nil }
     }
 
-    /// Says why it failed, in the place of libcurl, which didn't have it.
+    /// Records why it failed, on behalf of libcurl, which never got it.
     func note(_ failure: String) {
         options.note(failure)
     }
 
-    /// Takes the result; what it means is told with the next ``publish()``.
+    /// Takes the result; its event is reported with the next ``publish()``.
     func end(_ code: Int32) {
         isComplete = code == 0
         if isComplete { saySent() }
@@ -198,27 +198,27 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         events.append(event)
     }
 
-    /// Puts what has happened into the mailbox; says whether the receiver has to be called.
+    /// Puts its events into the mailbox; returns whether the receiver has to be called.
     func publish() -> Bool {
         guard let new = events.take() else { return mailbox.withLock { $0.wake() } }
         let (schedule, pause) = mailbox.withLock { $0.put(new) }
         if pause { setPaused(.mailbox, true) }
-        // It may wait for its turn to be told of earlier events, behind others that take their time.
+        // The receiver may have to wait to be notified of earlier events, behind slow receivers.
         return schedule || isStopped
     }
 
-    /// Whether it was ended from this side: by a cancel, by its timeout, or with the transport.
+    /// Whether it was stopped from this side: by a cancellation, by its timeout, or with the transport.
     var isStopped: Bool { state.stopped != nil }
 
-    // Weak, since the body belongs to the transfer; made only for streams, since others would be slower for it.
+    // Weak, since the body belongs to the transfer; made only for streams, since it would slow down others.
     private var resumesSending: @Sendable () -> Void {
         { [weak self] in
             if let self { loop.submit(.resumeSending(self)) }
         }
     }
 
-    // Each of these gives libcurl's code: what it had kept comes while a transfer resumes, and may be refused.
-    /// Pauses or goes on, as the caller wants it by now: commands may come in another order than the wishes behind them.
+    // Each of these returns libcurl's code: kept content arrives while a transfer resumes, and may be refused.
+    /// Pauses or resumes, by the caller's latest wish: commands may come in another order than the wishes behind them.
     func hold() -> Int32 { setPaused(.caller, mailbox.withLock { $0.isHeld }) }
     func mailboxEmptied() -> Int32 { setPaused(.mailbox, false) }
     func resumeSending() -> Int32 { setPaused(.body, false) }
@@ -230,17 +230,17 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return paused == before ? 0 : ccurl_easy_pause(easy, paused.bits)
     }
 
-    /// Whether the peer may be silent because this side asked it to be.
+    /// Whether the peer may be silent because this side paused it.
     var holdsPeer: Bool { paused.holdPeer }
 
-    /// Whether libcurl may have a socket for it without asking for what happens to that.
+    /// Whether libcurl may have a socket for it without watching it.
     func mayHave(_ socket: CurlSocket) -> Bool {
         stage.place == .taken && !paused.isEmpty && (self.socket == nil || self.socket == socket)
     }
 
     // MARK: What libcurl calls
 
-    /// Takes what is a line, or several where libcurl kept them while the transfer was paused.
+    /// Takes a line, or several if libcurl kept them while the transfer was paused.
     func receiveLines(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard !isStopped else { return 0 }
         loop.noteActivity(self)
@@ -266,7 +266,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         loop.noteActivity(self)
-        // libcurl forgets a pause that was asked for before there was a connection, and reads once more behind any
+        // libcurl ignores a pause that was requested before there was a connection, and reads once more after any
         // other.
         guard !isFull else { return Int(CCURL_WRITEFUNC_PAUSE) }
         let content = UnsafeRawBufferPointer(rebasing: bytes[..<state.contentCount(of: bytes.count)])
@@ -277,7 +277,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
                 if decoder == nil { decoder = try ContentDecoder(state.codings) }
                 while let piece = try decoder?.next(of: content) {
                     guard take(piece) else { return 0 }
-                    // The same comes again, and the decoder continues in the middle of it.
+                    // The same bytes come again, and the decoder continues in the middle of them.
                     if isFull { return Int(CCURL_WRITEFUNC_PAUSE) }
                 }
             } catch {
@@ -288,10 +288,10 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return state.arrive(content.count) ? bytes.count : 0
     }
 
-    /// Whether no more content is wanted at the moment.
+    /// Whether no more content can be taken at the moment.
     ///
     /// One turn of libcurl reads a hundred buffers, each of which may decode to a thousand times its size: the mailbox,
-    /// which is told behind the turn, would be told too late. What is refused comes again when that is emptied.
+    /// filled after the turn, would notice it too late. Refused content comes again when the mailbox is emptied.
     private var isFull: Bool {
         if events.isFull { paused.insert(.mailbox) }
         return holdsPeer
@@ -303,7 +303,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return true
     }
 
-    /// Whether the request may go out: there is a connection for it, which is a sign of life.
+    /// Whether the request may be sent: there is a connection for it, which is a sign of activity.
     func maySend(_ connection: Connection?) -> Bool {
         loop.noteActivity(self)
         self.connection = connection
@@ -325,7 +325,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         case CCURL_NEWS_GOAWAY:
             if let connection { loop.hasProcessedNoStream(above: number, on: connection) }
         case CCURL_NEWS_REFUSED:
-            // libcurl keeps that in mind, and may say it again of what is sent next.
+            // libcurl remembers this, and may report it again for the next request.
             if state.sends == 1 { state.refuse() }
             (connection, stream) = (nil, nil)
         case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
@@ -333,15 +333,15 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         }
     }
 
-    /// Notes that a connection has processed no stream above a number, whatever it has received.
+    /// Records that a connection has processed no stream above a number, whatever it has received.
     func isNotProcessed(above last: UInt32, on connection: Connection) {
         guard self.connection == connection, let stream, stream > last else { return }
         state.refuse()
         (self.connection, self.stream) = (nil, nil)
     }
 
-    /// Prepares the transfer to be sent again, which failed, and of which the server has said that it hasn't processed
-    /// it; false if it isn't so, or has been so too often.
+    /// Prepares a failed transfer to be sent again if the server has stated that it hasn't processed the request;
+    /// `false` if it hasn't, or if this happened too often.
     func beginAgain() -> Bool {
         guard state.beginAgain(), restarts < Self.mostRefusals, body?.seek(to: 0) ?? true else { return false }
         restart()
@@ -349,7 +349,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         return true
     }
 
-    /// Prepares the transfer to be sent again, of which nothing has gone out; false if it has been so too often.
+    /// Prepares a transfer to be sent again of which nothing was sent; `false` if this happened too often.
     func startAgain() -> Bool {
         guard state.stopped == nil, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
         restart()
@@ -363,10 +363,10 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     }
 
     private static let mostRestarts = 5
-    /// A server may end each connection behind a single request, with many more on their way.
+    /// A server may end each connection after a single request, with many more on their way.
     private static let mostRefusals = 100
 
-    /// Tells that the content has gone out which went in one piece: an answer says so.
+    /// Reports that content in one piece was sent, which a response proves.
     private func saySent() {
         guard let count = unsaid else { return }
         unsaid = nil
@@ -375,7 +375,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     func readBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         loop.noteActivity(self)
-        // As with what is received: a pause that was asked for before there was a connection is forgotten.
+        // As with received content: a pause that was requested before there was a connection is ignored.
         guard !paused.contains(.caller) else { return Int(CCURL_READFUNC_PAUSE) }
         guard state.stopped == nil else { return Int(CCURL_READFUNC_ABORT) }
         switch body?.read(into: buffer) {
@@ -387,7 +387,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             paused.insert(.body)
             return Int(CCURL_READFUNC_PAUSE)
         case .failed, nil:
-            // libcurl calls this "aborted by callback", the same as a cancel.
+            // libcurl calls this "aborted by callback", the same as a cancellation.
             _ = state.stop(.bodyFailed)
             return Int(CCURL_READFUNC_ABORT)
         }

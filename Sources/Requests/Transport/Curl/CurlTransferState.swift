@@ -4,25 +4,25 @@
 #if os(Linux)
 import Foundation
 
-/// What one transfer has received so far: turns libcurl's callbacks into the events that a transport owes.
+/// The state of one transfer's response: it turns libcurl's callbacks into the events of a transport.
 ///
-/// It does nothing itself, and knows no handle. Three things it sees to that libcurl leaves to its users: a head
-/// without its empty line is no response, though libcurl counts it as success; lines behind the head are trailers; and
-/// there is a limit to everything.
+/// It has no effects, and no handle. It covers three things that libcurl leaves to its users: a head without its empty
+/// line is no response, though libcurl counts it as success; lines behind the head are trailers; and all parts are
+/// limited.
 struct CurlTransferState: Sendable {
-    /// How large the parts of a response may be.
+    /// The maximum sizes of the parts of a response.
     struct Limits: Sendable {
         /// The bytes of one head.
         var head = 256 * 1024
         /// The lines of one head.
         var headLines = 1_000
-        /// The responses before the final one (RFC 9110, 15.2).
+        /// The number of responses before the final one (RFC 9110, 15.2).
         var informational = 100
         /// The bytes of the content, decoded.
         var body = Int.max
     }
 
-    /// Why a transfer was ended from this side.
+    /// The reason why a transfer was stopped from this side.
     enum Stop: Sendable, Hashable {
         case cancelled
         case timedOut
@@ -30,7 +30,7 @@ struct CurlTransferState: Sendable {
         case bodyTooLarge
         case badContent(ContentDecoder.Failure)
         case badFraming(ResponseFraming.Flaw)
-        /// The content of the request ended before its time, or couldn't be read.
+        /// The content of the request was too short, or couldn't be read.
         case bodyFailed
         /// The content of the request didn't come in time.
         case bodyStalled
@@ -38,17 +38,17 @@ struct CurlTransferState: Sendable {
         case processEnds
         /// The connection isn't to be used.
         case distrusted(Distrust)
-        /// The request would be sent a second time, and that may do harm.
+        /// The request would be sent a second time, which may do harm.
         case resent
     }
 
-    /// What a line of a head, or a piece of content, leads to.
+    /// The result of a line of a head, or of a piece of content.
     enum Reception: Sendable {
-        /// Nothing to tell yet.
+        /// No event yet.
         case more
-        /// Something to tell.
+        /// An event.
         case event(TransferEvent)
-        /// Something to tell, and the response is complete with it: the transfer has to end.
+        /// An event that completes the response: the transfer has to end.
         case last(TransferEvent)
         /// The transfer has to end.
         case abort
@@ -68,39 +68,39 @@ struct CurlTransferState: Sendable {
     private let hasContent: Bool
     private let isHead: Bool
     private let decodesContent: Bool
-    /// The codings that the content has to be decoded from.
+    /// The codings of the content, to be decoded.
     private(set) var codings: [ContentCoding] = []
     private var phase = Phase.head
     private var head: [UInt8] = []
     private var headLines = 0
-    /// The lines behind the content, as they came.
+    /// The lines behind the content, unparsed.
     private var trailerLines: [UInt8] = []
     private var trailerCount = 0
     private var wasSent = false
-    /// How often it was sent.
+    /// The number of times it was sent.
     private(set) var sends = 0
-    /// Whether the server hasn't processed what was sent last.
+    /// Whether the server hasn't processed the last request.
     private(set) var isRefused = false
     private var informational = 0
-    /// The head of a proxy's answer, as far as it has come.
+    /// The head of a proxy's answer, as far as it was received.
     private var tunnelHead: [UInt8] = []
     private var received = 0
     private var framing = ResponseFraming()
-    /// How many bytes of content have come, before they are decoded.
+    /// The number of content bytes received, before decoding.
     private var arrived: Int64 = 0
 
-    /// Whether the response has come to its own end.
+    /// Whether the response is complete by itself.
     private var isComplete = false
 
-    /// Whether as much content has come as was announced.
+    /// Whether the content has the announced length.
     private var isWhole: Bool { framing.length == nil || framing.length == arrived }
     private(set) var stopped: Stop?
 
     /// - Parameters:
     ///   - url: The address of the response.
-    ///   - limits: How large its parts may be.
-    ///   - endsWithHead: Whether no content follows the head, whatever that says, and libcurl doesn't know it.
-    ///   - hasContent: Whether the request has content, which may still be on its way when the answer is complete.
+    ///   - limits: The maximum sizes of its parts.
+    ///   - endsWithHead: Whether no content follows the head, whatever that announces, and libcurl doesn't know it.
+    ///   - hasContent: Whether the request has content, which may still be on its way when the response is complete.
     ///   - isHead: Whether the request is a HEAD.
     ///   - decodesContent: Whether the content of the response is decoded.
     init(
@@ -126,7 +126,7 @@ struct CurlTransferState: Sendable {
         headLines += 1
         isRefused = false
         guard head.count + line.count <= limits.head, headLines <= limits.headLines else { return abort(.headTooLarge) }
-        // Most heads grow to this, line by line.
+        // Most heads grow to this size, line by line.
         if head.isEmpty { head.reserveCapacity(512) }
         head.append(contentsOf: line)
         guard line.isEmptyLine else { return .more }
@@ -142,7 +142,7 @@ struct CurlTransferState: Sendable {
         return .more
     }
 
-    /// The fields behind the content; nil without any, and until the response is complete.
+    /// The fields behind the content; `nil` without trailers, and until the response is complete.
     var trailers: HTTPHeaders? {
         guard isComplete, !trailerLines.isEmpty else { return nil }
         // An empty line in the place of the status.
@@ -168,14 +168,14 @@ struct CurlTransferState: Sendable {
         return informational <= limits.informational ? .event(.informational(response)) : abort(.headTooLarge)
     }
 
-    /// Returns how many of the bytes that have come are content.
+    /// Returns how many of the received bytes are content.
     func contentCount(of count: Int) -> Int {
         guard framing.isPassedOver, let length = framing.length else { return count }
         return Int(min(Int64(count), length - arrived))
     }
 
-    /// Notes that content has come, before it is decoded; false if the response is complete with it, and the transfer has
-    /// to end.
+    /// Records received content, before it is decoded; `false` if the response is complete with it, and the transfer
+    /// has to end.
     mutating func arrive(_ count: Int) -> Bool {
         arrived += Int64(count)
         guard phase == .body, framing.isPassedOver, arrived == framing.length else { return phase == .body }
@@ -194,15 +194,16 @@ struct CurlTransferState: Sendable {
         return true
     }
 
-    /// Whether the request may go out, now that there is a connection for it.
+    /// Whether the request may be sent, now that there is a connection for it.
     ///
-    /// libcurl sends it once more where a kept connection turns out to be closed. The server may have done what it was
-    /// asked before it closed, so that is for the caller to decide unless doing it twice does no harm (RFC 9110,
-    /// 9.2.2). It does so as well where a server has refused an expectation (RFC 9110, 10.1.1), and that is an answer.
+    /// libcurl sends it once more if a kept connection turns out to be closed. The server may have processed it before
+    /// closing, so the caller has to decide, unless repeating it does no harm (RFC 9110, 9.2.2). libcurl also sends it
+    /// again if a server has refused an expectation (RFC 9110, 10.1.1), which is a response.
+    ///
     /// - Parameters:
-    ///   - isIdempotent: Whether doing it twice does no harm.
-    ///   - wentOut: Whether anything has gone out before.
-    /// - Returns: Whether it may.
+    ///   - isIdempotent: Whether repeating it does no harm.
+    ///   - wentOut: Whether anything was sent before.
+    /// - Returns: Whether it may be sent.
     mutating func send(isIdempotent: Bool, wentOut: Bool = true) -> Bool {
         defer { (wasSent, isRefused, sends) = (true, false, sends + 1) }
         guard stopped == nil else { return false }
@@ -221,38 +222,38 @@ struct CurlTransferState: Sendable {
         (wasSent, isRefused) = (false, true)
     }
 
-    /// Prepares the transfer to be sent again after a failure; false if it isn't certain that the server hasn't processed
-    /// it.
+    /// Prepares the transfer to be sent again after a failure; `false` if it isn't certain that the server hasn't
+    /// processed it.
     mutating func beginAgain() -> Bool {
         defer { isRefused = false }
         return isRefused
     }
 
-    /// Takes a line of the answer of a proxy that is asked for a tunnel; `nil` when it is asked.
+    /// Takes a line of a proxy's answer to the request for a tunnel; `nil` when it is requested.
     mutating func receiveTunnelLine(_ line: UnsafeRawBufferPointer?) {
         guard let line else { return tunnelHead.removeAll() }
         guard tunnelHead.count + line.count <= limits.head else { return }
         tunnelHead.append(contentsOf: line)
     }
 
-    /// Ends the transfer from this side; false where it has ended, or is ending, already.
+    /// Stops the transfer from this side; `false` if it has ended, or is already ending.
     mutating func stop(_ reason: Stop) -> Bool {
         guard phase != .ended, stopped == nil else { return false }
         stopped = reason
         return true
     }
 
-    /// Takes the result of the transfer, and gives the terminal event; nil where there was one.
+    /// Takes the result of the transfer, and returns the terminal event; `nil` if there was one.
     ///
     /// - Parameters:
-    ///   - result: What libcurl says.
-    ///   - isCut: Whether the content has ended before its coding has.
+    ///   - result: libcurl's result.
+    ///   - isCut: Whether the content has ended inside its coding.
     /// - Returns: The event.
     mutating func end(_ result: CurlResult, isCut: Bool = false) -> TransferEvent? {
         guard phase != .ended else { return nil }
         let errorPhase: RequestError.Phase = phase == .head ? .sending : .receiving
         defer { phase = .ended }
-        // Where both sides had a reason to end, this one's came first: libcurl only says that it was told to.
+        // If both sides had a reason to end, this one's was first: libcurl only reports that it was stopped.
         if let stopped { return .end(error(of: stopped, phase: errorPhase)) }
         if phase == .complete { return .end(isCut ? self.error(of: .badContent(.cut), phase: errorPhase) : nil) }
         let isWholeByLength = isWhole && framing.length != nil
@@ -318,7 +319,7 @@ struct CurlTransferState: Sendable {
         return .abort
     }
 
-    /// The code of a status line, which libcurl has checked: what stands behind the first space.
+    /// The code of a status line, which libcurl has checked: the digits behind the first space.
     private static func status(of head: [UInt8]) -> Int {
         head.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(while: ASCII.isDigit).prefix(3)
             .reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }

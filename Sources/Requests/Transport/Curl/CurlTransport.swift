@@ -7,90 +7,86 @@ import Foundation
 
 /// A transport over the libcurl of the system: the default on Linux.
 ///
-/// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs; it is found
-/// at run time, and nothing has to be installed or linked for it. One thread drives all transfers of a transport. It
-/// gives what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of
-/// known length from streams, Unix sockets, every ``TrustPolicy``, and survival of anything that a peer answers.
+/// Foundation's own networking is linked to libcurl there, so it is installed wherever this library runs. It is found
+/// at run time, so nothing has to be installed or linked for it. One thread drives all transfers of a transport. It
+/// supports what `URLSession` can't on Linux: timeouts to the millisecond, back-pressure, ordered headers, bodies of
+/// known length from streams, Unix sockets, every ``TrustPolicy``, and invalid responses without a crash.
 ///
-/// Connections are kept and used again. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
-/// pipeline does what has to be done, the same over every transport.
+/// Connections are kept and reused. Redirects, cookies, `.netrc` and every protocol but http and https are off: the
+/// library handles these itself, in the same way over every transport.
 ///
-/// The environment variables of libcurl and its TLS library apply, as they do to every program that uses these: those for
-/// proxies, and `SSLKEYLOGFILE`, which names a file that the keys of all connections are written to. An answer without a
-/// length that ends with its connection counts as complete, over TLS as well, also where the server didn't say that this was
-/// its end: many don't.
+/// The environment variables of libcurl and its TLS library apply, as to every program that uses these: those for
+/// proxies, and `SSLKEYLOGFILE`, which names a file for the keys of all connections. A response without a length that
+/// ends with its connection counts as complete, over TLS as well, even if the server didn't announce the end: many
+/// don't.
 ///
-/// Compressed content is decoded here, by the zlib, brotli and zstd that the system has, and what these can decode is what
-/// is asked for: content of any size in flat memory, of one member or several. Content that ends inside its coding, or
-/// isn't in it, is an error of code `badResponse`. Content in another coding comes as it is, and so does a part (206) of
-/// encoded content.
+/// Compressed content is decoded by the zlib, brotli and zstd of the system, and the transport asks for the codings
+/// that they support: content of any size in constant memory, of one member or several. Content that ends inside its
+/// coding, or isn't valid in it, is an error of code `badResponse`. Content in another coding is delivered unchanged,
+/// and so is a part (206) of encoded content.
 public final class CurlTransport: HTTPTransport {
-    /// What a transport is made of.
+    /// The settings of a transport.
     public struct Configuration: Sendable {
-        /// How many connections to one host there may be at a time; nil, the default, is as many as there are
-        /// transfers.
+        /// The maximum number of concurrent connections to one host; `nil`, the default, sets no limit.
         ///
-        /// What finds none waits for one, first come, first served; that time isn't counted as silence of the server.
+        /// A transfer without a connection waits for one, first come, first served; that time doesn't count as silence
+        /// of the server.
         public var maximumConnectionsPerHost: Int?
-        /// How long a connection may take to be made, its look-up of the name and its handshake included; 10 seconds by
+        /// The maximum time for making a connection, including the look-up of the name and the handshake; 10 seconds by
         /// default.
         ///
         /// A request's own timeout counts if it is shorter.
         public var connectTimeout: Duration = .seconds(10)
-        /// How many connections there may be at a time; nil, the default, is as many as there are transfers.
+        /// The maximum number of concurrent connections; `nil`, the default, sets no limit.
         public var maximumConnections: Int?
-        /// Whether HTTP/2 is spoken over TLS with servers that have it; true by default.
+        /// Whether HTTP/2 is used over TLS with servers that support it; true by default.
         public var usesHTTP2 = true
-        /// The address of this machine that connections are made from, where it has several; nil, the default, leaves that
-        /// to the system.
+        /// The address of this machine to connect from, if it has several; `nil`, the default, lets the system choose.
         ///
-        /// A request over an address that the machine doesn't have ends with an error of code `cannotConnect`.
+        /// A request from an address that the machine doesn't have ends with an error of code `cannotConnect`.
         public var localAddress: String?
-        /// How long a connection is kept that isn't used; 60 seconds by default.
+        /// The time for which an unused connection is kept; 60 seconds by default.
         ///
-        /// One that the server has ended is closed at once, or at the latest a second later.
+        /// A connection that the server has ended is closed at once, or at the latest a second later.
         public var idleConnectionLifetime: Duration = .seconds(60)
-        /// How old a connection may be that is used again; nil, the default, is any age.
+        /// The maximum age of a connection for further use; `nil`, the default, sets no limit.
         public var maximumConnectionAge: Duration?
-        /// How many requests go over one connection, before another is made; nil, the default, is as many as the server
-        /// allows.
+        /// The maximum number of requests over one connection; `nil`, the default, sets no limit besides the server's.
         ///
-        /// Over HTTP/2 it may be more, as many as are on their way when the number is reached.
+        /// Over HTTP/2 there may be more: all that are on their way when the number is reached.
         public var maximumRequestsPerConnection: Int?
-        /// The addresses of hosts, which are connected to without a look-up: by name, or by name and port as
-        /// `host:port`.
+        /// The addresses of hosts, to connect without a look-up: by name, or by name and port as `host:port`.
         ///
-        /// The name stays what it is for everything else, such as the certificate. Where several addresses are given, they
-        /// are tried in that order, those of IPv6 and of IPv4 beside each other (RFC 8305).
+        /// Everything else, such as the certificate, still uses the name. Several addresses are tried in their order,
+        /// those of IPv6 and of IPv4 in parallel (RFC 8305).
         public var addresses: [String: [String]] = [:]
-        /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty one is none at all.
+        /// The proxy to use for every host, such as `http://proxy.example:3128`; an empty text disables proxies.
         ///
-        /// Nil, the default, is the one that the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
-        /// `no_proxy` say.
+        /// `nil`, the default, uses the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`.
         public var proxy: String?
-        /// The Unix socket to connect to, whatever host a request names, and whatever proxy there is.
+        /// The Unix socket to connect to, for every host, and instead of any proxy.
         ///
-        /// An empty path counts as nil.
+        /// An empty path counts as `nil`.
         public var unixSocketPath: String?
-        /// Whether compressed content is asked for, and decoded; true by default.
+        /// Whether compressed content is requested and decoded; true by default.
         ///
-        /// ``HTTPRequest/decodesContent`` says so for one request.
+        /// ``HTTPRequest/decodesContent`` decides it for one request.
         public var decodesContent = true
-        /// How many bytes the head of a response may have; 256 KiB by default.
+        /// The maximum byte count of a response's head; 256 KiB by default.
         ///
-        /// Over HTTP/1.1 libcurl has limits of its own, 100 KB for one line and in many releases 300 KB for all, and ends
-        /// the transfer beyond them with the same error, `headTooLarge`.
+        /// Over HTTP/1.1 libcurl has limits of its own, 100 KB for one line and in many releases 300 KB for all, and
+        /// ends the transfer beyond them with the same error, `headTooLarge`.
         public var maximumHeadSize = 256 * 1024
-        /// How many lines the head of a response may have; 1,000 by default.
+        /// The maximum number of lines in a response's head; 1,000 by default.
         public var maximumHeadLines = 1_000
 
-        /// Where names are looked up.
+        /// The look-up of names.
         package var names = HostNames.shared
 
         /// Makes a configuration with the defaults.
         public init() {}
 
-        /// Whether requests may go to a proxy, by this or by what the environment says when this is read.
+        /// Whether requests may go to a proxy, by this configuration or by the environment at the time of reading.
         var usesProxy: Bool {
             if let proxy { return !proxy.isEmpty }
             let environment = ProcessInfo.processInfo.environment
@@ -115,15 +111,15 @@ public final class CurlTransport: HTTPTransport {
         }
     }
 
-    /// Whether libcurl can be loaded: not in statically linked programs, and not where it is older than 7.68.
+    /// Whether libcurl can be loaded: it can't in statically linked programs, and if it is older than 7.68.
     public static var isAvailable: Bool { ccurl_load() }
 
     private let loop: CurlLoop
 
     /// Makes a transport.
     ///
-    /// Its thread starts with the first request, and ends when the transport is closed or gone. Where libcurl isn't
-    /// available, every request ends with an error of code `unsupported`; ``isAvailable`` tells beforehand.
+    /// Its thread starts with the first request, and ends when the transport is closed or deallocated. If libcurl isn't
+    /// available, every request ends with an error of code `unsupported`; check ``isAvailable`` before.
     public init(configuration: Configuration = Configuration()) {
         loop = CurlLoop(configuration)
     }
@@ -132,7 +128,7 @@ public final class CurlTransport: HTTPTransport {
         loop.finish()
     }
 
-    /// Everything that there is.
+    /// All capabilities.
     public var capabilities: TransportCapabilities {
         [.concurrentDelivery, .pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }
@@ -149,27 +145,26 @@ public final class CurlTransport: HTTPTransport {
         return loop.start(request, receive: receive)
     }
 
-    /// Cancels what runs, and waits until its thread has ended.
+    /// Cancels all transfers, and waits until the thread has ended.
     ///
-    /// Every transfer has had its end reported, or is about to, when this returns. A request that comes later ends
-    /// with an error of code `closed`. Safe from any thread but those that events are delivered on, and more than
-    /// once.
+    /// When this returns, the end of every transfer has been reported, or is about to be. A later request ends with an
+    /// error of code `closed`. May be called repeatedly, and from any thread except those that deliver events.
     public func close() {
         loop.close()
     }
 }
 
 extension CurlTransport: CustomReflectable {
-    /// What `dump` shows: how it is configured.
+    /// A mirror of the configuration, for `dump`.
     ///
-    /// What its thread works on can't be read from another one.
+    /// The state of its thread can't be read from another one.
     public var customMirror: Mirror {
         Mirror(self, children: ["configuration": loop.configuration], displayStyle: .class)
     }
 }
 
 extension CurlTransport.Configuration: CustomStringConvertible, CustomReflectable {
-    /// What is set, without the user and the password of a proxy.
+    /// The settings, without the user and the password of a proxy.
     public var description: String {
         let fields = customMirror.children.map { "\($0.label ?? ""): \($0.value)" }
         return "CurlTransport.Configuration(\(fields.joined(separator: ", ")))"
@@ -203,7 +198,7 @@ extension HTTPTransport where Self == CurlTransport {
 }
 
 extension CurlTransport {
-    /// The one of the process, never closed.
+    /// The shared transport of the process, which is never closed.
     static let shared = CurlTransport()
 }
 
@@ -221,12 +216,12 @@ final class CurlHandlePool: Sendable {
         close()
     }
 
-    /// A handle without options; nil where memory is short.
+    /// A handle without options; `nil` if memory is short.
     func take() -> OpaquePointer? {
         state.withLock { UInt(bitPattern: $0.handles.popLast()) }.handle ?? ccurl_easy_new()
     }
 
-    /// Takes a handle back that is in no multi handle any more.
+    /// Takes a handle back that is in no multi handle.
     func put(_ handle: OpaquePointer) {
         ccurl_easy_reset(handle)
         let bits = UInt(bitPattern: handle)
@@ -238,7 +233,7 @@ final class CurlHandlePool: Sendable {
         if !isKept { ccurl_easy_free(handle) }
     }
 
-    /// Frees what is here, and what comes from now on.
+    /// Frees all handles, and those that are put back later.
     func close() {
         let handles = state.withLock { state in
             defer { state.handles = [] }
@@ -249,7 +244,7 @@ final class CurlHandlePool: Sendable {
     }
 }
 
-// A pointer isn't Sendable, and what goes in and out of a lock has to be; a number is.
+// A pointer isn't Sendable, but values that pass through a lock have to be; a number is.
 extension UInt {
     fileprivate var handle: OpaquePointer? { OpaquePointer(bitPattern: self) }
 }

@@ -5,12 +5,12 @@
 import CCurl
 import Foundation
 
-/// What a connection is asked for, as the options of libcurl.
+/// The requirements for a connection, as options of libcurl.
 ///
-/// libcurl uses a connection again, and resumes a TLS session, for every handle with the same options: it compares
-/// versions, verification, the bytes or paths of authorities and of the client's certificate, and pins. Two things it
-/// doesn't: the case of pins, and the client's key and password at all. So what is compared carries a mark of what
-/// isn't, and a connection never serves a request of which something else was asked.
+/// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options: it compares
+/// versions, verification, the bytes or paths of authorities and of the client's certificate, and pins. It ignores the
+/// case of pins, and doesn't compare the client's key and password. The compared options therefore contain a mark of
+/// the others, and a connection never serves a request with other requirements.
 struct CurlTrust: Sendable {
     /// A client's certificate and key.
     struct Identity: Sendable {
@@ -27,11 +27,11 @@ struct CurlTrust: Sendable {
     private let pins: String?
     private let identity: Identity?
     private let requiresStaple: Bool
-    /// The rules that the chain of each connection is checked by, before a request is sent over it; nil if libcurl's own
-    /// checks are all.
+    /// The rules for checking the chain of each connection before a request is sent over it; `nil` if libcurl's own
+    /// checks are sufficient.
     let rulesOfChain: HostTrust?
 
-    /// - Throws: A ``RequestError`` where this libcurl is too old.
+    /// - Throws: A ``RequestError`` if this libcurl is too old.
     init(_ trust: HostTrust, authorities: CurlAuthorities?, version: UInt32) throws(RequestError) {
         guard trust.identity == nil || version >= 0x074700 else {
             throw RequestError(.unsupported, phase: .sending, reason: "client certificates need libcurl 7.71")
@@ -40,8 +40,8 @@ struct CurlTrust: Sendable {
         acceptsAnyCertificate = trust.acceptsAnyCertificate
         includesSystem = trust.authorities.includesSystem
         self.authorities = authorities
-        // libcurl compares pins with the server's own key only. So they are left to it where that is what counts, and
-        // where nothing else can be looked at.
+        // libcurl compares pins with the server's own key only. They are therefore left to it if only that key counts,
+        // and if nothing else can be checked.
         let looksAtChains = Self.looksAtChains(of: trust)
         guard looksAtChains || trust.evaluator == nil else {
             let reason = "an evaluator needs libcurl 7.80 with OpenSSL, and certificates that are verified"
@@ -53,12 +53,12 @@ struct CurlTrust: Sendable {
         identity = trust.identity.map(Identity.init)
     }
 
-    /// Whether the chains of a host are looked at before requests are sent, and not by libcurl.
+    /// Whether the library, not libcurl, checks the chains of a host before requests are sent.
     static func looksAtChains(of trust: HostTrust) -> Bool {
         ccurl_shows_chains() && trust.looksAtChains && !trust.acceptsAnyCertificate
     }
 
-    /// Sets the options; gives 0 where this libcurl takes them all.
+    /// Sets the options; returns 0 if this libcurl accepts them all.
     func apply(to easy: OpaquePointer) -> Int32 {
         var failure: Int32 = 0
         func set(_ option: CCurlTextOption, _ value: String?) { failure |= ccurl_easy_set_text(easy, option, value) }
@@ -74,11 +74,11 @@ struct CurlTrust: Sendable {
         case .file(let path): set(CCURL_CAINFO, path)
         case nil: break
         }
-        // The system's folder of authorities is looked into beside any file or bytes, unless it is taken away.
+        // The system's folder of authorities is used beside any file or bytes, unless it is disabled.
         if !includesSystem { set(CCURL_CAPATH, nil) }
         if let pins { set(CCURL_PINNEDPUBLICKEY, pins) }
         if requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYSTATUS, 1) }
-        // A session that is resumed has no chain and no status: the server doesn't show its certificates again.
+        // A resumed session has no chain and no status: the server doesn't send its certificates again.
         if rulesOfChain != nil || requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_SESSIONID_CACHE, 0) }
         if let identity {
             set(CCURL_SSLCERT_BLOB, identity.certificate)
@@ -92,7 +92,7 @@ struct CurlTrust: Sendable {
         return failure
     }
 
-    /// Returns why the connection to a host, which the transfer of a handle has, isn't to be used; nil if it may be.
+    /// Returns why the connection of a handle's transfer to a host must not be used; `nil` if it may be.
     func refusal(of easy: OpaquePointer, for host: String) -> Distrust? {
         guard let rulesOfChain else { return nil }
         var chain: [Data] = []
@@ -109,13 +109,13 @@ struct CurlTrust: Sendable {
         return rulesOfChain.refusal(of: host, chain: chain)
     }
 
-    /// The number of a version as the least.
+    /// The number of a version, as the minimum.
     static func number(of version: TrustPolicy.TLSVersion) -> Int {
         version == .tls13 ? 7 : 6
     }
 
-    /// Pins, and behind them one that no key has, since it isn't base64 of a digest: their own digest, in a spelling
-    /// that is the same in either case.
+    /// The pins, followed by one that no key has, since it isn't base64 of a digest: their own digest, in a spelling
+    /// that doesn't depend on case.
     private static func text(of pins: Set<PublicKeyPin>) -> String {
         let texts = pins.map { "sha256//\($0.sha256.base64EncodedString())" }.sorted()
         let mark = SHA256.digest(of: texts.joined().utf8).hexadecimal
@@ -134,7 +134,7 @@ extension HostTrust {
 
 extension CurlTrust.Identity {
     fileprivate init(_ identity: ClientIdentity) {
-        // Without one, the TLS library would ask for it on the terminal, and wait.
+        // Without a password, the TLS library would ask for it on the terminal, and wait.
         password = identity.password ?? ""
         switch identity.content {
         case .pem(let certificates, let key):
@@ -146,7 +146,7 @@ extension CurlTrust.Identity {
         case .pkcs12(let bytes):
             type = "P12"
             key = nil
-            // So are bytes behind the container.
+            // Bytes behind the container are ignored as well.
             certificate = bytes + SHA256.digest(of: password.utf8)
         }
     }
@@ -159,11 +159,11 @@ enum CurlAuthorities: Sendable, Hashable {
     /// A file of such text.
     case file(String)
 
-    /// The certificates of these authorities, and of the system's where they are among them.
+    /// The given certificates of authorities, and the system's if they are included.
     ///
-    /// - Throws: A ``RequestError`` where the system's aren't known.
+    /// - Throws: A ``RequestError`` if the system's aren't found.
     init(_ authorities: HostTrust.Authorities, mark: String = "", version: UInt32) throws(RequestError) {
-        // Never empty: without a single certificate nobody is trusted, which isn't the same as no option at all.
+        // Never empty: without a single certificate no server is trusted, which isn't the same as no option at all.
         var text = Data("The authorities of a trust policy \(mark)\n".utf8)
         if authorities.includesSystem {
             guard let system = Self.system else {
@@ -176,10 +176,10 @@ enum CurlAuthorities: Sendable, Hashable {
         self = version >= 0x074D00 ? .bytes(text) : .file(try Self.file(of: text))
     }
 
-    /// The system's, read once; empty where they are in a folder, in which libcurl looks anyway.
+    /// The system's certificates, read once; empty if they are in a folder, which libcurl searches anyway.
     private static let system: Data? = {
         let file = ccurl_ca_file().map { String(cString: $0) }
-        // Where libcurl is too old to say: the places of the distributions that have had such a version.
+        // If libcurl is too old to report it: the paths of distributions that have had such a version.
         let usual = ["/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"]
         for path in file.map({ [$0] }) ?? usual {
             if let data = FileManager.default.contents(atPath: path), !data.isEmpty { return data }
@@ -189,9 +189,9 @@ enum CurlAuthorities: Sendable, Hashable {
 
     private static let files = Locked<[Data: Int32]>([:])
 
-    /// A file for a libcurl older than 7.77, in memory and no other process's.
+    /// Makes a file for a libcurl older than 7.77, in memory and private to this process.
     ///
-    /// It stays for as long as this one runs, so that equal authorities have an equal path, by which libcurl compares
+    /// It exists as long as the process, so that equal authorities have an equal path, which libcurl compares for
     /// connections.
     private static func file(of text: Data) throws(RequestError) -> String {
         let file = files.withLock { files in
@@ -207,8 +207,8 @@ enum CurlAuthorities: Sendable, Hashable {
     }
 }
 
-/// The options that policies come to, kept: a policy goes with every request, and the system's authorities alone are a
-/// few hundred thousand bytes.
+/// The options of policies, cached: a policy goes with every request, and the system's authorities alone are a few
+/// hundred thousand bytes.
 final class CurlTrustCache: Sendable {
     private struct Key: Sendable, Hashable {
         let policy: TrustPolicy
@@ -216,7 +216,7 @@ final class CurlTrustCache: Sendable {
         let showsIdentity: Bool
     }
 
-    /// Authorities, and what else has to be the same for two requests to share a connection.
+    /// Authorities, with a mark of other requirements that must be equal for two requests to share a connection.
     private struct MarkedAuthorities: Sendable, Hashable {
         let authorities: HostTrust.Authorities
         let mark: String
@@ -227,21 +227,21 @@ final class CurlTrustCache: Sendable {
         var authorities: [MarkedAuthorities: CurlAuthorities] = [:]
     }
 
-    /// The one of the process.
+    /// The shared cache of the process.
     static let shared = CurlTrustCache(version: ccurl_version())
     private static let most = 256
 
     private let version: UInt32
     private let state = Locked(State())
 
-    /// - Parameter version: That of libcurl.
+    /// - Parameter version: The version of libcurl.
     init(version: UInt32) {
         self.version = version
     }
 
-    /// What the connection of a request is asked for; nil for what is asked by default.
+    /// The requirements for the connection of a request; `nil` for the defaults.
     ///
-    /// - Throws: A ``RequestError`` where libcurl can't ask that.
+    /// - Throws: A ``RequestError`` if libcurl doesn't support them.
     func trust(for request: TransportRequest) throws(RequestError) -> CurlTrust? {
         guard let host = try request.hostWithRules() else { return nil }
         let key = Key(policy: request.trust, host: host, showsIdentity: !request.hasLeftOrigin)
@@ -256,11 +256,11 @@ final class CurlTrustCache: Sendable {
     }
 
     private func authorities(of trust: HostTrust) throws(RequestError) -> CurlAuthorities? {
-        // libcurl doesn't know of the rules for chains, and would use a connection of other requests, whose session may
-        // have been resumed: that has no chain.
+        // libcurl doesn't know the rules for chains, and would reuse a connection of other requests, whose session may
+        // have been resumed: such a session has no chain.
         let mark = CurlTrust.looksAtChains(of: trust) ? trust.mark : ""
         let marked = MarkedAuthorities(authorities: trust.authorities, mark: mark)
-        // Where every certificate will do, nobody's word is asked for; where only the system's, libcurl knows them.
+        // If every certificate is accepted, no authority is needed; if only the system's count, libcurl knows them.
         guard !trust.acceptsAnyCertificate, trust.authorities != HostTrust.Authorities() || !mark.isEmpty else {
             return nil
         }

@@ -6,13 +6,13 @@ import Foundation
 
 /// The addresses of hosts by name, for all transports of the process.
 ///
-/// The system's look-up blocks a thread, can't be stopped, and takes half a minute where no server answers. libcurl makes
-/// a thread and two descriptors for each transfer that waits for one. Here a name is looked up once for all who want it, and
-/// what was found is kept for a minute. At most sixteen names that a request waits for are looked up at a time. One that
-/// no request waits for any more gives up its place, so that names that aren't answered don't hold up others for longer than
-/// requests are ready to wait for them; there are at most sixty-four look-ups in all.
+/// The system's look-up blocks a thread, can't be stopped, and takes half a minute if no server answers. libcurl makes
+/// a thread and two descriptors for each transfer that waits for one. Here a name is looked up once for all transfers,
+/// and the result is kept for a minute. At most sixteen look-ups with waiting requests run at a time. A look-up without
+/// waiting requests gives up its place, so that names without an answer don't delay others for longer than requests
+/// wait for them. There are at most sixty-four look-ups in all.
 package final class HostNames: Sendable {
-    /// Why a name has no address.
+    /// The reason why a name has no address.
     package struct Failure: Error, Hashable {
         let reason: String
 
@@ -30,10 +30,10 @@ package final class HostNames: Sendable {
     private let clock: @Sendable () -> UInt64
 
     /// - Parameters:
-    ///   - mostAwaited: How many names are looked up at a time that are waited for.
-    ///   - mostWorkers: How many names are looked up at a time.
-    ///   - clock: The present, in nanoseconds.
-    ///   - lookUp: Gives the addresses of a name; may block.
+    ///   - mostAwaited: The maximum number of concurrent look-ups with waiting requests.
+    ///   - mostWorkers: The maximum number of concurrent look-ups.
+    ///   - clock: Returns the present time, in nanoseconds.
+    ///   - lookUp: Returns the addresses of a name; may block.
     package init(
         mostAwaited: Int = 16,
         mostWorkers: Int = 64,
@@ -45,22 +45,22 @@ package final class HostNames: Sendable {
         self.lookUp = lookUp
     }
 
-    /// Gives the addresses of a name where they are known, and looks it up where they aren't, or are outdated.
+    /// Returns the known addresses of a name, and looks it up if they aren't known, or have expired.
     ///
     /// - Parameters:
     ///   - name: The name, in lower case.
-    ///   - question: What is told the answer, if nothing is known or only what is outdated; nil, the default, to take what
-    ///     is known.
-    /// - Returns: What is known by now.
+    ///   - question: Receives the answer, if the addresses aren't known or have expired; `nil`, the default, accepts
+    ///     known ones only.
+    /// - Returns: The presently known addresses.
     func addresses(of name: String, for question: HostQuestion? = nil) -> NameTable.Answer {
         let (answer, startsWorker) = table.withLock { $0.ask(name, question, now: clock()) }
         if startsWorker { startWorker() }
         return answer
     }
 
-    /// Takes back a question, which isn't answered unless that is being done.
+    /// Withdraws a question, which isn't answered unless that is already happening.
     ///
-    /// If it was the last, and nothing is under way, the name isn't looked up.
+    /// If it was the last, and its look-up hasn't begun, the name isn't looked up.
     func leave(_ question: HostQuestion) {
         if table.withLock({ $0.leave(question) }) { startWorker() }
     }
@@ -78,7 +78,7 @@ package final class HostNames: Sendable {
     }
 }
 
-/// A question for the addresses of a name, told from any other for the same: an answer may come when it has been taken back.
+/// A question for the addresses of a name, with an identity: an answer may come after it has been withdrawn.
 final class HostQuestion: Sendable, Equatable {
     let name: String
     private let receive: @Sendable (HostQuestion, HostNames.Found) -> Void
@@ -97,7 +97,7 @@ final class HostQuestion: Sendable, Equatable {
 }
 
 extension HostNames {
-    /// Asks the system, which knows the file of hosts, the name servers, and whatever else it is set up with.
+    /// Asks the system, with its hosts file, its name servers, and its other sources.
     @Sendable static func system(_ name: String) -> Found {
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
@@ -110,7 +110,7 @@ extension HostNames {
         return addresses.isEmpty ? .failure(Failure(reason: "It has no usable address")) : .success(addresses)
     }
 
-    // An address that is good on one interface only says so behind a percent sign, and libcurl wouldn't understand it.
+    // An address that is valid on one interface only is followed by a percent sign, which libcurl doesn't understand.
     private static func text(_ address: UnsafeMutablePointer<addrinfo>?) -> String? {
         guard let info = address?.pointee else { return nil }
         var bytes = [CChar](repeating: 0, count: Int(NI_MAXHOST))

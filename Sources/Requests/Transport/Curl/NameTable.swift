@@ -2,21 +2,21 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// The names that are looked up, the questions for them, and what was found; without the looking up.
+/// The names to look up, the waiting questions, and the results; without the look-ups themselves.
 struct NameTable: Sendable {
-    /// What is known of a name.
+    /// The known addresses of a name.
     enum Answer: Hashable, Sendable {
         /// Addresses that may be used.
         case fresh([String])
-        /// Addresses that were good a while ago; they are looked up anew.
+        /// Addresses that have expired; they are looked up again.
         case outdated([String])
-        /// Nothing: it is being looked up.
+        /// No addresses: the name is being looked up.
         case nothing
     }
 
     private struct LookUp {
         var questions: [HostQuestion] = []
-        /// Whether what is known already is to be renewed, also if no request waits.
+        /// Whether known addresses are to be renewed, even if no request waits.
         var isRenewal = false
 
         var isNeeded: Bool { isRenewal || !questions.isEmpty }
@@ -31,35 +31,35 @@ struct NameTable: Sendable {
         let time: UInt64
     }
 
-    /// How long addresses are good, in nanoseconds: as long as libcurl keeps them.
+    /// The lifetime of addresses, in nanoseconds: the same as in libcurl.
     ///
-    /// The system doesn't say how long they are meant to be.
+    /// The system doesn't report their actual lifetime.
     static let lifetime: UInt64 = 60 * 1_000_000_000
-    /// How many names are remembered.
+    /// The maximum number of stored names.
     private static let mostNames = 1_024
 
     private let mostAwaited: Int
     private let mostWorkers: Int
     private var workers = 0
     private var known: [String: Entry] = [:]
-    /// What workers look up.
+    /// The look-ups of workers.
     private var underWay: [String: LookUp] = [:]
-    /// What is to be looked up.
+    /// The look-ups to begin.
     private var waiting: [String: LookUp] = [:]
-    /// The names that are to be looked up, in their order; one that isn't waiting any more is passed over.
+    /// The names to look up, in their order; one that no longer waits is skipped.
     private var line = FIFO<String>()
 
     /// - Parameters:
-    ///   - mostAwaited: How many names are looked up at a time that are waited for.
-    ///   - mostWorkers: How many names are looked up at a time.
+    ///   - mostAwaited: The maximum number of concurrent look-ups with waiting requests.
+    ///   - mostWorkers: The maximum number of concurrent look-ups.
     init(mostAwaited: Int, mostWorkers: Int) {
         self.mostAwaited = mostAwaited
         self.mostWorkers = mostWorkers
     }
 
-    /// Tells what is known of a name, and has it looked up where that isn't enough.
+    /// Returns the known addresses of a name, and begins a look-up if necessary.
     ///
-    /// - Returns: What is known, and whether one more worker is needed.
+    /// - Returns: The known addresses, and whether another worker is needed.
     mutating func ask(_ name: String, _ question: HostQuestion?, now: UInt64) -> (Answer, startsWorker: Bool) {
         let entry = known[name]
         if let entry, now &- entry.time < Self.lifetime { return (.fresh(entry.addresses), false) }
@@ -73,7 +73,7 @@ struct NameTable: Sendable {
         return (answer, hire())
     }
 
-    /// Takes a question back; says whether one more worker is needed.
+    /// Withdraws a question; returns whether another worker is needed.
     mutating func leave(_ question: HostQuestion) -> Bool {
         let name = question.name
         if underWay[name] != nil {
@@ -85,9 +85,9 @@ struct NameTable: Sendable {
         return false
     }
 
-    /// What a worker looks up next; nil if it isn't needed any more, and gone from here.
+    /// Returns the name to look up next; `nil` if the worker isn't needed any more, and was removed.
     mutating func next() -> String? {
-        // Look-ups that were given up may be waited for again by now, and are more than there may be.
+        // Abandoned look-ups may have waiting requests again, and exceed the limit.
         while workers - abandoned <= mostAwaited, let name = line.popFirst() {
             guard let lookUp = waiting.removeValue(forKey: name) else { continue }
             underWay[name] = lookUp
@@ -97,7 +97,7 @@ struct NameTable: Sendable {
         return nil
     }
 
-    /// Notes what was found; gives the questions that it answers.
+    /// Records the result of a look-up; returns the questions that it answers.
     mutating func finish(_ name: String, _ found: HostNames.Found, now: UInt64) -> [HostQuestion] {
         if case .success(let addresses) = found {
             known[name] = Entry(addresses: addresses, time: now)
@@ -106,10 +106,10 @@ struct NameTable: Sendable {
         return underWay.removeValue(forKey: name)?.questions ?? []
     }
 
-    /// How many look-ups are under way that no request waits for, since they are given up, or renew what is known.
+    /// The number of running look-ups without waiting requests, because they were abandoned, or renew known addresses.
     private var abandoned: Int { underWay.values.count { $0.questions.isEmpty } }
 
-    /// Takes on one more worker where one is needed, and there may be one; says whether it has.
+    /// Adds a worker if one is needed and allowed; returns whether it did.
     private mutating func hire() -> Bool {
         let starting = workers - underWay.count
         guard waiting.count > starting, workers < mostWorkers, workers - abandoned < mostAwaited else { return false }

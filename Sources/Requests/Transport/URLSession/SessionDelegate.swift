@@ -3,29 +3,29 @@
 
 import Foundation
 
-/// Hears what the tasks of a session do, and tells their transfers.
-// Sendable: a delegate has to be a class of NSObject's; its state is constants and one lock.
+/// The delegate of a session, which passes the events of its tasks to their transfers.
+// Sendable: a delegate has to inherit from NSObject; its state is constants and one lock.
 final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let queue: OperationQueue?
     private let transfers = Locked<[ObjectIdentifier: SessionTransfer]>([:])
     #if canImport(FoundationNetworking)
     private let watch = IdleWatch()
     #else
-    /// The delegate of tasks that run in sessions which aren't the library's.
+    /// The delegate of tasks in sessions that aren't the library's.
     static let shared = SessionDelegate(queue: nil)
     #endif
     #if canImport(Security)
-    /// What servers are judged by; nil where that is the system's business alone.
+    /// The rules for judging servers; `nil` if only the system judges them.
     private let trust: SessionTrust?
 
-    /// Makes a delegate that is called on a serial queue; nil where sessions bring their own.
+    /// Makes a delegate that is called on a serial queue; `nil` if the sessions have their own.
     init(queue: OperationQueue?, trust: SessionTrust? = nil) {
         self.queue = queue
         self.trust = trust
     }
     #else
 
-    /// Makes a delegate that is called on a serial queue; nil where sessions bring their own.
+    /// Makes a delegate that is called on a serial queue; `nil` if the sessions have their own.
     init(queue: OperationQueue?) {
         self.queue = queue
     }
@@ -79,10 +79,10 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         transfer(of: task)?.didSend(totalBytesSent, of: totalBytesExpectedToSend)
     }
 
-    /// Refuses every redirect: the pipeline follows them.
+    /// Refuses every redirect: the library follows them itself.
     ///
-    /// One of a task that was cancelled goes unanswered, because on Linux the answer would end the process; the cancel
-    /// completes the task without it.
+    /// A redirect of a cancelled task isn't answered, because on Linux the answer would end the process; the
+    /// cancellation completes the task without it.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -96,9 +96,9 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         completionHandler(nil)
     }
 
-    /// Challenges of a server or a proxy for credentials are left to the pipeline: the response is what counts.
+    /// Leaves challenges of a server or a proxy for credentials to the library, which handles the response.
     ///
-    /// On Linux the default handling would never complete, so the challenge is cancelled, and the transfer told to
+    /// On Linux the default handling would never complete, so the challenge is cancelled, and the transfer is told to
     /// ignore that.
     func urlSession(
         _ session: URLSession,
@@ -122,8 +122,8 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
         #endif
     }
 
-    /// Ends a transfer that came about without a question about the server: TLS may go on with what other sessions of
-    /// the process began, which weren't asked the same.
+    /// Ends a transfer whose server was never judged: TLS may resume sessions of other connections of the process,
+    /// which had other requirements.
     private func checkTrust(of transfer: SessionTransfer) {
         #if canImport(Security)
         if trust?.isProven == false { transfer.stop(.distrusted(.unchecked)) }
@@ -139,7 +139,7 @@ final class SessionDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
 
     #if !canImport(FoundationNetworking)
-    // On Linux it is never called, and what there is of the type traps.
+    // On Linux it is never called, and using the type traps.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,

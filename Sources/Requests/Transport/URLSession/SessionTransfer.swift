@@ -23,7 +23,7 @@ final class SessionTransfer: Transfer {
         self.receive = receive
     }
 
-    /// Makes a task of the request and starts it; what can't be sent ends at once.
+    /// Makes a task of the request and starts it; a request that can't be sent ends at once.
     static func start(
         _ request: TransportRequest,
         in session: URLSession,
@@ -59,12 +59,12 @@ final class SessionTransfer: Transfer {
     func resume() { task.resume() }
     #endif
 
-    /// Ends the transfer, for a reason that its end will bear.
+    /// Ends the transfer, for a reason that its `end` reports.
     func stop(_ reason: SessionTransferState.Stop) {
         guard state.withLock({ $0.stop(reason) }) else { return }
         // On the delegate's queue: on Linux, answering a redirect of a task that was just cancelled ends the process,
-        // and a cancel from inside a task's cancellation handler may wait for itself. One after the other, neither can
-        // be.
+        // and a cancellation from inside a task's cancellation handler may wait for itself. On a serial queue, neither
+        // can happen.
         delegate.perform { [task] in task.cancel() }
     }
 
@@ -104,7 +104,7 @@ final class SessionTransfer: Transfer {
     }
 
     func didComplete(_ error: (any Error)?) {
-        // The head of a redirect that was refused is told by nobody else.
+        // The head of a refused redirect is reported nowhere else.
         let head = state.withLock(\.awaitsHead) ? (task.response as? HTTPURLResponse).map(HTTPResponseHead.init) : nil
         for event in state.withLock({ $0.complete(error, head: head) }) { receive(event) }
     }
@@ -115,12 +115,12 @@ final class SessionTransfer: Transfer {
 }
 
 extension URLSession {
-    /// How long the configuration lets a transfer stay silent.
+    /// The configured maximum time without data.
     fileprivate var configuredTimeout: Duration {
         .seconds(min(max(0, configuration.timeoutIntervalForRequest), 1e9))
     }
 
-    /// - Throws: A ``RequestError`` where the session can't send such a request.
+    /// - Throws: A ``RequestError`` if the session can't send such a request.
     fileprivate func task(for request: TransportRequest) throws -> URLSessionTask {
         try request.validateSessionHeaders()
         guard request.decodesContent else {
@@ -131,7 +131,7 @@ extension URLSession {
         urlRequest.httpMethod = request.method.rawValue
         urlRequest.allowsCellularAccess = request.allowsCellularAccess
         #if canImport(FoundationNetworking)
-        // The transport keeps those of the session itself.
+        // The transport stores the cookies of the session itself.
         urlRequest.httpShouldHandleCookies = false
         #else
         let mayHandleCookies = request.usesCookies && !request.headers.contains(.cookie)
@@ -145,10 +145,10 @@ extension URLSession {
             urlRequest.setValue(request.headers[field.name], forHTTPHeaderField: field.name.rawValue)
         }
         #if canImport(FoundationNetworking)
-        // Cut to whole seconds there, so it is only a net under the transport's own.
+        // Foundation rounds it to whole seconds there, so it is only a fallback for the transport's own timeout.
         urlRequest.timeoutInterval = ((request.timeout ?? configuredTimeout) / .seconds(1)).rounded(.up) + 60
         #else
-        // Without one of its own, a request takes the session's.
+        // A request without a timeout of its own takes the session's.
         if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
         #endif
 
@@ -174,17 +174,18 @@ extension URLSession {
 
 extension TransportRequest {
     #if !canImport(Security)
-    /// Refuses what a session can't be asked: a rule that it would pass over must not look as if it held.
+    /// Refuses requirements that a session doesn't support: a rule that is ignored must not look as if it were in
+    /// force.
     ///
-    /// That goes for http too, from where a redirect may lead to https.
+    /// This applies to http too, which may be redirected to https.
     fileprivate func validateTrust() throws(RequestError) {
         guard trust != .system else { return }
-        let reason = "a URLSession goes by the trust of the system only"
+        let reason = "a URLSession supports only the system's trust policy"
         throw RequestError(.unsupported, phase: .sending, reason: reason)
     }
     #endif
 
-    /// The pipeline has checked its own fields; those of a session's configuration are seen here for the first time.
+    /// The library has checked its own fields; those of a session's configuration are checked here for the first time.
     fileprivate func validateSessionHeaders() throws(InvalidRequest) {
         for field in headers where !field.name.rawValue.isToken || !field.hasValidValue {
             throw InvalidRequest(.headerName, "or its value isn't fit for the wire", excerpt: field.name.rawValue)
@@ -193,7 +194,7 @@ extension TransportRequest {
 }
 
 extension URL {
-    /// A missing file is a late and vague error of Foundation's, a directory an endless loop.
+    /// For a missing file, Foundation's error is late and vague, and for a directory it loops without end.
     fileprivate func checkIsReadableFile() throws {
         let isFile = try? resourceValues(forKeys: [.isRegularFileKey]).isRegularFile
         guard isFile == true, FileManager.default.isReadableFile(atPath: path) else {
@@ -202,9 +203,9 @@ extension URL {
     }
 }
 
-/// What one task of a session has done so far: turns what `URLSession` says into the events that a transport owes.
+/// The state of one task of a session: it turns the calls of `URLSession` into the events of a transport.
 struct SessionTransferState {
-    /// Why a transfer was ended from this side.
+    /// The reason why a transfer was stopped from this side.
     enum Stop: Sendable {
         /// It was cancelled.
         case cancelled
@@ -227,10 +228,10 @@ struct SessionTransferState {
     /// Whether neither side has ended the transfer.
     var isRunning: Bool { phase != .ended && stopped == nil }
 
-    /// Whether no final head was told.
+    /// Whether no final head was reported.
     var awaitsHead: Bool { phase == .awaitingHead }
 
-    /// Ends the transfer from this side; false where it has ended.
+    /// Stops the transfer from this side; `false` if it has ended.
     mutating func stop(_ reason: Stop) -> Bool {
         guard isRunning else { return false }
         stopped = reason
@@ -252,7 +253,7 @@ struct SessionTransferState {
         isRunning ? .sent(count, of: total > 0 ? total : nil) : nil
     }
 
-    /// A challenge was rejected, which `URLSession` turns into a cancellation; the response is there all the same.
+    /// Records a rejected challenge, which `URLSession` turns into a cancellation although there is a response.
     mutating func rejectChallenge() {
         hasRejectedChallenge = true
     }
@@ -284,7 +285,7 @@ struct SessionTransferState {
 import Foundation
 
 extension Metrics {
-    /// Takes over what a `URLSession` measured of one transaction.
+    /// Takes the measurements of a `URLSession` for one transaction.
     init(_ transaction: URLSessionTaskTransactionMetrics, start: Date) {
         self.init(start: transaction.fetchStartDate ?? start)
         let origin = self.start
@@ -293,7 +294,7 @@ extension Metrics {
         }
         dispatched = .zero
         nameResolved = moment(transaction.domainLookupEndDate)
-        // Foundation counts the handshake of TLS as a part of the connecting.
+        // Foundation counts the TLS handshake as a part of connecting.
         connected = moment(transaction.secureConnectionStartDate ?? transaction.connectEndDate)
         secured = moment(transaction.secureConnectionEndDate)
         sent = moment(transaction.requestEndDate)
@@ -306,7 +307,7 @@ extension Metrics {
         responseHeadSize = transaction.countOfResponseHeaderBytesReceived
         responseBodySize = transaction.countOfResponseBodyBytesReceived
         (remoteAddress, localAddress) = (transaction.remoteAddress, transaction.localAddress)
-        // Numbers on Apple's systems, and texts in swift-corelibs-foundation.
+        // Numbers on Apple platforms, and texts in swift-corelibs-foundation.
         remotePort = transaction.remotePort.flatMap { Int("\($0)") }
         localPort = transaction.localPort.flatMap { Int("\($0)") }
         isProxyConnection = transaction.isProxyConnection
@@ -314,7 +315,7 @@ extension Metrics {
         tlsCipherSuite = transaction.negotiatedTLSCipherSuite.map { Self.name(ofCipherSuite: $0.rawValue) }
     }
 
-    // The numbers are those of RFC 8446, 4.1.2 and B.4, and RFC 5289; others are told as they are.
+    // The numbers are those of RFC 8446, 4.1.2 and B.4, and RFC 5289; others are shown as numbers.
     private static func name(ofVersion version: UInt16) -> String {
         (0x0301...0x0304).contains(version)
             ? ["TLSv1", "TLSv1.1", "TLSv1.2", "TLSv1.3"][Int(version) - 0x0301] : "\(version)"

@@ -5,13 +5,13 @@
 import Foundation
 import Security
 
-/// What a session's delegate answers when it is asked about a server, or about this side.
+/// The answers of a session's delegate to challenges about the server, or about the client.
 final class SessionTrust: Sendable {
-    /// What to do about a challenge.
+    /// The answer to a challenge.
     enum Answer: Sendable {
-        /// What the system does without us.
+        /// The default handling of the system.
         case system
-        /// Go on, with this.
+        /// Continue with this credential.
         case use(URLCredential)
         /// End the connection.
         case refuse(Distrust)
@@ -21,7 +21,7 @@ final class SessionTrust: Sendable {
     private let credential: URLCredential?
     private let hasApproved = Locked(false)
 
-    /// - Throws: A ``RequestError`` where the client's certificate can't be used.
+    /// - Throws: A ``RequestError`` if the client's certificate can't be used.
     init(_ rules: HostTrust) throws(RequestError) {
         guard !rules.requiresStaple else {
             let reason = "a URLSession can't ask for a stapled status"
@@ -31,7 +31,7 @@ final class SessionTrust: Sendable {
         credential = try rules.identity?.makeCredential()
     }
 
-    /// Whether a server was found good in this session; what is over a connection that was never asked about isn't.
+    /// Whether a server was accepted in this session; a transfer over a connection that was never judged isn't proven.
     var isProven: Bool { hasApproved.withLock { $0 } }
 
     func answer(to challenge: URLAuthenticationChallenge) -> Answer {
@@ -59,23 +59,23 @@ final class SessionTrust: Sendable {
 // MARK: - Host trust
 
 extension SecTrust {
-    /// Judges what a server shows of itself.
+    /// Judges the certificates of a server.
     func verdict(of rules: HostTrust, for host: String) -> HostTrust.Verdict {
         rules.verdict(on: host, chain: { chain }, problem: { problem(for: host, by: rules) })
     }
 
-    /// The certificates as DER, the server's own first; after an evaluation, those that it has verified.
+    /// The certificates as DER, the server's own first; after an evaluation, the verified ones.
     private var chain: [Data] {
         let chain = SecTrustCopyCertificateChain(self) as? [SecCertificate] ?? []
         return chain.map { SecCertificateCopyData($0) as Data }
     }
 
-    /// What the system finds wrong; nil where it is content.
+    /// The problem that the system finds; `nil` if it finds none.
     ///
-    /// Where the system is to have the last word anyway, it is asked about what it would ask itself. Where it isn't, the
-    /// name is asked for again, whatever the session was about to ask.
+    /// If the system decides in the end, it is asked for its own evaluation. Otherwise the name is checked again,
+    /// whatever the session was about to check.
     private func problem(for host: String, by rules: HostTrust) -> Distrust? {
-        if !rules.goesByTheSystem {
+        if !rules.usesSystemTrust {
             guard SecTrustSetPolicies(self, SecPolicyCreateSSL(true, host as CFString)) == errSecSuccess else {
                 return .badCertificate
             }
@@ -93,14 +93,14 @@ extension SecTrust {
 }
 
 extension Distrust {
-    /// Takes over what the system found.
+    /// Converts the system's status.
     fileprivate init(status: OSStatus) {
         switch status {
         case errSecHostNameMismatch: self = .wrongHost
         case errSecCertificateExpired: self = .expired
         case errSecCertificateNotValidYet: self = .notYetValid
         case errSecCertificateRevoked: self = .revoked
-        // The code for a root that isn't trusted, be it an authority or the certificate itself.
+        // The code for an untrusted root, whether it is an authority or the certificate itself.
         case errSecNotTrusted, errSecCreateChainFailed: self = .unknownAuthority
         default: self = .badCertificate
         }
@@ -110,10 +110,10 @@ extension Distrust {
 // MARK: - URLCredential
 
 extension ClientIdentity {
-    /// Makes what a session shows a server.
+    /// Makes the credential that a session shows to a server.
     ///
-    /// - Throws: A ``RequestError`` of code `unsupported` where the system has no way that leaves the keychain alone, and
-    ///   of code `untrusted` where the container doesn't open.
+    /// - Throws: A ``RequestError`` of code `unsupported` if the system can't do so without the keychain, and of code
+    ///   `untrusted` if the container can't be opened.
     func makeCredential() throws(RequestError) -> URLCredential {
         guard case .pkcs12(let container) = content else {
             throw Self.unsupported("a URLSession takes a client certificate as PKCS#12 only")
@@ -136,7 +136,7 @@ extension ClientIdentity {
         return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
     }
 
-    /// A value as what it has to be; Swift's own casts to types of Core Foundation look at nothing.
+    /// Returns a value as an identity; Swift's own casts to types of Core Foundation check nothing.
     private static func identity(_ value: Any?) -> SecIdentity? {
         let object = value as AnyObject
         guard CFGetTypeID(object) == SecIdentityGetTypeID() else { return nil }

@@ -5,13 +5,13 @@
 import Foundation
 import Security
 
-/// The sessions of a transport that ask for more, or for less, than the system does: one for each origin and what is
-/// asked of it.
+/// The sessions of a transport for requests whose requirements differ from the system's: one for each origin and
+/// requirement.
 ///
-/// A session uses its connections again, for another host too where the certificate names both (RFC 9113, 9.1.1), and
-/// nobody is asked about the certificate then. So whatever a session has connected to was asked the same by all.
+/// A session reuses its connections, for another host too if the certificate names both (RFC 9113, 9.1.1), and then no
+/// delegate is asked about the certificate. All requests of a session must therefore have the same requirements.
 final class TrustedSessions: Sendable {
-    /// A session, which ends when nobody holds this any more and its last task is done.
+    /// A session, which is invalidated when this object is deallocated and its last task has ended.
     final class Member: Sendable {
         let session: URLSession
         let delegate: SessionDelegate
@@ -37,19 +37,19 @@ final class TrustedSessions: Sendable {
     // Redirects may lead to any number of hosts.
     private let members = Locked(LeastRecentlyUsed<Key, Member>(limit: 64))
 
-    /// The session for a request; nil where an ordinary one will do.
+    /// The session for a request; `nil` if an ordinary one suffices.
     ///
-    /// - Throws: A ``RequestError`` where what is asked can't be done.
+    /// - Throws: A ``RequestError`` if the requirements aren't supported.
     func member(for request: TransportRequest, like session: URLSession) throws(RequestError) -> Member? {
         guard let host = try request.hostWithRules(), let rules = request.hostTrust(for: host) else { return nil }
         guard session.configuration.identifier == nil else {
-            let reason = "a session in the background goes by the trust of the system only"
+            let reason = "a background session supports only the system's trust policy"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         let key = Key(origin: Origin(request.url), rules: rules)
         if let known = members.withLock({ $0.value(for: key) }) { return known }
         let configuration = session.configuration
-        // A stored response came over a connection of which something else may have been asked.
+        // A stored response may have come over a connection with other requirements.
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
         let version: tls_protocol_version_t = rules.minimumVersion == .tls13 ? .TLSv13 : .TLSv12
@@ -57,7 +57,8 @@ final class TrustedSessions: Sendable {
             configuration.tlsMinimumSupportedProtocolVersion = version
         }
         let fresh = try Member(configuration, rules: rules)
-        // Two that come at once each have their own, and the later is kept. What makes room goes outside the lock.
+        // Two threads at once each make their own, and the later one is kept. Evicted sessions are released outside the
+        // lock.
         let former = members.withLock { members in
             defer { members.insert(fresh, for: key, cost: 1) }
             return members

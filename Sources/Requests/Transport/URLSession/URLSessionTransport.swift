@@ -5,13 +5,12 @@ import Foundation
 
 /// A transport over a session of its own, made from a configuration.
 ///
-/// Use it for a configuration of your own where a `URLSession` with a delegate isn't needed. The session lives as long
-/// as the transport; transfers that are under way when the transport goes are brought to their end. On Apple platforms,
-/// requests with a ``TrustPolicy`` but `.system` have sessions of their own with the same configuration, one for each
-/// origin, without its URL cache.
+/// Use it for a configuration of your own if a `URLSession` with a delegate isn't needed. The session exists as long as
+/// the transport; when the transport is deallocated, running transfers still complete. On Apple platforms, requests
+/// with a ``TrustPolicy`` but `.system` have sessions of their own with the same configuration, one for each origin,
+/// without its URL cache.
 ///
-/// On Linux the session is set up so that the faults of `URLSession` there do no harm, as far as they can be kept out
-/// from outside:
+/// On Linux the session is set up to avoid the faults of `URLSession` there, as far as that is possible from outside:
 ///
 /// | what `URLSession` does on Linux | what happens here |
 /// |---|---|
@@ -26,7 +25,7 @@ import Foundation
 /// | a stream of known length is sent with two contradicting lengths | it is sent in chunks |
 /// | a stored cookie takes the place of the request's own `Cookie` field | the request's own is sent |
 ///
-/// What can't be fixed from outside, on Linux:
+/// These faults on Linux can't be avoided from outside:
 ///
 /// | fault | consequence |
 /// |---|---|
@@ -51,9 +50,9 @@ public final class URLSessionTransport: HTTPTransport {
 
     /// Makes a transport with a session of its own.
     ///
-    /// The configuration is copied. Its additional headers stand behind those of a request, and secret ones among them
-    /// don't follow a redirect to another origin. A background configuration isn't supported: its tasks outlive the
-    /// process, and operations don't.
+    /// The configuration is copied. A request's headers take precedence over its additional headers, and secret ones
+    /// among them don't follow a redirect to another origin. A background configuration isn't supported: its tasks
+    /// outlive the process, and operations don't.
     public init(configuration: URLSessionConfiguration) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? configuration
         headers = configuration.headers
@@ -61,8 +60,8 @@ public final class URLSessionTransport: HTTPTransport {
         #if canImport(FoundationNetworking)
         configuration.urlCache = nil
         configuration.urlCredentialStorage = nil
-        // The session would put its cookies in the place of a `Cookie` field of the request, and keep those of any
-        // answer: it doesn't look at `httpShouldHandleCookies`.
+        // The session would replace a `Cookie` field of the request by its own cookies, and store those of any
+        // response: it ignores `httpShouldHandleCookies`.
         cookies = FoundationCookieStorage(of: configuration)
         sendsCookies = configuration.httpShouldSetCookies
         configuration.httpCookieStorage = nil
@@ -79,7 +78,7 @@ public final class URLSessionTransport: HTTPTransport {
         session.finishTasksAndInvalidate()
     }
 
-    /// What the transport can do.
+    /// The features that the transport supports.
     public var capabilities: TransportCapabilities { .ofURLSession }
 
     /// Starts a transfer, as ``HTTPTransport`` says.
@@ -111,7 +110,7 @@ public final class URLSessionTransport: HTTPTransport {
     }
 
     #if canImport(FoundationNetworking)
-    /// Adds the cookies of the session to a request without any, and gives what keeps those of its answer.
+    /// Adds the cookies of the session to a request without any, and returns the storage for those of its response.
     private func addCookies(
         to request: inout TransportRequest,
         _ receive: @escaping @Sendable (TransferEvent) -> Void
@@ -130,17 +129,17 @@ public final class URLSessionTransport: HTTPTransport {
 }
 
 extension URLSessionTransport: CustomReflectable {
-    /// What `dump` shows: what the transport can do.
+    /// A mirror of the capabilities, for `dump`.
     ///
     /// Foundation's session can't be read while it works.
     public var customMirror: Mirror { Mirror(self, children: ["capabilities": capabilities], displayStyle: .class) }
 }
 
-/// The private sessions that run the tasks of injected ones: all of them on Linux, and elsewhere those whose trust isn't
-/// just the system's.
+/// The private sessions that run the tasks of injected ones: all of them on Linux, and on other platforms those whose
+/// trust isn't just the system's.
 ///
-/// One for each injected session, made from its configuration when it is first used, and gone with it. A session is
-/// held weakly: its address alone may come again.
+/// There is one for each injected session, made from its configuration at its first use, and released with it. The
+/// injected session is referenced weakly: its address alone may be reused.
 final class PrivateSessions: Sendable {
     private struct Entry {
         weak var session: URLSession?
@@ -150,13 +149,13 @@ final class PrivateSessions: Sendable {
     static let shared = PrivateSessions()
     private let entries = Locked<[ObjectIdentifier: Entry]>([:])
 
-    /// The transport that stands in for a session.
+    /// The transport that replaces a session.
     func transport(for session: URLSession) -> URLSessionTransport {
         let id = ObjectIdentifier(session)
         if let transport = entries.withLock({ $0[id]?.session === session ? $0[id]?.transport : nil }) {
             return transport
         }
-        // Made outside the lock; when two threads come at once, the first to store wins.
+        // Made outside the lock; if two threads come at once, the first to store wins.
         let fresh = URLSessionTransport(configuration: session.configuration)
         let (transport, gone) = entries.withLock { entries in
             let gone = entries.filter { $0.value.session == nil }
@@ -172,15 +171,15 @@ final class PrivateSessions: Sendable {
 
 // MARK: - HTTPTransport
 
-/// Any session carries requests: one of your own, with its configuration, or `URLSession.shared`.
+/// Any session is a transport: one of your own, with its configuration, or `URLSession.shared`.
 ///
 /// On Apple platforms the session runs the task itself, and its cookies, its cache and its configuration stay in force.
-/// On Linux only a session's own delegate sees data, so the session contributes its *configuration* — protocol classes,
-/// headers, proxy, cookies, limits — to a private session that runs the tasks; the session's own delegate isn't called,
-/// and its URL cache isn't used. So it is on Apple platforms for a request with a ``TrustPolicy`` but `.system`, whose
-/// connections nobody else may use. ``URLSessionTransport`` has the table of what that means.
+/// On Linux only a session's own delegate sees data. A private session therefore runs the tasks, with the session's
+/// *configuration*: protocol classes, headers, proxy, cookies, limits. The session's own delegate isn't called, and its
+/// URL cache isn't used. The same applies on Apple platforms to a request with a ``TrustPolicy`` but `.system`, whose
+/// connections must not be shared. ``URLSessionTransport`` lists the consequences.
 extension URLSession: HTTPTransport {
-    /// What a session can do.
+    /// The features that a session supports.
     public var capabilities: TransportCapabilities { .ofURLSession }
 
     /// Starts a transfer, as ``HTTPTransport`` says.
