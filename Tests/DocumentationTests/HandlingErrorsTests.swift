@@ -84,7 +84,7 @@ import Testing
         let error = RequestError(code, phase: .decoding)
 
         switch error.code {
-        case .cancelled: break  // nobody waits for it any more
+        case .cancelled: break  // the caller no longer waits for it
         case .offline, .cannotConnect, .connectionLost, .timedOut: showOffline()
         case .authenticationFailed: showLogin()
         default: show(error.description)

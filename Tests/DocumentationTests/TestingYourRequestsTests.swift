@@ -144,7 +144,7 @@ import Testing
         let fetching = Task { try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("recipes", "1")) }
         try await server.awaitRequest()  // not before it is on its way
         fetching.cancel()
-        try await server.awaitConnections(open: 0)  // and it has let go of the connection
+        try await server.awaitConnections(open: 0)  // and it has closed the connection
 
         await #expect(throws: RequestError.self) { try await fetching.value }
     }
@@ -181,7 +181,7 @@ import Testing
 
         async let menu = client.fetch(Get<Recipe>("menu"))
         try await clock.waitForSleepers()  // the retry waits
-        clock.advance(by: .seconds(1))  // and nobody else
+        clock.advance(by: .seconds(1))  // and no other task
 
         #expect(try await menu.name == "Soup")
     }

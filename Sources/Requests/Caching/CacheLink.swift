@@ -123,7 +123,7 @@ struct InvalidationLink: Interceptor {
 }
 
 extension ResponseCache {
-    /// Removes what is over since a request changed something, and records whom it may have logged in.
+    /// Removes what is over since a request changed something, and records which user it may have logged in.
     fileprivate func noteChange(by request: HTTPRequest, answeredWith head: HTTPResponseHead) {
         invalidate(after: request, answeredWith: head)
         recordCookies(of: head, to: request, requestedAt: now())

@@ -18,8 +18,8 @@ struct InteropFaultTests {
             s.sendall(b"GET %s HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n" % target.encode())
             count, end, wanted = 0, "end", int(target.split("?")[1]) if "?" in target else None
             try:
-                while wanted is None or count < wanted:
-                    piece = s.recv(65536 if wanted is None else wanted - count)
+                while wanted == None or count < wanted:
+                    piece = s.recv(65536 if wanted == None else wanted - count)
                     if not piece: break
                     count += len(piece)
                 else:

@@ -26,7 +26,7 @@ extern void *__libc_memalign(size_t, size_t);
 static atomic_bool is_counting;
 static atomic_long count;
 
-// While nobody counts, all that this costs is a look at a flag that never changes.
+// While nothing is counted, this costs only a look at a flag that never changes.
 static inline void note(void) {
     if (atomic_load_explicit(&is_counting, memory_order_relaxed)) {
         atomic_fetch_add_explicit(&count, 1, memory_order_relaxed);
