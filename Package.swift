@@ -68,7 +68,7 @@ let package = Package(
         .testTarget(
             name: "ArchitectureTests",
             dependencies: ["TestSupport"],
-            exclude: ["English.txt", "PublicAPI"],
+            exclude: ["PublicAPI"],
             swiftSettings: settings
         ),
     ],

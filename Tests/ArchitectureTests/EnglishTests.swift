@@ -6,9 +6,6 @@ import TestSupport
 import Testing
 
 /// The rule against phrases that are hard to read, each with its replacement.
-///
-/// `English.txt` lists the files that had phrases when the rule began, with their counts, which may only fall. Other
-/// files have none.
 struct EnglishLint {
     /// A phrase in a file.
     struct Finding: Equatable {
@@ -98,16 +95,9 @@ struct EnglishLint {
         return found
     }
 
-    /// Returns the differences between the phrases in files and the counts that a list allows.
-    func violations(in findings: [String: [Finding]], allowed: [String: Int]) -> [String] {
-        Set(findings.keys).union(allowed.keys).sorted().flatMap { path -> [String] in
-            let (found, limit) = (findings[path] ?? [], allowed[path] ?? 0)
-            guard found.count != limit else { return [] }
-            let counts = "\(path): has \(found.count) phrases, \(EnglishList.path) says \(limit)"
-            guard found.count > limit else { return ["\(counts): \(EnglishList.advice)"] }
-            return [counts]
-                + found.map { "\(path):\($0.line): “\($0.phrase)”: write \(instead[$0.phrase] ?? "")" }
-        }
+    /// Returns the phrases in a file, each with its place and its replacement.
+    func violations(in text: String, of path: String) -> [String] {
+        findings(in: text).map { "\(path):\($0.line): “\($0.phrase)”: write \(instead[$0.phrase] ?? "")" }
     }
 }
 
@@ -180,50 +170,18 @@ struct EnglishWord: Equatable {
     }
 }
 
-/// The list of the files that may still have phrases, with their counts.
-enum EnglishList {
-    static let path = "Tests/ArchitectureTests/English.txt"
-    static let advice = "shorten the list with `REQUESTS_RECORD_ENGLISH=1 swift test --filter EnglishTests`"
-    static let isRecorded = ProcessInfo.processInfo.environment["REQUESTS_RECORD_ENGLISH"] == "1"
-
+@Suite(.bounded) struct EnglishTests {
     /// The file that has the phrases because it forbids them.
     private static let ownPath = "Tests/ArchitectureTests/EnglishTests.swift"
 
-    /// Returns the phrases of every code or documentation file that has some.
-    static func findings() -> [String: [EnglishLint.Finding]] {
-        let root = (try? FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)) ?? []
-        let paths = SourceTree.paths(below: "Sources") + SourceTree.paths(below: "Tests") + root
-        var findings: [String: [EnglishLint.Finding]] = [:]
-        for path in paths where path != ownPath && (path.hasSuffix(".swift") || path.hasSuffix(".md")) {
-            let found = EnglishLint.house.findings(in: SourceTree.text(of: path) ?? "")
-            if !found.isEmpty { findings[path] = found }
+    @Test func noTextHasAPhraseThatIsHardToRead() throws {
+        let root = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)
+        let paths = SourceTree.paths(below: "Sources") + SourceTree.paths(below: "Tests") + root + [".github/SECURITY.md"]
+        let texts = paths.filter { path in
+            path != Self.ownPath && [".swift", ".md", ".c", ".h"].contains { path.hasSuffix($0) }
         }
-        return findings
-    }
 
-    /// Returns the text of a list: a line for each file, with its count and its path.
-    static func text(of findings: [String: [EnglishLint.Finding]]) -> String {
-        findings.sorted { $0.key < $1.key }.map { "\($0.value.count) \($0.key)\n" }.joined()
-    }
-
-    /// Reads a list; a line without a number allows nothing.
-    static func allowed(in text: String) -> [String: Int] {
-        let lines = text.split(separator: "\n").map { $0.split(separator: " ", maxSplits: 1) }
-        return Dictionary(lines.map { (String($0.last ?? ""), Int($0.first ?? "") ?? 0) }) { first, _ in first }
-    }
-}
-
-@Suite(.bounded) struct EnglishTests {
-    @Test func filesHaveAsManyPhrasesAsTheListAllows() throws {
-        let findings = EnglishList.findings()
-        guard !EnglishList.isRecorded else {
-            let file = SourceTree.root.appendingPathComponent(EnglishList.path)
-            try Data(EnglishList.text(of: findings).utf8).write(to: file)
-            return
-        }
-        let list = try #require(SourceTree.text(of: EnglishList.path), "there is no list: \(EnglishList.advice)")
-
-        #expect(EnglishLint.house.violations(in: findings, allowed: EnglishList.allowed(in: list)) == [])
+        #expect(texts.flatMap { EnglishLint.house.violations(in: SourceTree.text(of: $0) ?? "", of: $0) } == [])
     }
 }
 
@@ -262,29 +220,11 @@ enum EnglishList {
         #expect(texts == ["2 nil where", "4 letting go of"])
     }
 
-    @Test func onlyTheNumberOfTheListIsAllowed() {
-        let found = lint.findings(in: "nobody,\nso many")
-        let both = ["A.swift": found]
-        #expect(lint.violations(in: both, allowed: ["A.swift": 2]) == [])
+    @Test func violationNamesThePlaceAndTheReplacement() {
         #expect(
-            lint.violations(in: both, allowed: ["A.swift": 1]) == [
-                "A.swift: has 2 phrases, Tests/ArchitectureTests/English.txt says 1",
-                "A.swift:1: “nobody”: write no caller",
-                "A.swift:2: “so many”: write `count`",
+            lint.violations(in: "nobody,\nso many", of: "A.swift") == [
+                "A.swift:1: “nobody”: write no caller", "A.swift:2: “so many”: write `count`",
             ]
         )
-        #expect(lint.violations(in: both, allowed: [:]).count == 3)
-        #expect(
-            lint.violations(in: both, allowed: ["A.swift": 2, "B.swift": 1]) == [
-                "B.swift: has 0 phrases, \(EnglishList.path) says 1: \(EnglishList.advice)"
-            ]
-        )
-    }
-
-    @Test func listIsReadAsItIsWritten() {
-        let findings = ["B.swift": lint.findings(in: "nobody"), "A.swift": lint.findings(in: "nobody, nobody")]
-        let text = EnglishList.text(of: findings)
-        #expect(text == "2 A.swift\n1 B.swift\n")
-        #expect(EnglishList.allowed(in: text) == ["A.swift": 2, "B.swift": 1])
     }
 }
