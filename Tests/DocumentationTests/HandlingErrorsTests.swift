@@ -86,7 +86,7 @@ import Testing
         switch error.code {
         case .cancelled: break  // the caller no longer waits for it
         case .offline, .cannotConnect, .connectionLost, .timedOut: showOffline()
-        case .authenticationFailed: showLogin()
+        case _ where error.isNotAuthorized: showLogin()
         default: show(error.description)
         }
 

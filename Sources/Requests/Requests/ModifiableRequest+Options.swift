@@ -120,7 +120,7 @@ extension ModifiableRequest {
     /// A copy that is sent past the interceptors of a kind.
     ///
     /// ```swift
-    /// let health = Get<Void>("health").bypassing(RequestSigner.self)
+    /// let health = Get<Void>("health").bypassing(CredentialInterceptor.self)
     /// ```
     public func bypassing(_ kind: (some Interceptor).Type) -> Self {
         options { $0.bypassedInterceptors.append(kind) }
