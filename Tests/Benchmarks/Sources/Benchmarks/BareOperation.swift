@@ -15,8 +15,15 @@ final class BareOperation: Operation, @unchecked Sendable {
     private var state = State.ready
     private let completion: (@Sendable (Int) -> Void)?
 
-    init(completion: (@Sendable (Int) -> Void)? = nil) {
+    /// What the operation does, with the function that ends it; `nil` for nothing.
+    private let work: (@Sendable (@escaping @Sendable () -> Void) -> Void)?
+
+    init(
+        completion: (@Sendable (Int) -> Void)? = nil,
+        work: (@Sendable (@escaping @Sendable () -> Void) -> Void)? = nil
+    ) {
         self.completion = completion
+        self.work = work
     }
 
     override var isAsynchronous: Bool { true }
@@ -29,7 +36,8 @@ final class BareOperation: Operation, @unchecked Sendable {
         lock.withLock { state = .executing }
         didChangeValue(forKey: "isExecuting")
         if let completion { DispatchQueue.global(qos: .utility).async { completion(1) } }
-        finish()
+        guard let work else { return finish() }
+        work { self.finish() }
     }
 
     private func finish() {

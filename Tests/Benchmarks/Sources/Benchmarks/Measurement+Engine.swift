@@ -20,6 +20,24 @@ extension Measurement {
                     _ = try JSONDecoder().decode(Todo.self, from: data)
                 }
             },
+            // The least that an operation on a queue can cost: no request type, no policy, no error, no cancellation.
+            Measurement(name: "engine-bare-operation-\(width)") {
+                let queue = OperationQueue()
+                queue.maxConcurrentOperationCount = width
+                return try FetchLoad(width: width, count: 40_000).measure { url in
+                    let data = await withCheckedContinuation { continuation in
+                        queue.addOperation(
+                            BareOperation(work: { end in
+                                collect(url) { data in
+                                    end()
+                                    continuation.resume(returning: data)
+                                }
+                            })
+                        )
+                    }
+                    _ = try JSONDecoder().decode(Todo.self, from: data)
+                }
+            },
             Measurement(name: "engine-queue-\(width)") {
                 let queue = OperationQueue()
                 queue.maxConcurrentOperationCount = width
