@@ -673,9 +673,12 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
     return curl.multi_setopt(multi, (int)option, value);
 }
 
-int ccurl_multi_act(CCurlMulti *multi, int socket, int bits) {
+// Before 8.6, libcurl gives what it is told about a socket to the first transfer on the connection. If that has only begun to
+// send, libcurl takes a socket with something to read for one that can't be written, keeps the content back, and loses an
+// answer that arrives before it. Told nothing, libcurl asks the system for each transfer.
+int ccurl_multi_act(CCurlMulti *multi, int socket) {
     int running = 0;
-    return curl.multi_socket_action(multi, socket, bits, &running);
+    return curl.multi_socket_action(multi, socket, 0, &running);
 }
 
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result) {

@@ -261,8 +261,8 @@ int ccurl_multi_set_long(CCurlMulti *multi, enum CCurlMultiOption option, long v
 int ccurl_multi_add(CCurlMulti *multi, CCurlEasy *easy);
 int ccurl_multi_remove(CCurlMulti *multi, CCurlEasy *easy);
 
-/// Makes libcurl act on a socket; bits are 1 readable, 2 writable, 4 in error or ended. A socket of -1 is the timer.
-int ccurl_multi_act(CCurlMulti *multi, int socket, int bits);
+/// Lets curl act on a socket to which something has happened. A socket of -1 is the timer.
+int ccurl_multi_act(CCurlMulti *multi, int socket);
 
 /// Takes the next ended transfer, and its result; null if no other has ended.
 CCurlEasy *ccurl_multi_take_ended(CCurlMulti *multi, int *result);

@@ -15,8 +15,7 @@ import Musl
 enum NetworkInterfaces {
     /// Reads the state: an interface counts if it is up, isn't the loopback, and has an address that others can reach.
     ///
-    /// Of several, the one of the default route counts. `nil` if the system doesn't report it, for example because no
-    /// descriptor is free.
+    /// Of several, the one of the default route counts. `nil` if the system doesn't report it.
     static func status() -> Connectivity.Status? {
         guard let usable = usableNames() else { return nil }
         guard !usable.isEmpty else { return .disconnected }

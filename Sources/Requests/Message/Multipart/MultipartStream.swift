@@ -5,8 +5,7 @@ import Foundation
 
 /// A stream that writes a multipart message straight into the buffer of its reader.
 ///
-/// At most one part is open at a time, and nothing is read ahead: the message needs memory for a header and the reading
-/// position only. One thread at a time reads it, as with every stream.
+/// At most one part is open at a time, and nothing is read ahead. One thread at a time reads it, as with every stream.
 final class MultipartStream: InputStream {
     /// The maximum number of bytes read from a part at once, however large the reader's buffer is.
     static let maximumReadSize = 64 * 1024

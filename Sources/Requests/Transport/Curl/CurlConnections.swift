@@ -115,7 +115,7 @@ final class CurlConnections {
         lacksDescriptor = false
         guard isTight else { return false }
         isTight = false
-        if let multi { _ = ccurl_multi_act(multi, -1, 0) }
+        if let multi { _ = ccurl_multi_act(multi, -1) }
         set(CCURLM_MAX_TOTAL_CONNECTIONS, most ?? 0)
         return true
     }

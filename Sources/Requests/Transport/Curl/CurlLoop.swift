@@ -122,8 +122,7 @@ final class CurlLoop: @unchecked Sendable {
         guard !isAbandoned else { return }
 
         pool.close()
-        if let multi { ccurl_multi_free(multi) }
-        multi = nil
+        if let multi = multi.take() { ccurl_multi_free(multi) }
         connections.close()
         ccurl_thread_ends()
     }
@@ -163,10 +162,10 @@ final class CurlLoop: @unchecked Sendable {
         }
         if sleeps { inbox.awake() }
         now = DispatchTime.now().uptimeNanoseconds
-        for socket in ready { act(socket.socket, socket.bits) }
+        for socket in ready { act(socket.socket) }
         if let due = curlTimer, due <= now {
             curlTimer = nil
-            act(-1, 0)
+            act(-1)
         }
         stopSilent()
         connections.closeSome(now: now) { isFree($0) }
@@ -186,8 +185,8 @@ final class CurlLoop: @unchecked Sendable {
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
     }
 
-    private func act(_ socket: Int32, _ bits: Int32) {
-        if let multi { _ = ccurl_multi_act(multi, socket, bits) }
+    private func act(_ socket: Int32) {
+        if let multi { _ = ccurl_multi_act(multi, socket) }
     }
 
     // MARK: Commands
