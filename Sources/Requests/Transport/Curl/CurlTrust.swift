@@ -36,6 +36,11 @@ struct CurlTrust: Sendable {
         guard trust.identity == nil || version >= 0x074700 else {
             throw RequestError(.unsupported, phase: .sending, reason: "client certificates need libcurl 7.71")
         }
+        // Such a libcurl takes the option, and then sends no certificate.
+        guard trust.identity == nil || CurlAuthorities.areTakenAsBytes else {
+            let reason = "client certificates need a libcurl with OpenSSL"
+            throw RequestError(.unsupported, phase: .sending, reason: reason)
+        }
         minimumVersion = trust.minimumVersion
         acceptsAnyCertificate = trust.acceptsAnyCertificate
         includesSystem = trust.authorities.includesSystem
@@ -173,8 +178,16 @@ enum CurlAuthorities: Sendable, Hashable {
             text += system + Data("\n".utf8)
         }
         for certificate in authorities.certificates { text += Data(certificate.pem.utf8) }
-        self = version >= 0x074D00 ? .bytes(text) : .file(try Self.file(of: text))
+        self = version >= 0x074D00 && Self.areTakenAsBytes ? .bytes(text) : .file(try Self.file(of: text))
     }
+
+    /// Whether the TLS library of this libcurl takes certificates as bytes; GnuTLS takes them only from a file.
+    static let areTakenAsBytes: Bool = {
+        guard ccurl_load(), let easy = ccurl_easy_new() else { return true }
+        defer { ccurl_easy_free(easy) }
+        return [UInt8(0)].withUnsafeBytes { ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count) }
+            == 0
+    }()
 
     /// The system's certificates, read once; empty if they are in a folder, which libcurl searches anyway.
     private static let system: Data? = {
@@ -189,7 +202,7 @@ enum CurlAuthorities: Sendable, Hashable {
 
     private static let files = Locked<[Data: Int32]>([:])
 
-    /// Makes a file for a libcurl older than 7.77, in memory and private to this process.
+    /// Makes a file for a libcurl that doesn't take bytes, in memory and private to this process.
     ///
     /// It exists as long as the process, so that equal authorities have an equal path, which libcurl compares for
     /// connections.
