@@ -636,6 +636,31 @@ int ccurl_easy_use_http11(CCurlEasy *easy) {
 }
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text) { return curl.slist_append(list, text); }
+
+CCurlList *ccurl_list_append_field(
+    CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
+) {
+    char shorter[256];
+    char *line = name_size + value_size + 3 <= sizeof shorter ? shorter : malloc(name_size + value_size + 3);
+    if (line == NULL) return NULL;
+    bool is_blank = true;
+    for (size_t i = 0; i < value_size; i++) is_blank = is_blank && (value[i] == ' ' || value[i] == '\t');
+    char *end = line;
+    if (name_size > 0) end = mempcpy(end, name, name_size);
+    // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
+    if (is_blank) {
+        *end++ = ';';
+    } else {
+        *end++ = ':';
+        *end++ = ' ';
+        end = mempcpy(end, value, value_size);
+    }
+    *end = 0;
+    CCurlList *longer = curl.slist_append(list, line);
+    if (line != shorter) free(line);
+    return longer;
+}
+
 void ccurl_list_free(CCurlList *list) { curl.slist_free_all(list); }
 
 // MARK: Sessions of TLS

@@ -237,6 +237,10 @@ int ccurl_easy_prepare_sweep(CCurlEasy *easy);
 int ccurl_easy_use_http11(CCurlEasy *easy);
 
 CCurlList *ccurl_list_append(CCurlList *list, const char *text);
+/// Appends the line of a header field; null if there is no memory.
+CCurlList *ccurl_list_append_field(
+    CCurlList *list, const unsigned char *name, size_t name_size, const unsigned char *value, size_t value_size
+);
 void ccurl_list_free(CCurlList *list);
 
 // MARK: Sessions of TLS, which later connections to the same host resume. libcurl stores those of a handle in it, and

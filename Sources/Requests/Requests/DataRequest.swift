@@ -188,10 +188,15 @@ open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked
             // Making a decoder only for this isn't worthwhile, and most are for JSON.
             let isJSON = R.ContentDecoder.self == JSONDecoder.self
             let decoder = isJSON ? nil : self.request?.decoder as? any BodyDecoder
-            request.headers.set(.accept(decoder?.accepted ?? [.json]))
+            request.headers.set(decoder.map { .accept($0.accepted) } ?? .acceptsJSON)
         }
         try super.prepare(&request)
     }
+}
+
+extension HTTPField {
+    /// Made once, since most requests have it.
+    fileprivate static let acceptsJSON = accept(.json)
 }
 
 /// A request without content in its answer: any success status means that it was done.

@@ -28,7 +28,8 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     /// Notes a sign of life.
     mutating func touch(_ id: ID, now: UInt64) {
         guard let timeout = entries[id]?.timeout else { return }
-        entries[id]?.due = now &+ timeout
+        // A change in place would allocate three times.
+        entries.updateValue(Entry(timeout: timeout, due: now &+ timeout), forKey: id)
     }
 
     /// Stops watching.

@@ -259,7 +259,7 @@ final class CurlOptions {
         func append(_ line: String) {
             list = ccurl_list_append(list, line) ?? list
         }
-        if let acceptedCodings { append("Accept-Encoding: \(acceptedCodings)") }
+        if let acceptedCodings { list = Self.append(HTTPField.Name.acceptEncoding.rawValue, acceptedCodings, to: list) }
         // libcurl sends an expectation before a large body, and waits a second for servers that don't support it.
         if !request.body.isEmpty, !request.headers.contains(.expect) { append("Expect:") }
         // libcurl takes posted content for a form.
@@ -273,13 +273,19 @@ final class CurlOptions {
 
     /// The lines of header fields; null for an empty list.
     private static func list(of fields: some Sequence<HTTPField>) -> OpaquePointer? {
-        fields.reduce(nil) { list, field in
-            // In libcurl, a name with a semicolon means "with an empty value", a value of blanks means "not at all".
-            let isBlank = field.value.allSatisfy { $0 == " " || $0 == "\t" }
-            let line = isBlank ? "\(field.name.rawValue);" : "\(field.name.rawValue): \(field.value)"
-            // Null if memory is short; the list before it is still valid.
-            return ccurl_list_append(list, line) ?? list
+        fields.reduce(nil) { list, field in append(field.name.rawValue, field.value, to: list) }
+    }
+
+    /// Appends the line of a header field, without a string for the line.
+    private static func append(_ name: String, _ value: String, to list: OpaquePointer?) -> OpaquePointer? {
+        var (name, value) = (name, value)
+        let longer = name.withUTF8 { name in
+            value.withUTF8 { value in
+                ccurl_list_append_field(list, name.baseAddress, name.count, value.baseAddress, value.count)
+            }
         }
+        // Null if memory is short; the list before it is still valid.
+        return longer ?? list
     }
 
     /// The result of a transfer, with libcurl's text for it; to be called before the handle is reused.

@@ -60,7 +60,9 @@ struct ResponseFraming: Sendable, Hashable {
 
     /// The one length that all values name, several in one field included (RFC 9110, 8.6); nil if there is no value.
     private static func length(of values: [String]) throws(Flaw) -> Int64? {
-        guard !values.isEmpty else { return nil }
+        guard let first = values.first else { return nil }
+        // Almost every response has one number, which needs no splitting.
+        if values.count == 1, first.utf8.allSatisfy(ASCII.isDigit), let number = Int64(first) { return number }
         var length: Int64?
         for text in values.flatMap({ $0.split(separator: ",", omittingEmptySubsequences: false) }) {
             let digits = String(text).trimmedOfBlanks
