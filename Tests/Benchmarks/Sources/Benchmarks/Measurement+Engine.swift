@@ -71,10 +71,9 @@ struct FetchLoad: Sendable {
     let width: Int
     let count: Int
 
-    /// Warms up, then measures the time, and then, since counting takes time, the allocations and the locks in a
-    /// separate run.
-    func measure(_ fetch: @escaping @Sendable (URL) async throws -> Void) throws -> Usage {
-        let server = try LoopbackServer()
+    /// Warms up, then measures the time, and then, since counting takes time, the allocations and the locks.
+    func measure(isSecure: Bool = false, _ fetch: @escaping @Sendable (URL) async throws -> Void) throws -> Usage {
+        let server = try LoopbackServer(isSecure: isSecure)
         defer { server.stop() }
         let url = server.url
         wait(width * 20, url, fetch)

@@ -13,7 +13,8 @@ struct Measurement: Sendable {
     let run: @Sendable () throws -> Usage
 
     static let all: [Measurement] =
-        storms + memory + graphs + loopback + engine + vocabulary + growth + client + transfers + multitude
+        storms + memory + graphs + loopback + engine + multiplexed + vocabulary + growth + client + transfers
+        + multitude
 
     // MARK: Many requests on one queue
 
@@ -187,10 +188,11 @@ struct Measurement: Sendable {
     static func collect(
         _ url: URL,
         from transport: any HTTPTransport = DefaultTransport.shared,
+        trust: TrustPolicy = .system,
         _ done: @escaping @Sendable (Data) -> Void
     ) {
         let content = Guarded(Data())
-        _ = transport.send(TransportRequest(HTTPRequest(url: url))) { event in
+        _ = transport.send(TransportRequest(HTTPRequest(url: url), trust: trust)) { event in
             switch event {
             case .data(let data): content.withLock { $0.append(data) }
             case .end(nil): done(content.withLock { $0 })

@@ -157,6 +157,17 @@ struct Report {
         #endif
     }
 
+    func printMultiplexed() throws {
+        try section("multiplexed", "JSON answers over one connection of HTTP/2, with TLS; what curl does isn't decoded")
+        {
+            for width in [8, 64] {
+                let ours = "multiplexed-transport-\(width)"
+                try rate("width \(width): AsyncHTTPClient", ours, "multiplexed-async-http-client-\(width)")
+                try rate("width \(width): curl --parallel, its processor time aside", ours, "multiplexed-curl-\(width)")
+            }
+        }
+    }
+
     private func section(_ name: String, _ title: String, _ rows: () throws -> Void) rethrows {
         guard filter == nil || filter == name else { return }
         Swift.print("\n\(name): \(title)")

@@ -30,4 +30,5 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
     try report.printClient()
     try report.printTransfers()
     try report.printMultitude()
+    try report.printMultiplexed()
 }
