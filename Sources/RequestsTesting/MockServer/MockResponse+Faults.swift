@@ -41,7 +41,7 @@ extension MockResponse {
     /// The response at a speed, head included: never faster, and slower by what a busy machine adds.
     ///
     /// The bytes come in small pieces, 20 in a second, with pauses between them.
-    public func throttled(to speed: StubSpeed) -> MockResponse {
+    public func throttled(to speed: StubResponse.Speed) -> MockResponse {
         let size = max(1, speed.bytesPerSecond / 20)
         return inPieces(of: size, every: speed.duration(of: size), andBehind: speed.duration)
     }

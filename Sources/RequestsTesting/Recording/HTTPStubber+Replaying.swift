@@ -97,7 +97,7 @@ extension StubResponse {
             return
         }
         self = .status(response.status, headers: exchange.replayedHeaders(of: response), body: response.body)
-        if let error = exchange.error { ending = .failure(error) }
+        if let error = exchange.error { self = adding(.fail(error), at: .max) }
     }
 
     /// The failure of a request whose answer the file lacks.

@@ -88,13 +88,18 @@ extension StubbedRequest: CustomReflectable {
 // MARK: - Reading
 
 extension StubbedRequest {
+    /// Takes over a request without its content.
+    init(_ request: TransportRequest) {
+        self.init(url: request.url, method: request.method, headers: request.headers)
+    }
+
     /// Takes over a request, and reads its content to the end; nil where the transfer was cancelled meanwhile.
     ///
     /// Files and streams are read on a thread that may block: a stream may be one that another task is writing to.
     ///
     /// - Throws: What can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> StubbedRequest? {
-        var result = StubbedRequest(url: request.url, method: request.method, headers: request.headers)
+        var result = StubbedRequest(request)
         switch try request.body.resolved().content {
         case .none: break
         case .data(let data): result.body = data

@@ -60,7 +60,7 @@ struct InteropFaultTests {
         server.route(
             .get,
             "/speed",
-            Self.answer.throttled(to: StubSpeed(bytesPerSecond: 4_000_000)).reset(after: 90_001)
+            Self.answer.throttled(to: StubResponse.Speed(bytesPerSecond: 4_000_000)).reset(after: 90_001)
         )
         targets += ["/whole", "/closed", "/drip", "/speed"]
         expected += ["/whole \(Self.size + 19) end", "/closed 0 end", "/drip 70000 end", "/speed 90001 reset"]

@@ -136,7 +136,7 @@ import Testing
     @Test func throttledIsNeverFasterThanItsSpeed() throws {
         let size = Self.plain.utf8.count
         let start = ContinuousClock.now
-        let (client, server) = try ask(.text("hello").throttled(to: StubSpeed(bytesPerSecond: size * 10)))
+        let (client, server) = try ask(.text("hello").throttled(to: StubResponse.Speed(bytesPerSecond: size * 10)))
         defer { server.stop() }
 
         #expect(client.read(size) == Self.plain)
@@ -147,7 +147,7 @@ import Testing
     @Test(arguments: [1, 5, 20, 4000])
     func throttledSendsTwentyPiecesASecond(bytesPerSecond: Int) {
         let request = RecordedRequest.sample()
-        let steps = MockResponse.raw("0123456789").throttled(to: StubSpeed(bytesPerSecond: bytesPerSecond))
+        let steps = MockResponse.raw("0123456789").throttled(to: StubResponse.Speed(bytesPerSecond: bytesPerSecond))
             .steps(for: request)
 
         var (sent, time) = ("", Duration.zero)
@@ -163,7 +163,7 @@ import Testing
         }
         let piece = max(1, bytesPerSecond / 20)
         #expect(sent == "0123456789")
-        #expect(time == StubSpeed(bytesPerSecond: bytesPerSecond).duration(of: (10 - 1) / piece * piece))
+        #expect(time == StubResponse.Speed(bytesPerSecond: bytesPerSecond).duration(of: (10 - 1) / piece * piece))
     }
 
     @Test func faultsCombine() throws {

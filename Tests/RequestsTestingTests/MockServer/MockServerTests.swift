@@ -191,7 +191,8 @@ import Testing
     }
 
     static let late: [MockResponse] = [
-        .text("late").delayed(by: .milliseconds(30)), .text("late").throttled(to: StubSpeed(bytesPerSecond: 2000)),
+        .text("late").delayed(by: .milliseconds(30)),
+        .text("late").throttled(to: StubResponse.Speed(bytesPerSecond: 2000)),
         .text("late").dripping(every: .milliseconds(5)),
     ]
 

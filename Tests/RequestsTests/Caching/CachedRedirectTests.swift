@@ -13,7 +13,7 @@ import Testing
     private let address = "https://home.example/"
 
     /// Leads from home abroad with an answer that is kept, and from there as `abroad` says.
-    private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> InMemoryResponse) -> InMemoryTransport {
+    private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> StubResponse) -> InMemoryTransport {
         InMemoryTransport { request in
             guard request.url.host == "home.example" else { return abroad(request) }
             return .status(

@@ -71,7 +71,7 @@ extension InMemoryTransport {
     }
 
     /// Answers one after the other; the last one again and again.
-    static func answering(_ answers: [InMemoryResponse]) -> InMemoryTransport {
+    static func answering(_ answers: [StubResponse]) -> InMemoryTransport {
         let number = Locked(0)
         return InMemoryTransport { _ in
             number.withLock { number in

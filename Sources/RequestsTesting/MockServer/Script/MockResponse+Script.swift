@@ -34,7 +34,7 @@ extension MockResponse {
     {
         let counts = 0...Int.max
         if let speed = try members.take("bytesPerSecond")?.integer(1...(1 << 40)) {
-            self = throttled(to: StubSpeed(bytesPerSecond: speed))
+            self = throttled(to: StubResponse.Speed(bytesPerSecond: speed))
         }
         if var drip = try members.take("drip")?.members() {
             let size = try drip.take("bytes")?.integer(1...(1 << 30)) ?? 1

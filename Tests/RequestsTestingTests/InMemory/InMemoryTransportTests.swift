@@ -1,0 +1,99 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+@Suite(.bounded, .tags(.behaviour)) struct InMemoryTransportTests {
+    private let url = URL(string: "https://a/x")!
+
+    /// The events of a transfer as they come, and a gate that opens at the end.
+    private struct Received: Sendable {
+        let all = Locked<[String]>([])
+        let isOver = Gate()
+
+        var values: [String] { all.withLock { $0 } }
+
+        func record(_ event: String) { all.withLock { $0.append(event) } }
+    }
+
+    private func send(
+        _ response: StubResponse,
+        body: HTTPBody = .none,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> (events: Received, transfer: any Transfer) {
+        let events = Received()
+        let transport = InMemoryTransport(clock: clock) { _ in response }
+        let transfer = transport.send(TransportRequest(HTTPRequest(url: url, method: .post, body: body))) { event in
+            switch event {
+            case .head(let head): events.record("\(head.status.code)")
+            case .data(let data): events.record(String(decoding: data, as: UTF8.self))
+            case .trailers(let trailers): events.record("\(trailers.count) trailers")
+            case .end(let error):
+                events.record(error.map { "\($0.code) \($0.phase)" } ?? "end")
+                events.isOver.open()
+            default: break
+            }
+        }
+        return (events, transfer)
+    }
+
+    static let immediate: [(StubResponse, [String])] = [
+        (.text("hello"), ["200", "hello", "end"]),
+        (.text("hello").dripping(by: 2), ["200", "he", "ll", "o", "end"]),
+        (.chunked([Data("a".utf8), Data("b".utf8)], trailers: ["X": "1"]), ["200", "a", "b", "1 trailers", "end"]),
+        (.text("hello").truncated(after: 2), ["200", "he", "connectionLost receiving"]),
+        (.reset, ["connectionLost sending"]),
+        (.offline, ["offline sending"]),
+    ]
+
+    @Test(arguments: immediate.indices) func aResponseIsDeliveredBeforeSendReturns(_ index: Int) {
+        let (response, expected) = Self.immediate[index]
+
+        #expect(send(response).events.values == expected)
+    }
+
+    @Test func aHeldResponseGoesOnAtItsByteOnceTheGateIsOpen() {
+        let gate = Gate()
+        let (events, transfer) = send(.text("hello").held(by: gate, after: 2))
+
+        #expect(events.values == ["200", "he"])
+        gate.open()
+        #expect(events.values == ["200", "he", "llo", "end"])
+        transfer.cancel()
+        #expect(events.values.count == 4)
+    }
+
+    @Test func aCancelledResponseEndsAndTheGateNoMoreMatters() {
+        let gate = Gate()
+        let (events, transfer) = send(.text("hello").held(by: gate))
+
+        transfer.cancel()
+        gate.open()
+
+        #expect(events.values == ["cancelled sending"])
+    }
+
+    @Test func aDelayPassesOnTheClockOfTheTransport() async throws {
+        let clock = ManualClock()
+        let (events, transfer) = send(.text("hello").delayed(by: .seconds(60)), clock: clock)
+        defer { transfer.cancel() }
+
+        try await clock.waitForSleepers()
+        #expect(events.values == [])
+        clock.advance(by: .seconds(60))
+
+        await events.isOver.wait()
+        #expect(events.values == ["200", "hello", "end"])
+    }
+
+    @Test func anEchoHasTheContentOfTheRequest() async {
+        let (events, _) = send(.echo, body: .data(Data("hello".utf8)))
+
+        await events.isOver.wait()
+        #expect(events.values == ["200", "hello", "end"])
+    }
+}
