@@ -6,7 +6,7 @@ import Requests
 
 /// A latch that is opened once: the way for a test to hold a thread or a task at a known point.
 ///
-/// A test that sleeps guesses; a test with a gate knows. Hold an answer with ``MockResponse/held(by:after:)``, or wait
+/// A test that sleeps guesses; a test with a gate knows. Hold an answer with ``StubResponse/held(by:after:)``, or wait
 /// in a handler, look at what the client does meanwhile, then open:
 ///
 /// ```swift

@@ -17,12 +17,12 @@ extension MockServer {
     ///     a URI template of level 1 to 3 (RFC 6570), which comes after the paths without; the first that fits counts.
     ///   - response: The first answer. A later route for the same method and path takes the place of this one.
     ///   - more: The answers to further requests, one each. The last of all goes to every request after it.
-    public func route(_ method: HTTPMethod, _ path: String, _ response: MockResponse, _ more: MockResponse...) {
+    public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
         route(method, path, [response] + more)
     }
 
     /// Answers the requests for a path with responses in turn, the last of which stays; none is the same as 404.
-    func route(_ method: HTTPMethod, _ path: String, _ responses: [MockResponse]) {
+    func route(_ method: HTTPMethod, _ path: String, _ responses: [StubResponse]) {
         let responses = responses.isEmpty ? [ServerCore.State.notFound] : responses
         core.state.withLock { state in
             state.routes.set(.scripted(responses), for: method, path)
@@ -47,7 +47,7 @@ extension MockServer {
     }
 
     /// Lines up answers for the next requests, whatever they ask for; the queue comes before the routes.
-    public func enqueue(_ responses: MockResponse...) {
+    public func enqueue(_ responses: StubResponse...) {
         core.state.withLock { state in
             state.queue += responses
             if responses.contains(where: \.isEarly) { state.mayAnswerEarly = true }
@@ -80,13 +80,13 @@ extension ServerCore.State {
 
     private var fallback: Answer { handler.map(Answer.made) ?? .scripted([Self.notFound]) }
 
-    static let notFound = MockResponse.status(.notFound)
+    static let notFound = StubResponse.status(.notFound)
 }
 
 /// Where an answer comes from.
 enum Answer: Sendable {
     /// One after another; the last one stays.
-    case scripted([MockResponse])
+    case scripted([StubResponse])
     case made(MockServer.Handler)
 }
 

@@ -16,7 +16,7 @@ extension MockServer {
     ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
     /// - Returns: The last of them: the request with the index `count - 1`.
     /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
-    ///   ``MockServerError/notRecorded(limit:)`` where it came and isn't kept, ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    ///   ``MockServerError/notRecorded(maximum:)`` where it came and isn't kept, ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
     @discardableResult
     public func awaitRequest(
         count: Int = 1,
@@ -25,7 +25,7 @@ extension MockServer {
     ) async throws -> RecordedRequest {
         let needed = max(1, count)
         let requests = try await awaitRequests(needed, within: timeout, clock: clock)
-        guard needed <= requests.count else { throw MockServerError.notRecorded(limit: requests.count) }
+        guard needed <= requests.count else { throw MockServerError.notRecorded(maximum: requests.count) }
         return requests[needed - 1]
     }
 

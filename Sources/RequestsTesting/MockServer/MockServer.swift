@@ -24,14 +24,14 @@ import Requests
 /// ```
 ///
 /// Unlike a stub, it is a real peer behind a real socket: use it for whatever depends on bytes, connections or time.
-/// Every byte and every pause is under control; ``MockResponse`` lists the faults.
+/// Every byte and every pause is under control; ``StubResponse`` lists the faults.
 ///
 /// ``Configuration`` has what isn't about answers: limits, and how long a connection lives. ``log`` has the times.
 ///
 /// All members may be used from any thread. A handler runs on the thread of its connection, several at a time.
 public final class MockServer: Sendable {
     /// Decides what is answered to a request; an error that it throws is answered with 500.
-    public typealias Handler = @Sendable (_ request: RecordedRequest) throws -> MockResponse
+    public typealias Handler = @Sendable (_ request: RecordedRequest) throws -> StubResponse
 
     /// Where the server is reached: `http://127.0.0.1:` and the port.
     public let url: URL
@@ -97,7 +97,7 @@ extension MockServer {
     ///
     /// ```swift
     /// var configuration = MockServer.Configuration()
-    /// configuration.requestsPerConnection = 2
+    /// configuration.maximumRequestsPerConnection = 2
     /// let server = try MockServer(configuration: configuration) { _ in .text("hello") }
     /// ```
     public struct Configuration: Sendable, Hashable {
@@ -107,18 +107,18 @@ extension MockServer {
         /// How many bytes a head, the line of a chunk or the trailers may have; 1 MiB by default.
         ///
         /// A larger one is answered with 431, and the connection closes.
-        public var headLimit = 1 << 20
+        public var maximumHeadSize = 1 << 20
 
         /// How many bytes the content of a request may have; nil, the default, sets no limit.
         ///
         /// A larger one is answered with 413 as soon as it is known to be larger, and the connection closes: with a
         /// `Content-Length`, that is before the first byte of it.
-        public var bodyLimit: Int?
+        public var maximumBodySize: Int?
 
         /// How many requests a connection carries; nil, the default, sets no limit.
         ///
         /// The answer to the last one says `Connection: close`, and then the connection closes.
-        public var requestsPerConnection: Int?
+        public var maximumRequestsPerConnection: Int?
 
         /// How long a connection waits for bytes of a request before the server closes it; nil, the default, is for
         /// ever.
@@ -130,12 +130,12 @@ extension MockServer {
         ///
         /// Those beyond it wait to be accepted, as they do in front of a busy server: their clients are connected and
         /// can send, but nobody reads.
-        public var connectionLimit: Int?
+        public var maximumConnections: Int?
 
         /// How many requests are recorded, the first ones; there is no limit by default.
         ///
         /// What comes later is answered and counted all the same. For a server that runs for long.
-        public var recordLimit = Int.max
+        public var maximumRecordedRequests = Int.max
 
         /// Makes the configuration of a patient server without limits.
         public init() {}
@@ -150,8 +150,8 @@ public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible 
     case stopped
     /// What was awaited didn't come in time: how long it was waited for, and what for.
     case timeout(after: Duration, awaited: String)
-    /// The request came, and isn't among those that are recorded: the ``MockServer/Configuration/recordLimit``.
-    case notRecorded(limit: Int)
+    /// The request came, and isn't among those that are recorded: the ``MockServer/Configuration/maximumRecordedRequests``.
+    case notRecorded(maximum: Int)
 
     /// What went wrong, in a sentence.
     public var description: String {
@@ -177,7 +177,7 @@ extension MockServer {
         public var accepted: Duration
         /// When the head of the request was there.
         public var headRead: Duration
-        /// When the content was there too; nil where the answer was ``MockResponse/early``.
+        /// When the content was there too; nil where the answer was ``StubResponse/early``.
         public var bodyRead: Duration?
         /// When the system had taken the last byte of the answer; nil where that hasn't happened, and where a fault, the
         /// client or the end of the server prevented it.

@@ -114,7 +114,7 @@ extension RecordedExchange {
     }
 
     /// The fields without those that are no more true, those that can't be any, and cookies that were secrets.
-    fileprivate func replayedHeaders(of response: RecordedResponse) -> HTTPHeaders {
+    fileprivate func replayedHeaders(of response: RecordedExchange.Response) -> HTTPHeaders {
         // Of content that isn't there, the length is still told.
         let keepsLength = request.method == .head || response.status == 304 || error != nil
         var headers = response.headers

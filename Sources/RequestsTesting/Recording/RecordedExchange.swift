@@ -18,7 +18,7 @@ public struct RecordedExchange: Sendable {
     /// How many bytes of content were sent; more than the request has here where not all of it was kept.
     public var requestBodySize: Int64
     /// What came back; nil where nothing did.
-    public var response: RecordedResponse?
+    public var response: Response?
     /// Why the exchange failed; nil where it didn't.
     ///
     /// With a response too, where it failed in the middle of that.
@@ -40,7 +40,7 @@ public struct RecordedExchange: Sendable {
     ///   - metrics: When it began, and what its phases took; by default it begins now.
     public init(
         request: StubbedRequest,
-        response: RecordedResponse? = nil,
+        response: Response? = nil,
         error: RequestError? = nil,
         metrics: Metrics = Metrics()
     ) {
@@ -58,26 +58,28 @@ extension RecordedExchange: CustomStringConvertible {
     }
 }
 
-/// A response as it came, with its content in memory: what an ``ExchangeRecorder`` keeps of it.
-public struct RecordedResponse: Sendable {
-    /// The status.
-    public var status: HTTPStatus
-    /// The header fields, those included that describe how the content was framed and compressed on its way.
-    public var headers: HTTPHeaders
-    /// The content, decoded, as far as it was kept.
-    public var body: Data
-    /// How many bytes the content had, decoded; more than ``body`` where not all of it was kept.
-    public var bodySize: Int64
+extension RecordedExchange {
+    /// A response as it came, with its content in memory: what an ``ExchangeRecorder`` keeps of it.
+    public struct Response: Sendable {
+        /// The status.
+        public var status: HTTPStatus
+        /// The header fields, those included that describe how the content was framed and compressed on its way.
+        public var headers: HTTPHeaders
+        /// The content, decoded, as far as it was kept.
+        public var body: Data
+        /// How many bytes the content had, decoded; more than ``body`` where not all of it was kept.
+        public var bodySize: Int64
 
-    /// Makes a response whose content is all there.
-    public init(status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) {
-        (self.status, self.headers, self.body) = (status, headers, body)
-        bodySize = Int64(body.count)
+        /// Makes a response whose content is all there.
+        public init(status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) {
+            (self.status, self.headers, self.body) = (status, headers, body)
+            bodySize = Int64(body.count)
+        }
+
+        /// Whether all of the content was kept.
+        public var isComplete: Bool { bodySize <= Int64(body.count) }
+
+        /// The content as text; what isn't UTF-8 becomes U+FFFD.
+        public var text: String { String(decoding: body, as: UTF8.self) }
     }
-
-    /// Whether all of the content was kept.
-    public var isComplete: Bool { bodySize <= Int64(body.count) }
-
-    /// The content as text; what isn't UTF-8 becomes U+FFFD.
-    public var text: String { String(decoding: body, as: UTF8.self) }
 }

@@ -23,6 +23,16 @@ struct StubPlan: Sendable {
         /// The connection is reset.
         case reset(RequestError.Phase)
         case fail(RequestError)
+        /// A step that only a server can do.
+        case wire(StubResponse.Step)
+    }
+
+    /// What delivers the response.
+    enum Peer: Sendable {
+        /// A transport that has the request as a whole, and reports events.
+        case transport
+        /// A server, which may close the connection afterwards.
+        case server(closes: Bool)
     }
 
     /// What a response depends on in its request.
@@ -38,26 +48,64 @@ struct StubPlan: Sendable {
             let pieces = AddressPieces(request.url)
             target = pieces.path + (pieces.query.map { "?\($0)" } ?? "")
         }
+
+        init(_ request: RecordedRequest) {
+            (method, target) = (request.method, request.target)
+            (headers, body) = (request.headers, request.body)
+        }
     }
 
     private(set) var steps: [Step] = []
     private var phase = RequestError.Phase.sending
+    /// The number of bytes of the content in the steps.
+    private var count = 0
 
     /// Makes the plan of a response.
     ///
-    /// - Throws: What the making of the content throws.
-    init(_ response: StubResponse, to request: Request) throws {
+    /// - Throws: What the making of the content throws; a `RequestError` of code `unsupported` if the response is one for
+    ///   a server only.
+    init(_ response: StubResponse, to request: Request, peer: Peer = .transport) throws {
+        let closes: Bool
+        switch peer {
+        case .server(let isLast): closes = isLast
+        case .transport:
+            try response.requireNoServer()
+            closes = response.closes
+        }
         var events = response.events[...]
-        guard append(&events, upTo: StubResponse.Event.start), let status = response.status else { return }
+        guard append(&events, upTo: StubResponse.Event.start) else { return }
+        if case .script(let script) = response.content {
+            append(script, response.pace, &events)
+            return
+        }
+        guard let status = response.status else { return }
         let (chunks, trailers) = try response.content.chunks(for: request)
         let length = trailers == nil ? chunks.reduce(0) { $0 + $1.count } : nil
-        steps.append(.head(status, response.headers(for: request, status, length: length)))
+        let headers = response.headers(for: request, status, length: length, closes: closes)
+        steps.append(.head(status, headers))
         phase = .receiving
         if request.method != .head, status.mayHaveContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
         guard append(&events, upTo: .max) else { return }
         steps.append(.finish(trailers: request.method == .head || !status.mayHaveContent ? nil : trailers))
+    }
+
+    /// Appends a script, whose bytes are cut at the positions of the events.
+    private mutating func append(
+        _ script: [StubResponse.Step],
+        _ pace: StubResponse.Pace,
+        _ events: inout ArraySlice<StubResponse.Event>
+    ) {
+        for step in script {
+            if case .send(let data) = step {
+                guard append([data], isChunked: false, pace, &events) else { return }
+            } else {
+                guard append(&events, upTo: count) else { return }
+                steps.append(.wire(step))
+            }
+        }
+        _ = append(&events, upTo: .max)
     }
 
     /// Appends the content, cut at the positions of the events; returns false if one of these ends the delivery.
@@ -67,7 +115,6 @@ struct StubPlan: Sendable {
         _ pace: StubResponse.Pace,
         _ events: inout ArraySlice<StubResponse.Event>
     ) -> Bool {
-        var count = 0
         for chunk in chunks where !chunk.isEmpty {
             var rest = chunk
             while !rest.isEmpty {
@@ -111,6 +158,7 @@ extension StubResponse.Content {
         case .deferred(let make): ([try make()], nil)
         case .echo: ([request.body], nil)
         case .requestAsJSON: ([try JSONEncoder.sorted.encode(RequestSummary(request))], nil)
+        case .script: ([], nil)
         }
     }
 
@@ -118,7 +166,7 @@ extension StubResponse.Content {
     var dependsOnRequest: Bool {
         switch self {
         case .echo, .requestAsJSON: true
-        case .data, .chunks, .deferred: false
+        case .data, .chunks, .deferred, .script: false
         }
     }
 }
@@ -141,8 +189,26 @@ private struct RequestSummary: Encodable {
 }
 
 extension StubResponse {
+    /// Checks that the response isn't one for a server only.
+    fileprivate func requireNoServer() throws(RequestError) {
+        let reason: String
+        if case .script = content {
+            reason = "raw bytes and scripts of steps need a MockServer"
+        } else if isEarly {
+            reason = "an early response needs a MockServer: here the request is there as a whole"
+        } else {
+            return
+        }
+        throw RequestError(.unsupported, phase: .sending, reason: reason)
+    }
+
     /// The fields of the head; a length of `nil` is unknown.
-    fileprivate func headers(for request: StubPlan.Request, _ status: HTTPStatus, length: Int?) -> HTTPHeaders {
+    fileprivate func headers(
+        for request: StubPlan.Request,
+        _ status: HTTPStatus,
+        length: Int?,
+        closes: Bool
+    ) -> HTTPHeaders {
         var headers = headers
         if case .echo = content {
             let echoed: [HTTPField.Name] = [.contentType, .contentEncoding, .contentLanguage]
@@ -152,6 +218,7 @@ extension StubResponse {
         }
         let isFramed = headers.contains(.contentLength) || headers.contains(.transferEncoding)
         if let length, !isFramed, status.mayHaveContent { headers.add(String(length), for: .contentLength) }
+        if closes, !headers.contains(.connection) { headers.add("close", for: .connection) }
         return headers
     }
 }

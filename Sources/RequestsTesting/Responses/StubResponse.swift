@@ -4,8 +4,8 @@
 import Foundation
 import Requests
 
-/// The answer to a request, from an ``InMemoryTransport`` or an ``HTTPStubber``: a response or a failure, and what
-/// happens to its delivery.
+/// The answer to a request, from a ``MockServer``, an ``HTTPStubber`` or an ``InMemoryTransport``: a response or a
+/// failure, and what happens to its delivery.
 ///
 /// Made by a factory, and changed by modifiers:
 ///
@@ -16,8 +16,12 @@ import Requests
 /// .file(url).reset(after: 100)
 /// ```
 ///
-/// A response is a value: it can be shared by stubs and threads, and used any number of times. Its times pass on the
-/// clock of what delivers it.
+/// The same response means the same to a client everywhere. A server sends bytes, in time and pieces that include the head;
+/// a transport without a network reports events, whose times pass on its clock. What one of them can't do is an error that
+/// says so: ``raw(_:keepsAlive:)-(String,_)``, ``script(_:keepsAlive:)`` and ``early`` are for servers, and a server
+/// answers 500 for a ``failure(_:)-(Error)`` other than a lost connection, which is a reset there.
+///
+/// A response is a value: it can be shared by servers, stubs and threads, and used any number of times.
 public struct StubResponse: Sendable {
     /// The source of the content.
     enum Content: Sendable {
@@ -30,6 +34,8 @@ public struct StubResponse: Sendable {
         case echo
         /// The request as JSON.
         case requestAsJSON
+        /// The steps of a server, which has no head to add.
+        case script([Step])
     }
 
     /// Something that happens to the delivery, and when.
@@ -80,6 +86,10 @@ public struct StubResponse: Sendable {
     /// In the order in which they happen.
     private(set) var events: [Event] = []
     var pace = Pace()
+    /// Whether the connection ends after the response.
+    var closes = false
+    /// Whether the response begins once the head of the request is there.
+    var isEarly = false
 
     init(status: HTTPStatus?, headers: HTTPHeaders = [], content: Content = .data(Data())) {
         self.status = status
@@ -143,16 +153,24 @@ extension StubResponse {
         changing { $0.pace.speed = speed }
     }
 
+    /// The same response with `Connection: close`, after which a server closes the connection.
+    public var closing: StubResponse {
+        changing { $0.closes = true }
+    }
+
     /// The same response, whose connection is closed after `count` bytes of the content, or after all if there are fewer.
     ///
-    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection.
+    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all that
+    /// the head promised already.
     public func truncated(after count: Int) -> StubResponse {
         adding(.close, at: max(0, count))
     }
 
     /// The same response, whose connection is reset after `count` bytes of the content, or after all if there are fewer.
     ///
-    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection.
+    /// With 0, the head is delivered, and nothing of the content. The client sees a lost connection, unless it has all that
+    /// the head promised already. A client of a server that doesn't read for a second may get fewer bytes: a RST discards
+    /// those that can't be sent.
     public func reset(after count: Int) -> StubResponse {
         adding(.reset, at: max(0, count))
     }

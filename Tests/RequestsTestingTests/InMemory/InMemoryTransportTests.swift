@@ -29,7 +29,7 @@ import Testing
         let transport = InMemoryTransport(clock: clock) { _ in response }
         let transfer = transport.send(TransportRequest(HTTPRequest(url: url, method: .post, body: body))) { event in
             switch event {
-            case .head(let head): events.record("\(head.status.code)")
+            case .head(let head): events.record("\(head.status.code)\(head[.connection].map { " \($0)" } ?? "")")
             case .data(let data): events.record(String(decoding: data, as: UTF8.self))
             case .trailers(let trailers): events.record("\(trailers.count) trailers")
             case .end(let error):
@@ -43,6 +43,7 @@ import Testing
 
     static let immediate: [(StubResponse, [String])] = [
         (.text("hello"), ["200", "hello", "end"]),
+        (.text("x").closing, ["200 close", "x", "end"]),
         (.text("hello").dripping(by: 2), ["200", "he", "ll", "o", "end"]),
         (.chunked([Data("a".utf8), Data("b".utf8)], trailers: ["X": "1"]), ["200", "a", "b", "1 trailers", "end"]),
         (.text("hello").truncated(after: 2), ["200", "he", "connectionLost receiving"]),
@@ -54,6 +55,26 @@ import Testing
         let (response, expected) = Self.immediate[index]
 
         #expect(send(response).events.values == expected)
+    }
+
+    static let wireOnly: [(StubResponse, String)] = [
+        (.raw("x"), "raw bytes and scripts of steps need a MockServer"),
+        (.script([.reset]), "raw bytes and scripts of steps need a MockServer"),
+        (.text("x").early, "an early response needs a MockServer: here the request is there as a whole"),
+    ]
+
+    @Test(arguments: wireOnly.indices) func whatNeedsAServerIsAnErrorThatSaysSo(_ index: Int) async {
+        let (response, reason) = Self.wireOnly[index]
+        let stubber = HTTPStubber()
+        stubber.stub().respond(with: response)
+
+        for transport in [InMemoryTransport { _ in response }, stubber] as [any HTTPTransport] {
+            let error = await #expect(throws: RequestError.self) {
+                try await HTTPRequest(url: url).fetch(on: HTTPClient(transport: transport))
+            }
+            #expect(error?.code == .unsupported)
+            #expect(error?.reason == reason)
+        }
     }
 
     @Test func aHeldResponseGoesOnAtItsByteOnceTheGateIsOpen() {

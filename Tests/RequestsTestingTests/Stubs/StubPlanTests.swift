@@ -183,6 +183,7 @@ extension StubPlan.Step {
                 (wait > .zero ? ["wait \(wait / .seconds(1))"] : []) + [String(decoding: data, as: UTF8.self)]
             }
         case .stall: return ["stall"]
+        case .wire(let step): return ["\(step)"]
         case .finish, .close, .reset, .fail:
             return events(at: URL(fileURLWithPath: "/")).flatMap { event in
                 switch event {

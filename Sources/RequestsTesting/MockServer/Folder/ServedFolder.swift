@@ -144,7 +144,7 @@ extension MockServer {
 
 extension ServedFolder {
     /// The answer to a request, which is for a file, for a folder, or for neither.
-    func answer(to request: RecordedRequest) -> MockResponse {
+    func answer(to request: RecordedRequest) -> StubResponse {
         guard request.method == .get || request.method == .head else {
             return .text("only GET and HEAD\n", status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
         }
@@ -163,7 +163,7 @@ extension ServedFolder {
         }
     }
 
-    private static var notFound: MockResponse { .text("there is no such file\n", status: .notFound) }
+    private static var notFound: StubResponse { .text("there is no such file\n", status: .notFound) }
 }
 
 /// A page that links what is in a folder.

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-extension MockResponse {
+extension StubResponse {
     /// Reads an answer of a script.
     init(_ entry: ScriptEntry, folder: URL) throws(ServerScript.Fault) {
         var members = try entry.members()
@@ -39,11 +39,19 @@ extension MockResponse {
         if var drip = try members.take("drip")?.members() {
             let size = try drip.take("bytes")?.integer(1...(1 << 30)) ?? 1
             let interval = try drip.take("every")?.duration() ?? .milliseconds(100)
-            self = dripping(chunkSize: size, every: interval)
+            self = dripping(by: size, every: interval)
             try drip.finish()
         }
         let endings = ["closeAfter", "resetAfter", "stallAfter"].compactMap { members.take($0) }
         guard endings.count <= 1 else { throw endings[1].fault("is a second end of the same answer") }
+        if let instead = members.take("instead") {
+            switch try instead.text() {
+            case "close": self = adding(.close, at: Event.start)
+            case "reset": self = adding(.reset, at: Event.start)
+            case "stall": self = adding(.stall, at: Event.start)
+            default: throw instead.fault("is none of close, reset and stall")
+            }
+        }
         for ending in endings {
             let count = try ending.integer(counts)
             if ending.path.hasSuffix("closeAfter") { self = truncated(after: count) }
