@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A small recipe application: what the library is for, in the order in which one would meet it.
+/// A small recipe application that shows the library's features, in the order in which a user meets them.
 @main
 struct Demo {
     static func main() async {
@@ -32,11 +32,11 @@ struct Demo {
     }
 }
 
-/// What the command line says.
+/// The options of the command line.
 struct Arguments {
-    /// A list to page through; nil takes the tour.
+    /// A list to page through; `nil` runs the tour.
     var url: URL?
-    /// How many of its pages.
+    /// The maximum number of its pages.
     var pages = 5
 
     struct UsageError: Error, CustomStringConvertible {
@@ -73,6 +73,6 @@ struct Arguments {
           --url URL   page through a list of any JSON API that says by `Link` where the next page is, such as
                       https://api.github.com/orgs/apple/repos; without it, a tour with a server on this machine
           --pages N   stop after N pages, by default 5
-          download    download a file, going on with what an interrupted download left
+          download    download a file, resuming an interrupted download
         """
 }

@@ -4,8 +4,8 @@
 import Foundation
 import Requests
 
-/// Downloads one file, with a bar where there is a terminal; what is interrupted, also by the end of the process, the
-/// next run goes on with.
+/// Downloads one file, with a progress bar on a terminal; resumes a download that was interrupted, even by the end of
+/// the process.
 struct DownloadCommand {
     let download: Download
 
@@ -30,7 +30,7 @@ struct DownloadCommand {
     }
 }
 
-/// A bar that grows on one line of a terminal; nothing elsewhere.
+/// A progress bar on one line of a terminal; shows nothing if there is no terminal.
 struct ProgressBar {
     private let isShown = isatty(STDERR_FILENO) == 1
 

@@ -8,14 +8,14 @@ import RequestsTesting
 /// The API that the demo talks to: a server on this machine, with a real socket.
 struct Kitchen: Sendable {
     private let server: MockServer
-    /// A large file that the server gives.
+    /// A large file that the server sends.
     let film: URL
 
-    /// A recipe that takes its time, so that it can be cancelled while it is under way.
+    /// A recipe whose response is slow, so that its request can be cancelled while it is under way.
     let slowRecipeID = 2
-    /// Another, so that it can be shared while it is under way, and nothing else asks for it.
+    /// Another slow recipe, for sharing a request that is under way; only that part of the tour requests it.
     let sharedRecipeID = 3
-    /// How many recipes there are in all, in pages of ten.
+    /// The number of recipes, which are listed in pages of ten.
     let recipeCount = 25
 
     init() throws {
@@ -51,10 +51,10 @@ struct Kitchen: Sendable {
     var api: URL { server.url }
     var title: String { "a server on this machine, \(api.absoluteString)" }
 
-    /// How often a path was asked for.
+    /// Returns the number of requests for a path.
     func requestCount(_ path: String) -> Int { server.requests.count { $0.path == path } }
 
-    /// Has the server be too busy for the next requests, whatever they ask for.
+    /// Responds to the next requests, for any path, with an error of an overloaded server.
     func beBusy(times: Int) {
         for _ in 0..<times { server.enqueue(.status(.serviceUnavailable)) }
     }

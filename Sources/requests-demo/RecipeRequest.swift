@@ -4,14 +4,14 @@
 import Foundation
 import Requests
 
-/// What is known of a dish.
+/// A recipe, as the server describes it.
 struct Recipe: Codable, Sendable {
     var name: String
     var authorID: Int
     var steps: [String]
 }
 
-/// Who wrote it.
+/// The author of a recipe.
 struct Author: Codable, Sendable {
     var name: String
 }
@@ -30,7 +30,7 @@ struct RecipeRequest: DecodableRequest {
     }
 }
 
-/// Gets an author, by the number that a recipe gives.
+/// Gets an author by the number in a recipe.
 struct AuthorRequest: DecodableRequest {
     typealias Success = Author
     typealias Failure = RequestError
@@ -44,7 +44,7 @@ struct AuthorRequest: DecodableRequest {
     }
 }
 
-/// Deletes a recipe; the answer has no content.
+/// Deletes a recipe; the response has no content.
 struct DeleteRecipeRequest: NoContentRequest {
     typealias Failure = RequestError
 

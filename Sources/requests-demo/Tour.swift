@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// The stations of the demo; each says what it does, what happened, and whether that was right.
+/// The parts of the demo; each says what it does and what happened, and returns whether that was right.
 struct Tour: Sendable {
     let kitchen: Kitchen
     let queue = OperationQueue()
@@ -145,7 +145,7 @@ struct Tour: Sendable {
 
     private func downloading() async throws -> Bool {
         let film = kitchen.film
-        // Slowly enough to be interrupted.
+        // Limited, so that it can be interrupted.
         let client = HTTPClient(baseURL: kitchen.api) {
             $0.bandwidthLimiter = BandwidthLimiter(bytesPerSecond: 16_000_000)
         }
@@ -195,7 +195,7 @@ struct Tour: Sendable {
         let author = client.addRequest(after: recipe) { AuthorRequest(api: api, authorID: $0.authorID) }
         let name = try await author.value().name
         say("“\(try await recipe.value().name)” by \(name), requests for the recipe: \(recipe.attempts.count)\n")
-        // Behind the author: then monitors have heard of everything.
+        // After the author's request, so that monitors have received all events.
         await withCheckedContinuation { continuation in
             let drawing = BlockOperation {
                 print(recorder.timeline.text(width: 110))
@@ -208,13 +208,13 @@ struct Tour: Sendable {
     }
 }
 
-/// Knows where tokens come from, and how they are shown.
+/// Gets access tokens, and adds them to requests.
 struct Cook: Authenticator {
     struct Token: Decodable, Sendable {
         var access: String
     }
 
-    /// A client of its own, which waits for nobody.
+    /// A separate client without this authenticator, so that refreshing doesn't wait for a refresh.
     let client: HTTPClient
 
     init(api: URL) {

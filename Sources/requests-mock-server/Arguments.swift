@@ -4,7 +4,7 @@
 import Foundation
 import RequestsTesting
 
-/// What the command line says.
+/// The options of the command line.
 struct Arguments {
     struct Fault: Error, CustomStringConvertible {
         let description: String
@@ -43,7 +43,7 @@ struct Arguments {
         }
     }
 
-    /// Starts the server, which is there as soon as this returns.
+    /// Starts the server, which accepts connections as soon as this returns.
     func start() throws -> MockServer {
         if let script { return try start(script) }
         guard let folder, (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) != nil else {
@@ -71,7 +71,7 @@ struct Arguments {
         }
     }
 
-    /// The configuration for a server that nobody asks what it has received.
+    /// Returns the configuration of a server that records no requests.
     private func adapted(_ configuration: MockServer.Configuration) -> MockServer.Configuration {
         var configuration = configuration
         configuration.port = port

@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 import RequestsTesting
 
-/// Serves a folder or a script until it is told to end.
+/// Serves a folder or a script until a signal ends it.
 @main
 struct MockServerCommand {
     static func main() {
@@ -22,7 +22,7 @@ struct MockServerCommand {
     private static func run(_ server: MockServer) {
         let isHeard = DispatchGroup()
         let sources = [SIGINT, SIGTERM].map { number in
-            // The default would end the process before anyone is asked.
+            // The default action would end the process before the handler runs.
             signal(number, SIG_IGN)
             let source = DispatchSource.makeSignalSource(signal: number, queue: .main)
             source.setEventHandler {
@@ -31,14 +31,14 @@ struct MockServerCommand {
                 FileHandle.standardError.write(Data("requests: \(requests), connections: \(connections)\n".utf8))
                 exit(0)
             }
-            // Until then a signal is lost; so nobody is told before that there is somebody to end.
+            // Signals are lost until the source is registered, so the address is printed only after that.
             isHeard.enter()
             source.setRegistrationHandler { isHeard.leave() }
             source.resume()
             return source
         }
         isHeard.notify(queue: .main) {
-            // Unlike print, this isn't buffered: whoever reads it through a pipe has it at once.
+            // Unlike print, this isn't buffered, so a reader at a pipe gets it at once.
             FileHandle.standardOutput.write(Data("\(server.url)\n".utf8))
         }
         withExtendedLifetime(sources) { dispatchMain() }

@@ -4,12 +4,12 @@
 import TestSupport
 import Testing
 
-/// The first versions of something, by the names of Apple's systems.
+/// The earliest versions that have an interface, by the names of Apple's systems.
 typealias Versions = [String: [Int]]
 
-/// The rule that nothing is used which the oldest supported systems don't have, unless the code asks for it.
+/// The rule that no interface is used which the oldest supported systems lack, unless the code checks for it.
 ///
-/// The compiler says so where there are Apple's systems to build for. On Linux everything is there, and nobody is told.
+/// On Apple's systems the compiler enforces it. On Linux every interface exists, so the compiler reports nothing.
 struct Availability {
     /// A name, or several tokens in a row, that came with a release.
     struct API {
@@ -31,10 +31,10 @@ struct Availability {
     ]
     static let autumn2025: Versions = ["macOS": [26], "iOS": [26], "tvOS": [26], "watchOS": [26], "visionOS": [26]]
 
-    /// What is likely to be reached for in a library like this one; the compiler knows the rest, on a Mac.
+    /// The interfaces that a library like this one is likely to use; on a Mac, the compiler knows the rest.
     ///
-    /// The versions are those that `swift-symbolgraph-extract` gives. `Span` isn't here: it came late, but to older
-    /// systems too.
+    /// The versions are those of `swift-symbolgraph-extract`. `Span` isn't here, since it is available on older systems
+    /// too.
     static let newcomers: [API] = [
         (
             autumn2023,
@@ -69,7 +69,7 @@ struct Availability {
     let minimum: Versions
     var apis = newcomers
 
-    /// Every use that may meet a system without it.
+    /// Returns every use that may run on a system without the interface.
     func violations(in files: [SourceFile]) -> [String] {
         files.flatMap { file in
             let own = Set(file.declarations.map(\.name))
@@ -91,7 +91,7 @@ struct Availability {
         }
     }
 
-    /// The oldest systems that a manifest names.
+    /// Returns the oldest systems that a manifest names.
     static func minimum(in manifest: SourceFile) -> Versions {
         var versions: Versions = [:]
         for system in autumn2023.keys {
@@ -107,7 +107,7 @@ struct Availability {
 }
 
 extension SourceFile {
-    /// Whether an interface is named here, rather than a member of something else by the same name.
+    /// Whether the interface itself is named here, rather than a member of another type with the same name.
     fileprivate func uses(_ api: Availability.API, at index: Int) -> Bool {
         let isMember = index > 0 && tokens[index - 1].text == "." && tokens[index].isWord
         return tokens[index...].prefix(api.tokens.count).map(\.text) == api.tokens
@@ -116,14 +116,14 @@ extension SourceFile {
 }
 
 extension Availability.API {
-    /// Whether the name stands behind a dot, as those of functions and properties do, which begin with a small letter.
+    /// Whether the name follows a dot, as functions and properties do; these begin with a lower-case letter.
     fileprivate var isMember: Bool { name.first?.isLowercase == true }
 }
 
-/// Reads code from its beginning, and knows at each token how old a system can be that gets there.
+/// Reads code from its beginning, and knows for each token the oldest system version that can reach it.
 ///
-/// Known are `#if`, `@available`, and `#available` after `if`, `while` and `guard`; `#unavailable` isn't. What lies
-/// between the first and the last line of a conditional compilation says nothing about the lines behind it.
+/// It supports `#if`, `@available`, and `#available` after `if`, `while` and `guard`, but not `#unavailable`. The code
+/// inside a conditional compilation doesn't affect the lines after it.
 struct AvailabilityReader {
     private struct Scope {
         let outside: Versions
@@ -137,7 +137,7 @@ struct AvailabilityReader {
         var settled: Set<String> = []
     }
 
-    /// A condition that was read, and the code that it is about wasn't yet.
+    /// A condition that was read, before the code that it guards.
     private struct Pending {
         enum Kind {
             case body, `guard`, declaration
@@ -146,11 +146,11 @@ struct AvailabilityReader {
         let kind: Kind
         let outside: Versions
         let parentheses: Int
-        /// The line of the word that says what is declared.
+        /// The line of the keyword of the declaration.
         var line: Int?
     }
 
-    /// The systems that may get to the last token that was given, with the oldest version of each.
+    /// The systems that can reach the last token, with the oldest version of each.
     private(set) var versions: Versions
 
     private let tokens: [Token]
@@ -165,7 +165,7 @@ struct AvailabilityReader {
         self.versions = versions
     }
 
-    /// Gives the index of the next token that isn't part of a condition.
+    /// Returns the index of the next token that isn't part of a condition.
     mutating func next() -> Int? {
         while index < tokens.count {
             endDeclaration()
@@ -195,7 +195,7 @@ struct AvailabilityReader {
             (self.pending, parentheses) = (nil, 0)
             return
         }
-        // Behind a `guard` are those who passed, and in its braces the others.
+        // After a `guard`, the condition holds; in its braces, it doesn't.
         let isGuard = pending.kind == .guard
         scopes.append(Scope(outside: isGuard ? versions : pending.outside, pending: nil, parentheses: parentheses))
         if isGuard { versions = pending.outside }
@@ -207,7 +207,7 @@ struct AvailabilityReader {
         (versions, pending, parentheses) = (scope.outside, scope.pending, scope.parentheses)
     }
 
-    /// Ends a declaration without a body, which may be of several lines, where another one begins.
+    /// Ends a declaration without a body, possibly of several lines, where the next one begins.
     private mutating func endDeclaration() {
         guard var pending, pending.kind == .declaration, pending.parentheses == parentheses else { return }
         let token = tokens[index]
@@ -233,7 +233,7 @@ struct AvailabilityReader {
 
     // MARK: Conditions
 
-    /// Reads a condition, where one stands here.
+    /// Reads a condition, if there is one here.
     private mutating func skipCondition() -> Bool {
         switch (tokens[index].text, text(1)) {
         case ("#", "if"):
@@ -260,7 +260,7 @@ struct AvailabilityReader {
     }
 
     private mutating func begin(_ kind: Pending.Kind) {
-        // Several conditions of one declaration, or of one statement, have the same outside.
+        // Several conditions of one declaration or statement have the same outside.
         if let pending, pending.kind == kind, pending.parentheses == parentheses, pending.line == nil { return }
         pending = Pending(kind: kind, outside: versions, parentheses: parentheses)
     }
@@ -302,7 +302,7 @@ struct AvailabilityReader {
     }
 }
 
-/// The condition of an `#if`, as one of Apple's systems sees it; nil is what can't be told from the system alone.
+/// The condition of an `#if` for one of Apple's systems; `nil` if the system alone doesn't decide it.
 private struct CompilationCondition {
     private var tokens: ArraySlice<String>
     private let system: String
@@ -374,7 +374,7 @@ private struct CompilationCondition {
         }
     }
 
-    /// All versions of a release, as a condition names them.
+    /// All versions of a release, as in a condition.
     private static let all2024 = "macOS 15, iOS 18.0, tvOS 18, watchOS 11, visionOS 2, *"
 
     @Test(arguments: [
@@ -426,7 +426,7 @@ private struct CompilationCondition {
         "@available(macOS 15, *)\n@available(iOS 18, tvOS 18, watchOS 11, visionOS 2, *)\n@inlinable func a() -> Mutex<Int> {}",
         "@available(\(all2024))\nfunc a(\n    @B b: Int,\n    let: Int\n) -> Mutex<Int> {}",
     ])
-    func whatIsAskedForOrIsSomethingElseIsNotFound(in code: String) {
+    func guardedOrUnrelatedUseIsNotFound(in code: String) {
         #expect(lines(of: code) == [])
     }
 

@@ -5,10 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rule against phrases that have to be read twice, each with what to write instead.
+/// The rule against phrases that are hard to read, each with its replacement.
 ///
-/// The files that had some when the rule began are listed in `English.txt` with their number, which may only fall. A file
-/// that isn't listed has none.
+/// `English.txt` lists the files that had phrases when the rule began, with their counts, which may only fall. Other
+/// files have none.
 struct EnglishLint {
     /// A phrase in a file.
     struct Finding: Equatable {
@@ -82,8 +82,8 @@ struct EnglishLint {
 
     /// Returns the phrases in a text.
     ///
-    /// Comments, strings and names count: the words of `nobodyWaits` are “nobody waits”. A phrase may go over the end of
-    /// a line, but over no punctuation and no empty line.
+    /// Comments, strings and names count: the words of `nobodyWaits` are “nobody waits”. A phrase may continue on the
+    /// next line, but not across punctuation or an empty line.
     func findings(in text: String) -> [Finding] {
         let words = EnglishWord.words(of: text)
         var found: [Finding] = []
@@ -98,7 +98,7 @@ struct EnglishLint {
         return found
     }
 
-    /// Returns what is wrong between the phrases that files have and the numbers that a list allows.
+    /// Returns the differences between the phrases in files and the counts that a list allows.
     func violations(in findings: [String: [Finding]], allowed: [String: Int]) -> [String] {
         Set(findings.keys).union(allowed.keys).sorted().flatMap { path -> [String] in
             let (found, limit) = (findings[path] ?? [], allowed[path] ?? 0)
@@ -111,7 +111,7 @@ struct EnglishLint {
     }
 }
 
-/// A word of a text, in lower case.
+/// A lower-case word of a text.
 struct EnglishWord: Equatable {
     private enum Kind {
         case lowercase, uppercase, apostrophe, space, lineBreak, punctuation
@@ -119,7 +119,7 @@ struct EnglishWord: Equatable {
 
     let text: String
     let line: Int
-    /// Whether nothing but space, or the marks of a comment, stands between the word before and this one.
+    /// Whether only white space or comment marks stand between the previous word and this one.
     let continuesSentence: Bool
 
     /// The kind of each byte.
@@ -180,7 +180,7 @@ struct EnglishWord: Equatable {
     }
 }
 
-/// The list of the files that may still have phrases, with their number.
+/// The list of the files that may still have phrases, with their counts.
 enum EnglishList {
     static let path = "Tests/ArchitectureTests/English.txt"
     static let advice = "shorten the list with `REQUESTS_RECORD_ENGLISH=1 swift test --filter EnglishTests`"
@@ -189,7 +189,7 @@ enum EnglishList {
     /// The file that has the phrases because it forbids them.
     private static let ownPath = "Tests/ArchitectureTests/EnglishTests.swift"
 
-    /// The phrases of every file of code or documentation that has some.
+    /// Returns the phrases of every code or documentation file that has some.
     static func findings() -> [String: [EnglishLint.Finding]] {
         let root = (try? FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)) ?? []
         let paths = SourceTree.paths(below: "Sources") + SourceTree.paths(below: "Tests") + root
@@ -201,7 +201,7 @@ enum EnglishList {
         return findings
     }
 
-    /// The text of a list: a line for each file, its number and its path.
+    /// Returns the text of a list: a line for each file, with its count and its path.
     static func text(of findings: [String: [EnglishLint.Finding]]) -> String {
         findings.sorted { $0.key < $1.key }.map { "\($0.value.count) \($0.key)\n" }.joined()
     }

@@ -4,7 +4,7 @@
 import TestSupport
 import Testing
 
-/// The rules about the size of files and what they are called: one concept a file, with its small companions.
+/// The rules about the size and name of files: one concept a file, with its small companions.
 struct FileShape {
     /// Files that may be longer, with the reason.
     var long: [String: String] = [:]
@@ -28,13 +28,13 @@ struct FileShape {
         files.flatMap { [length(of: $0), name(of: $0)].compactMap { $0 } }
     }
 
-    /// The median is of all files together: one may be long, but not every other.
+    /// Returns the median of all files: one may be long, but not every other.
     func median(of files: [SourceFile]) -> Int {
         let lengths = files.map(\.lines.count).sorted()
         return lengths.isEmpty ? 0 : lengths[lengths.count / 2]
     }
 
-    /// Programs are as long as what they show.
+    /// Programs may have any length.
     private func length(of file: SourceFile) -> String? {
         let count = file.lines.count
         if count > Self.longest, long[file.path] == nil {
@@ -49,7 +49,7 @@ struct FileShape {
 
     /// `Type.swift` declares the type; `Type+Aspect.swift` declares or extends it.
     ///
-    /// A file without any type, such as the main file of a program, is called as it likes.
+    /// A file without a type, such as the main file of a program, may have any name.
     private func name(of file: SourceFile) -> String? {
         let topLevel = file.declarations.filter { $0.scope == .topLevel }
         guard !topLevel.isEmpty, file.name != "main" else { return nil }

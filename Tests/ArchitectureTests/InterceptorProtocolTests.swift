@@ -4,8 +4,10 @@
 import TestSupport
 import Testing
 
-/// The rule about protocols that interceptors conform to besides `Interceptor`: the chain looks for them, and finds those of
-/// an interceptor for some requests only if `ScopedInterceptor` passes them on.
+/// The rule about protocols that interceptors may conform to besides `Interceptor`.
+///
+/// The chain looks for them. For an interceptor that is limited to some requests, it finds them only if
+/// `ScopedInterceptor` passes them on.
 enum InterceptorProtocols {
     /// The protocols that refine `Interceptor`.
     static func all(in files: [SourceFile]) -> [String] {
@@ -14,7 +16,7 @@ enum InterceptorProtocols {
             .map(\.name).sorted()
     }
 
-    /// Those that a limited interceptor conforms to where the interceptor that it limits does.
+    /// Returns the protocols that a limited interceptor conforms to if the interceptor inside it does.
     static func passedOn(in files: [SourceFile]) -> [String] {
         files.flatMap(\.declarations)
             .filter { $0.kind == .extension && $0.name == "ScopedInterceptor" }

@@ -4,9 +4,10 @@
 import TestSupport
 import Testing
 
-/// The rule that imports would enforce if every folder were a module: code knows what is below it, and nothing else.
+/// The rule that code uses only layers below it, as if every folder were a module.
 ///
-/// Modules would enforce it better, but cost every user an import each and the optimiser its view of the whole.
+/// Modules would enforce it better. But users would need an import for each, and the optimiser couldn't see across
+/// them.
 struct Layering {
     /// The folders of `Sources/Requests`, lowest first. Those on one line are peers and don't know each other.
     static let house = Layering(layers: [
@@ -24,7 +25,7 @@ struct Layering {
 
     let layers: [[String]]
 
-    /// Every mention of a type that the code isn't supposed to know, and every file that is in no layer.
+    /// Returns every mention of a type of a higher layer, and every file that is in no layer.
     func violations(in files: [SourceFile]) -> [String] {
         let placed = files.compactMap { file in folder(of: file).map { (file, $0) } }
         let homeless = files.filter { folder(of: $0) == nil }.map {
@@ -33,7 +34,7 @@ struct Layering {
         let owners = owners(of: placed)
         return homeless
             + placed.flatMap { file, folder in
-                // A layer may have a type of its own by a name that is also used above, and then means its own.
+                // A layer may have a type with the name of a higher one, and then means its own.
                 let known = Set(owners.filter { isVisible($0.folder, from: folder) }.map(\.simpleName))
                 let hidden = owners.filter { !isVisible($0.folder, from: folder) }
                 return mentions(of: hidden, besides: known, in: file).map { token, owner in
@@ -45,9 +46,10 @@ struct Layering {
             }
     }
 
-    /// The arrows between the folders, as a flowchart of Mermaid: each points to a folder whose types are mentioned.
+    /// Returns the dependencies between the folders as a Mermaid flowchart: an arrow points to a folder whose types are
+    /// used.
     ///
-    /// An arrow is left out where others lead the same way.
+    /// An arrow is omitted if others already lead the same way.
     func flowchart(of files: [SourceFile]) -> String {
         let arrows = arrows(in: files)
         func leads(_ start: String, to end: String) -> Bool {
@@ -61,7 +63,7 @@ struct Layering {
         return (["flowchart BT"] + lines).joined(separator: "\n")
     }
 
-    /// The folders that each folder mentions types of, below it.
+    /// Returns the lower folders whose types each folder mentions.
     private func arrows(in files: [SourceFile]) -> [String: Set<String>] {
         let placed = files.compactMap { file in folder(of: file).map { (file, $0) } }
         let owners = owners(of: placed)
@@ -77,7 +79,7 @@ struct Layering {
     private struct Owner {
         let name: String
         let folder: String
-        /// Whether the last part of the name says enough to be searched for alone.
+        /// Whether the last part of the name is distinctive enough to be searched for alone.
         let isTelling: Bool
 
         var parts: [String] { name.split(separator: ".").map(String.init) }
@@ -99,11 +101,11 @@ struct Layering {
         layers.firstIndex { $0.contains(folder) } ?? layers.count
     }
 
-    /// The types that can be told by their name: those at the top level, and those nested in extensions.
+    /// Returns the types that can be found by name: top-level types, and types nested in extensions.
     ///
-    /// The latter are searched for by their full name (`HTTPField.Name`), and by the last part alone only where that is
-    /// unique and has two words: a `Name` or `State` is in every other file, and always another one. What is nested in
-    /// the type itself needs no search, since to say its name is to say that of the type.
+    /// The latter are searched for by their full name (`HTTPField.Name`). The last part alone is searched for only if
+    /// it is unique and has two words: many files have a `Name` or a `State` of their own. Types nested in the type
+    /// itself need no search, since their mention names the outer type too.
     private func owners(of files: [(SourceFile, folder: String)]) -> [Owner] {
         let declared = files.flatMap { file, folder in
             file.declarations.filter { $0.kind != .extension && $0.scope != .local }.map { ($0, folder) }
@@ -134,9 +136,9 @@ struct Layering {
         }
     }
 
-    /// The names that stand before a name, separated by dots, and that name.
+    /// Returns the names before a name, separated by dots, and that name.
     ///
-    /// What is a member of something, such as `metrics.Request`, isn't the type of that name.
+    /// A member, such as `metrics.Request`, isn't the type with that name.
     private func path(endingAt index: Int, in tokens: [Token]) -> [String] {
         guard index >= 1, tokens[index - 1].text == "." else { return [tokens[index].text] }
         guard index >= 2, tokens[index - 2].isWord else { return ["", tokens[index].text] }
@@ -146,7 +148,7 @@ struct Layering {
 
 /// The rules about the names of folders and paths.
 enum Naming {
-    /// Names of drawers: whatever is put into one could be anywhere.
+    /// Folder names that say nothing about the contents.
     static let drawers: Set = ["Utils", "Helpers", "Core", "Common", "Base", "Internal", "Extensions"]
 
     static func violations(in paths: [String]) -> [String] {
@@ -159,7 +161,7 @@ enum Naming {
     }
 }
 
-/// The rule that lets any test framework be used with `RequestsTesting`, and a program without one too.
+/// The rule that `RequestsTesting` works with any test framework, and without one.
 enum TestFrameworks {
     static func violations(in files: [SourceFile]) -> [String] {
         files.filter { $0.path.hasPrefix("Sources/RequestsTesting/") }.flatMap { file in
@@ -184,7 +186,7 @@ enum TestFrameworks {
         #expect(article.contains("```mermaid\n\(flowchart)\n```"), "the article has to show:\n\(flowchart)")
     }
 
-    @Test func foldersAreNamedAfterWhatIsInThem() {
+    @Test func foldersAreNamedAfterTheirContents() {
         let paths = ["Sources", "Tests", "Scripts"].flatMap(SourceTree.paths(below:))
         #expect(Naming.violations(in: paths) == [])
     }
@@ -205,7 +207,7 @@ enum TestFrameworks {
     }
 
     @Test(arguments: ["// HTTPClient", #"let a = "HTTPClient""#, "let a = b.HTTPClient", "let a: HTTPClients"])
-    func whatIsNoMentionIsNotFound(in code: String) {
+    func unrelatedTextIsNotFound(in code: String) {
         let file = SourceFile(path: "Sources/Requests/Message/A.swift", text: code)
         #expect(Layering.house.violations(in: [file, client]) == [])
     }

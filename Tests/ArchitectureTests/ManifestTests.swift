@@ -4,7 +4,7 @@
 import TestSupport
 import Testing
 
-/// The rules about the root of the repository: no dependencies, and nothing that isn't needed to find one's way.
+/// The rules about the root of the repository: no dependencies, and only the necessary files.
 enum Manifest {
     static let rootEntries: Set = [
         "Package.swift", "Sources", "Tests", "Scripts", "README.md", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md",

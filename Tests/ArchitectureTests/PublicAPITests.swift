@@ -5,10 +5,10 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The dumps of the public API are there, and in an order that keeps a difference small.
+/// The dumps of the public API exist, in an order that keeps their diffs small.
 ///
-/// That they are up to date is checked by `Scripts/public-api --check`, a step of `Scripts/check` and not a test: it has
-/// to build, and a build from inside `swift test` waits for the lock that `swift test` holds.
+/// `Scripts/public-api --check`, a step of `Scripts/check`, checks that they are up to date. It can't be a test, since
+/// it has to build: a build inside `swift test` waits for the lock that `swift test` holds.
 @Suite(.bounded) struct PublicAPITests {
     @Test(arguments: ["Requests", "RequestsTesting"])
     func dumpIsSortedAndWithoutRepetition(module: String) throws {

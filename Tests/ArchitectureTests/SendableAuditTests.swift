@@ -5,13 +5,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rules about promises that the compiler takes on trust, and about code that ends the program.
+/// The rules about unchecked promises to the compiler, and about code that ends the program.
 struct SendableAudit {
     /// The types that may be `@unchecked Sendable`, with the reason.
     ///
-    /// There are three reasons: it is the lock; it is an operation, whose class has Foundation's promise and must repeat
-    /// it; it is the delegate of a Foundation object, which has to be an `NSObject`. Anything else that several threads
-    /// share keeps its state in a `Locked`, and the compiler believes it without a promise.
+    /// There are three valid reasons. It is the lock. It is an operation, whose class inherits Foundation's promise and
+    /// must repeat it. It is the delegate of a Foundation object, which has to be an `NSObject`. Any other shared state
+    /// is in a `Locked`, which the compiler checks.
     static let house = SendableAudit(unchecked: [
         "Locked": "the lock",
         "AsynchronousOperation": "an operation",
@@ -37,7 +37,7 @@ struct SendableAudit {
         files.flatMap { unexplained(in: $0) + forbidden(in: $0) }
     }
 
-    /// The entries of the list that no type needs any more.
+    /// Returns the entries of the list that no type needs any more.
     func staleEntries(in files: [SourceFile]) -> [String] {
         Set(unchecked.keys).subtracting(files.flatMap(\.uncheckedTypes).map(\.qualifiedName)).sorted()
     }
@@ -60,7 +60,7 @@ struct SendableAudit {
 
     private func forbidden(in file: SourceFile) -> [String] {
         let calls = ["fatalError", "preconditionFailure", "precondition"].flatMap { name in
-            // A method of that name, declared or called, is another thing.
+            // A method with that name is unrelated.
             file.occurrences(of: name, "(").filter { $0 == 0 || ![".", "func"].contains(file.tokens[$0 - 1].text) }
         }
         let words = file.occurrences(of: "nonisolated", "(", "unsafe") + file.occurrences(of: "try", "!")
@@ -134,7 +134,7 @@ extension SourceFile {
         "let a = headers.precondition(b)",
         "// try! fatalError()",
     ])
-    func whatIsAllowedIsNotFound(in code: String) {
+    func allowedCodeIsNotFound(in code: String) {
         #expect(audit.violations(in: [SourceFile(path: "A.swift", text: code)]) == [])
     }
 

@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The rules about suites: each bounds how many of its tests run and how long, and no test waits by sleeping.
+/// The rules about suites: each limits the number and the duration of its tests, and no test waits by sleeping.
 struct SuiteRules {
     /// The files that may sleep, with the reason.
     var sleepers: [String: String] = [:]
@@ -24,15 +24,15 @@ struct SuiteRules {
         }
     }
 
-    /// The exceptions for files that don't sleep.
+    /// Returns the exceptions for files that don't sleep.
     func staleEntries(in files: [SourceFile]) -> [String] {
         let needed = files.filter { sleepers[$0.path] != nil && !sleeping(in: $0).isEmpty }.map(\.path)
         return Set(sleepers.keys).subtracting(needed).sorted()
     }
 
-    /// The tests outside of a bounded suite, one finding a suite.
+    /// Returns the tests outside of a bounded suite, one finding a suite.
     ///
-    /// A suite inside of another, or inside of an extension of another, is bounded with that one.
+    /// A suite inside another, or inside an extension of another, is bounded with that one.
     private func unbounded(in file: SourceFile, besides bounded: Set<String>) -> [String] {
         let suites = file.topLevelBodies
         var found: [String] = []
@@ -67,7 +67,7 @@ struct SuiteRules {
     private static let realTime: Set = ["Thread", "Task", ">", "Glibc", "Darwin"]
     private static let clocks = [["ContinuousClock", "(", ")", "."], ["SuspendingClock", "(", ")", "."]]
 
-    /// Whether a token is the name in a call that sleeps in real time; the clock of a test sleeps until it is advanced.
+    /// Whether a token names a call that sleeps in real time; a test's own clock sleeps until it is advanced.
     private func isSleep(at index: Int, in tokens: [Token]) -> Bool {
         guard Self.sleeps.contains(tokens[index].text) else { return false }
         guard tokens.dropFirst(index + 1).first?.text == "(" else { return false }
@@ -83,7 +83,7 @@ extension SourceFile {
         topLevelDeclarations.filter { $0.kind != .extension && isBounded($0) }.map { suite($0.name) }
     }
 
-    /// A name by which a suite is known in all files of its target.
+    /// Returns the name of a suite that is unique in all files of its target.
     fileprivate func suite(_ name: String) -> String {
         "\(folder(below: "Tests") ?? "").\(name)"
     }
@@ -120,7 +120,7 @@ extension SourceFile {
         return tokens[start..<declaration.position]
     }
 
-    /// The index of the `@` of the attribute whose arguments end with a parenthesis, if they are those of an attribute.
+    /// Returns the index of the `@` of an attribute whose arguments end at a parenthesis, if there is one.
     private func attribute(closedAt end: Int) -> Int? {
         var depth = 0
         for index in (0...end).reversed() {
@@ -207,7 +207,7 @@ extension SourceFile {
         "func a() async { try? await clock.sleep(for: .seconds(1)) }",
         "let a = [.sleep(1)]",
     ])
-    func whatIsAllowedIsNotFound(in code: String) {
+    func allowedCodeIsNotFound(in code: String) {
         #expect(findings(in: code) == [])
     }
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that what the library is measured against never becomes a dependency of it.
+// A separate package, so that the rivals in the benchmarks never become dependencies of the library.
 let package = Package(
     name: "Benchmarks",
     platforms: [.macOS(.v15)],
@@ -25,9 +25,9 @@ let package = Package(
                 .product(name: "NIOFoundationCompat", package: "swift-nio"),
             ]
         ),
-        // Counts what is asked of the allocator, and the locks that the program takes.
+        // Counts allocations, and the locks that the program takes.
         .target(name: "CCounting"),
-        // libcurl's multi interface without anything around it: the limit.
+        // libcurl's multi interface without a wrapper, as the lower bound.
         .target(name: "CLoop"),
     ],
     swiftLanguageModes: [.v6]

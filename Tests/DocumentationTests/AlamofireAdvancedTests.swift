@@ -7,8 +7,8 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What Alamofire's manual of advanced use shows, each for the same purpose and in this library's words: clients,
-/// operations, interceptors, policies, monitors and routes.
+/// The examples of Alamofire's advanced manual, with the same purpose and this library's API: clients, operations,
+/// interceptors, policies, monitors and routes.
 @Suite(.bounded, .tags(.behaviour)) struct AlamofireAdvancedTests {
     struct Token: Sendable, Equatable {
         var access = "a0"
@@ -75,7 +75,7 @@ import Testing
         #expect(try await client.send(Get<Void>("a")).status == .noContent)
     }
 
-    @Test func requestsWaitUntilTheyAreLetGo() async throws {
+    @Test func requestsWaitUntilTheyAreResumed() async throws {
         let client = client()
         client.isSuspended = true
         let operation = client.addRequest(Get<Author>("authors", "1"))
@@ -137,7 +137,7 @@ import Testing
         #expect(broken.requests.count == 3)
     }
 
-    @Test func whatFailsForAWhileIsRetriedByAPolicy() async throws {
+    @Test func temporaryFailureIsRetriedByAPolicy() async throws {
         let count = Locked(0)
         let shaky = InMemoryTransport { _ in
             count.withLock {
@@ -220,7 +220,7 @@ import Testing
         #expect(moved.requests.last?.headers["X-From"] == "old")
     }
 
-    @Test func whatIsCachedIsChosenAndChanged() async throws {
+    @Test func responsesAreSelectedAndChangedForTheCache() async throws {
         let fresh = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=60"]) }
         let cache = ResponseCache(keeping: { response, request in request.url.path == "/secret" ? nil : response })
         let client = HTTPClient(baseURL: home, transport: fresh) { $0.cache = cache }

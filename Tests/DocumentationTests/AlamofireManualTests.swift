@@ -7,8 +7,8 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What Alamofire's manual of everyday use shows, each for the same purpose and in this library's words: requests,
-/// parameters, header fields, validation, responses and credentials.
+/// The examples of Alamofire's basic manual, with the same purpose and this library's API: requests, parameters, header
+/// fields, validation, responses and credentials.
 @Suite(.bounded, .tags(.behaviour)) struct AlamofireManualTests {
     struct Login: Codable, Equatable, Sendable {
         let email: String
@@ -168,7 +168,7 @@ import Testing
         #expect(try encoder.encode(["q": "a b"]).percentEncoded == "q=a+b")
     }
 
-    @Test func whatIsNilIsDroppedOrSaid() throws {
+    @Test func nilValueIsOmittedOrWritten() throws {
         struct Dish: Encodable {
             let side: String?
             let main = "rice"
@@ -213,7 +213,7 @@ import Testing
         #expect(sent?.headers[.authorization] == "Basic YWRhOjE4MTU=")
     }
 
-    @Test func eachRequestSaysWhoAsksAndInWhichLanguages() async throws {
+    @Test func requestsHaveAUserAgentAndLanguages() async throws {
         _ = try await client.fetch(Get<Data>("headers"))
 
         #expect(sent?.headers.contains(.userAgent) == true && sent?.headers.contains(.acceptLanguage) == true)

@@ -7,8 +7,8 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What Alamofire's manual shows of files, streams, metrics and commands, each for the same purpose and in this
-/// library's words.
+/// The examples of Alamofire's manual about files, streams, metrics and commands, with the same purpose and this
+/// library's API.
 @Suite(.bounded, .tags(.behaviour)) final class AlamofireTransfersTests {
     private let folder = FileManager.default.temporaryDirectory.appending(path: "Alamofire.\(UUID())")
     private let client = HTTPClient(baseURL: api)

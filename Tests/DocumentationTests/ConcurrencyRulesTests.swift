@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(.bounded, .tags(.behaviour)) struct ConcurrencyRulesTests {
-    @Test func dependentsOnTheCompletionsQueueRunBehindIt() async {
+    @Test func dependentsOnTheCompletionsQueueRunAfterIt() async {
         let lines = AsyncStream.makeStream(of: String.self)
         @Sendable func print(_ line: String) { lines.continuation.yield(line) }
         let client = HTTPClient(baseURL: api)

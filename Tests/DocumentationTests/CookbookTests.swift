@@ -7,11 +7,11 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// The program of the article for beginners, against a server.
+/// The program of the beginners' article, run against a server.
 @Suite(.bounded, .tags(.behaviour)) struct CookbookTests {
     private static let pancakes = #"{"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}"#
 
-    /// A server that knows one password, and whose first token has expired when it is shown.
+    /// A server that accepts one password, and whose first token has expired when it is used.
     private func makeServer() throws -> MockServer {
         try MockServer { request in
             let token = request.headers[.authorization]
@@ -46,7 +46,7 @@ import Testing
         #expect(server.requests.last?.text.contains(#""added_at":"2026-11-23T08:00:00Z""#) == true)
     }
 
-    @Test func wrongPasswordIsToldAsTheServerTellsIt() async throws {
+    @Test func wrongPasswordHasTheReasonOfTheServer() async throws {
         let server = try makeServer()
         let book = try Cookbook(server: server.url("/v1").absoluteString)
 

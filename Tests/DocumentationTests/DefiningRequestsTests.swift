@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// The snippets of the articles about what a request says.
+/// The snippets of the articles about the parts of a request.
 @Suite(.bounded, .tags(.behaviour)) struct DefiningRequestsTests {
     struct User: Codable, Equatable, Sendable {
         var id = 7
@@ -52,7 +52,7 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/v1/users/7", "/v1/users/7"])
     }
 
-    /// Compiled, and not run: it would talk to a live host.
+    /// Compiled, but not run, since it would send to a live host.
     private func fetchUser(_ id: Int) async throws -> User {
         let client = try HTTPClient(baseURL: "https://api.example.com/v1")
         let user = try await client.fetch(Get<User>("users/\(id)"))

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// The folder of the one test that downloads by a type.
+/// The folder of the one test that downloads with a request type.
 private let movies = FileManager.default.temporaryDirectory.appending(path: "Movies.\(UUID())")
 
 @Suite(.bounded, .tags(.behaviour)) final class DownloadingAndUploadingTests {
@@ -48,7 +48,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(film.url.lastPathComponent == "7.mov")
     }
 
-    @Test func whatIsCancelledIsGoneOnWith() async throws {
+    @Test func cancelledDownloadIsResumed() async throws {
         let film = Get<Data>("films", "7").download(to: .file(folder.appending(path: "film")))
 
         let operation = client.addRequest(film)
@@ -60,7 +60,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(try await Data(contentsOf: rest.value()) == Kitchen.film)
     }
 
-    @Test func progressIsTold() async throws {
+    @Test func progressIsReported() async throws {
         let film = Get<Data>("films", "7").download(to: .file(folder.appending(path: "film")))
         var lines: [String] = []
         func print(_ progress: TransferProgress) { lines.append("\(progress)") }
@@ -98,7 +98,7 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(lines == ["open", "closed"])
     }
 
-    @Test func linesThatAreNoValueArePassedOver() async throws {
+    @Test func invalidLinesAreSkipped() async throws {
         struct Entry: Decodable {
             let text: String
         }

@@ -6,7 +6,7 @@ import Requests
 import TestSupport
 import Testing
 
-/// The table of the article about errors: for each code the line that printing an error gives.
+/// The table of the article about errors: for each code, the line that a printed error gives.
 @Suite(.bounded, .tags(.behaviour)) struct ErrorLinesTests {
     private static let todo = HTTPRequest("https://example.com/todos/1?token=abc")
     private static let page = HTTPResponseHead(status: .ok, headers: [.contentType: "text/html"])

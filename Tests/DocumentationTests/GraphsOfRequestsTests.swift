@@ -127,7 +127,7 @@ import Testing
         #expect(group.operations.isEmpty)
     }
 
-    @Test func whatIsExclusiveRunsAlone() async throws {
+    @Test func exclusiveRequestRunsAlone() async throws {
         let (queue, ran) = (queue, Locked(false))
         let migration = BlockOperation { ran.withLock { $0 = true } }
 

@@ -27,7 +27,7 @@ import Testing
         }
     }
 
-    @Test func errorsTellTheStory() async throws {
+    @Test func errorsDescribeTheFailure() async throws {
         let queue = OperationQueue()
         var printed: [String] = []
         func print(_ value: Any) { printed.append("\(value)") }
@@ -76,7 +76,7 @@ import Testing
         (RequestError.Code.cancelled, ""), (.offline, "offline"), (.authenticationFailed, "login"),
         (.decoding, "decoding"),
     ])
-    func codesAreToldApart(code: RequestError.Code, said: String) {
+    func codesAreDistinguished(code: RequestError.Code, said: String) {
         var words: [String] = []
         func showLogin() { words.append("login") }
         func showOffline() { words.append("offline") }

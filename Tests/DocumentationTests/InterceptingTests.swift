@@ -115,7 +115,7 @@ import Testing
     private let home = URL(string: "https://api.example.com")
     private let pancakes = StubResponse.json(#"{"name": "Pancakes", "authorID": 7}"#)
 
-    @Test func whatIsSentOnTheWayIsAwaitedAndWhatIsDetachedIsNot() async throws {
+    @Test func requestOfAnInterceptorIsAwaitedUnlessDetached() async throws {
         let configuration = Configuration()
         let transport = InMemoryTransport { .status(.ok, body: Data("\($0.url.lastPathComponent)".utf8)) }
         let client = HTTPClient(baseURL: home, maxConcurrentRequests: 1, transport: transport) {

@@ -73,7 +73,7 @@ import Testing
         #expect(await labels.first(1) == ["unacceptableStatus"])
     }
 
-    @Test func whatRanCanBeDrawn() async throws {
+    @Test func finishedRequestsCanBeDrawn() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -82,7 +82,7 @@ import Testing
         let client = HTTPClient(baseURL: api) { $0.monitors = [recorder, EndReporter(ends: ends)] }
         _ = try await client.fetch(Get<Recipe>("recipes", "1"))
         _ = try? await client.fetch(Get<Recipe>("recipes", "0"))
-        // A value may be there a moment before the monitors are notified, in their order.
+        // A value may be available a moment before the monitors are notified, in their order.
         #expect(await ends.first(2).count == 2)
 
         let timeline = recorder.timeline
@@ -134,7 +134,7 @@ import Testing
     }
 }
 
-/// Lines that come on any thread, read one after the other.
+/// Lines that come on any thread, and are read one after the other.
 private struct Lines: Sendable {
     private let stream = AsyncStream.makeStream(of: String.self)
 

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What RealHTTP's manual shows, each for the same purpose and in this library's words.
+/// The examples of RealHTTP's manual, with the same purpose and this library's API.
 @Suite(.bounded, .tags(.behaviour)) struct RealHTTPManualTests {
     struct Member: Decodable, Sendable, Equatable {
         let name: String

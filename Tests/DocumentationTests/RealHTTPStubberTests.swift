@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What RealHTTP's manual shows of its stubber, each for the same purpose and in this library's words.
+/// The examples of RealHTTP's manual about its stubber, with the same purpose and this library's API.
 @Suite(.bounded, .tags(.behaviour)) struct RealHTTPStubberTests {
     struct Member: Codable, Sendable {
         var id = 34
@@ -92,7 +92,7 @@ import Testing
         await #expect(throws: RequestError.self) { try await self.client.fetch(Get<String>("a")) }
     }
 
-    @Test func whatIsIgnoredOrUnknownGoesToTheNetwork() async throws {
+    @Test func ignoredOrUnknownRequestGoesToTheNetwork() async throws {
         let network = InMemoryTransport { _ in .status(.ok, body: Data("network".utf8)) }
         let stubber = HTTPStubber(network: network)
         let client = HTTPClient(baseURL: URL(string: "https://club.example"), transport: stubber)

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Messages that write and read themselves, as those of protocol buffers do.
+/// Messages that encode and decode themselves, like those of protocol buffers.
 protocol WireMessage: Codable {
     init(wire: Data) throws
     var wire: Data { get }
@@ -31,7 +31,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
     }
 }
 
-/// The snippets of the articles about paths, modifiers, coders and what goes along with a request.
+/// The snippets of the articles about paths, modifiers, coders and a request's metadata.
 @Suite(.bounded, .tags(.behaviour)) struct RequestValuesTests {
     struct User: Decodable, Sendable { var id = 7 }
 
@@ -65,7 +65,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
     }
 
     private static let site = URL(string: "https://example.com/v1")!
-    /// Answers with what was sent, or with an entry.
+    /// Responds with the sent content, or with an entry.
     private let transport = InMemoryTransport { request in
         let body = (try? request.body.data()) ?? Data()
         return .status(.ok, body: body.isEmpty ? Data(#"{"id": 7}"#.utf8) : body)
@@ -189,7 +189,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         )
     }
 
-    /// Compiled, and not run: the main queue is that of the tests.
+    /// Compiled, but not run, since the main queue belongs to the tests.
     private func watchAPlainQueue(_ log: @escaping @Sendable (String) -> Void) {
         let watched = HTTPClient(queue: .main) { $0.monitors.append(.events { event, _ in log("\(event)") }) }
         watched.addRequest(RecipeRequest(recipeID: 1))

@@ -133,7 +133,7 @@ import Testing
     }
 
     @Test func deadlinesAndTimeoutsAreOptions() async throws {
-        // On a clock that stands still and without a network, neither limit is reached, however busy the machine is.
+        // With a manual clock and without a network, neither limit is reached, however busy the machine is.
         let transport = InMemoryTransport { _ in .json(#"{"name": "Pancakes", "authorID": 7}"#) }
         let client = HTTPClient(baseURL: api, transport: transport) { $0.clock = ManualClock() }
 

@@ -33,7 +33,7 @@ import Testing
     }
 
     #if os(Linux)
-    @Test func whatASessionCantDoIsRefusedBeforeItIsSent() async throws {
+    @Test func unsupportedRequestIsRefusedBeforeItIsSent() async throws {
         let server = try MockServer { _ in .noContent }
         let client = HTTPClient(baseURL: server.url, configuration: .ephemeral) {
             $0.trust = TrustPolicy.system.requiring(.tls13)

@@ -10,7 +10,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// The example of the library's ancestor, as it has always stood in its documents, two-space indentation and all.
+/// The example of the library's predecessor, unchanged from its documents, with two-space indentation.
 enum SeedExample {
 struct Recipe: Decodable {
   let name: String

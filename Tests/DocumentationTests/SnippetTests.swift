@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Every snippet of the README and the articles stands in this target, word for word, where it is compiled and run.
+/// Every snippet of the README and the articles is in this target, word for word, where it is compiled and run.
 @Suite(.bounded) struct SnippetTests {
     static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
@@ -24,7 +24,7 @@ import Testing
         }
     }()
 
-    /// The words, with one space between them: the formatter and a document may differ in the rest.
+    /// Returns the words, separated by one space: the formatter and a document may differ in white space.
     static func normalised(_ text: String) -> String {
         text.split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }

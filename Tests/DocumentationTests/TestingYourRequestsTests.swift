@@ -104,7 +104,7 @@ import Testing
         #expect(try await replayed.fetch(Get<Recipe>("recipes", "1")).name == "Pancakes")
     }
 
-    @Test func chanceStandsStill() {
+    @Test func seededNumbersRepeat() {
         let backoff = Backoff.exponential(from: .seconds(1))
         let expected = backoff.delay(before: 1, random: .seeded(7))
 
@@ -169,7 +169,7 @@ import Testing
         #expect(error?.response?.status == .notFound)
     }
 
-    @Test func timeStandsStill() async throws {
+    @Test func manualClockMovesOnlyOnDemand() async throws {
         let clock = ManualClock()
         let server = try MockServer()
         server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))

@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func validatorsHaveRequestsTriedAgain() async throws {
+    @Test func validatorsCauseRetries() async throws {
         struct Report: Decodable { let title: String }
         let clock = ManualClock()
         let server = try MockServer()

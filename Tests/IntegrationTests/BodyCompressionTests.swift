@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What was compressed here, another program can read.
+/// Another program can read content that the library compressed.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Python.path != nil)) struct BodyCompressionTests {
     @Test(arguments: [100, 1_000_000]) func pythonReadsWhatArrives(size: Int) async throws {
         let server = try MockServer { _ in .text("ok") }
@@ -38,7 +38,7 @@ import Testing
     }
 }
 
-/// Another program, where there is one.
+/// Another program, if it is installed.
 private enum Python {
     static let path = ProcessInfo.processInfo.environment["PATH"]?
         .split(separator: ":").map { "\($0)/python3" }

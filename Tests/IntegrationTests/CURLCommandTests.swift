@@ -12,7 +12,7 @@ private let curlIsThere = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
     .contains { FileManager.default.isExecutableFile(atPath: "\($0)/curl") }
 
 extension OverLoopback {
-    /// Commands for a shell: run by a real one, with a real curl, against what the library sends itself.
+    /// Commands for a shell: run by a real shell and a real curl, and compared with the library's own request.
     @Suite(.bounded, .tags(.behaviour), .enabled(if: curlIsThere)) struct CURLCommandTests {
         static let hostile =
             "a'b\"c$(touch pwned)`touch pwned`\\ !x;|&><*?[]{}~#%\u{7D}é😀\nline'\u{301}; touch pwned; '\u{301}"
@@ -91,14 +91,14 @@ extension OverLoopback {
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
         }
 
-        /// The fields in an order of their own; what curl decodes depends on what it was built with.
+        /// Returns the fields in sorted order; the codings that curl accepts depend on its build.
         private static func fields(of request: RecordedRequest) -> [String] {
             request.headers.filter { $0.name != .acceptEncoding }
                 .map { "\($0.name.rawValue.lowercased()): \($0.value)" }.sorted()
         }
 
         private static func shell(_ command: String, in folder: URL) async throws -> Int32 {
-            // In a file, as it would be pasted: an argument has a limit that the standard input of a shell hasn't.
+            // In a file, since an argument has a limit that the standard input of a shell hasn't.
             let script = FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString).sh")
             try Data(command.utf8).write(to: script)
             defer { try? FileManager.default.removeItem(at: script) }
@@ -129,7 +129,7 @@ extension OverLoopback {
             #expect(try request.cURL(revealingSecrets: true).contains("access_token=secret"))
         }
 
-        @Test func responseTellsTheCommandThatBroughtIt() async throws {
+        @Test func responseHasItsCommand() async throws {
             let server = try MockServer { _ in .text("hi") }
 
             let response = try await OperationQueue().send(HTTPRequest("\(server.url)/a"))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A cancel ends the request at once, and its transfer soon: the server sees the client leave.
+    /// A cancel ends the request at once, and its transfer soon: the server sees the client disconnect.
     @Suite(.bounded, .tags(.behaviour)) struct CancellationTests {
         @Test(arguments: TransportUnderTest.all)
         func cancelBeforeTheAnswerEndsTheConnection(_ transport: TransportUnderTest) async throws {
@@ -49,7 +49,7 @@ extension OverLoopback {
             let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let tap = Tap(transport)
-            // More than the sockets on the way hold back.
+            // More than the sockets' buffers hold.
             let body = HTTPBody.data(Data(repeating: 0, count: 64 << 20))
             let operation = queue.addRequest(Call(server.url, method: .post, body: body), session: tap)
 
@@ -154,7 +154,7 @@ extension OverLoopback {
 }
 
 extension Result {
-    /// The error, where it is one.
+    /// The error; `nil` for a success.
     var failure: Failure? {
         if case .failure(let error) = self { error } else { nil }
     }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A demand for credentials is an answer like any other, and is never waited over.
+    /// A challenge for credentials is a response like any other, and never blocks a request.
     @Suite(.bounded, .tags(.behaviour)) struct ChallengeTests {
         static let challenges: [[String]] = [
             [], ["Basic realm=\"a\""], ["Bearer realm=\"a\", error=\"invalid_token\""], ["Bearer, Basic realm=\"a\""],

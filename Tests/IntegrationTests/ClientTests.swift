@@ -44,7 +44,7 @@ extension OverLoopback {
             #expect(request.headers[values: "X-Both"] == ["environment"])
         }
 
-        @Test func cacheTellsTheUsersOfConfigurationsApart() async throws {
+        @Test func cacheSeparatesTheUsersOfConfigurations() async throws {
             let server = try MockServer { request in
                 .text(request.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=60"])
             }
@@ -61,7 +61,7 @@ extension OverLoopback {
             #expect(seen == ["Bearer ada", "Bearer bob", "Bearer ada"] && server.requests.count == 2)
         }
 
-        @Test func cacheTellsTheUsersOfAConfigurationsCookiesApart() async throws {
+        @Test func cacheSeparatesTheUsersOfAConfigurationsCookies() async throws {
             let server = try MockServer { request in
                 let user = request.path.dropFirst("/login-".count)
                 return request.path.hasPrefix("/login-")
@@ -84,7 +84,7 @@ extension OverLoopback {
         }
 
         @Test func clientsOfConfigurationsShareNoCookiesWithTheProcess() async throws {
-            // Other tests have cookies of this host there: it is the same for each server.
+            // Other tests have cookies for this host, which all servers share.
             let server = try MockServer { _ in
                 .status(.noContent, headers: [.setCookie: "unshared=ada; Path=/"])
             }
@@ -133,13 +133,13 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers[.cookie] } == [nil, nil])
         }
 
-        // MARK: What is left
+        // MARK: After the release
 
-        // The default transport is shared by the process, on Linux, and its connections wait for whoever comes next.
+        // On Linux, the process shares the default transport, whose connections stay open for later requests.
         private static let closing: [TransportUnderTest] = [.configuration]
 
         @Test(arguments: closing)
-        func clientThatGoesLeavesNoConnection(_ transport: TransportUnderTest) async throws {
+        func releasedClientLeavesNoConnection(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("hi") }
             weak var weakClient: HTTPClient?
             weak var weakJar: CookieJar?
@@ -157,7 +157,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func clientThatGoesWithRequestsUnderWayLetsThemEnd(_ transport: TransportUnderTest) async throws {
+        func releasedClientLetsRunningRequestsEnd(_ transport: TransportUnderTest) async throws {
             let gate = Gate()
             let server = try MockServer { _ in StubResponse.text("hi").held(by: gate) }
             weak var weakClient: HTTPClient?
@@ -184,7 +184,7 @@ extension OverLoopback {
             }
 
             for _ in 0..<5 { try await live() }
-            // Clients that are about to end still have theirs: of some rounds, one leaves few.
+            // Clients that are about to end still have descriptors: of several rounds, one must leave few.
             var left: [Int] = []
             repeat {
                 if transport != .standard { try await server.awaitConnections(open: 0) }
@@ -334,7 +334,7 @@ extension OverLoopback {
             }
 
             let isBounded = await Usage.isBelow(transport == .standard ? limit + (64 << 20) : nil) { _ in
-                // Its operation has finished then, and with it the transfer.
+                // Its operation has finished by then, and the transfer with it.
                 let run = await transport.run(Call(server.url) { $0.maximumBodySize = limit })
                 #expect(run.error?.code == .bodyTooLarge)
                 #expect(run.error.map { $0.body.count <= 64 << 10 } == true)
@@ -356,7 +356,7 @@ extension OverLoopback {
 
             let isBounded = await Usage.isBelow(transport == .standard ? 64 << 20 : nil) { _ in
                 let result = await client.addRequest(Call(server.url("/"))).outcomeOfAll()
-                // A transport may pass over the content of a redirect; none may keep it.
+                // A transport may skip the content of a redirect, but must not keep more than the limit.
                 #expect(result.value == Data("next".utf8) || result.error?.code == .bodyTooLarge)
             }
 
@@ -364,7 +364,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports)
-        func compressedContentOfARedirectIsPassedOver(_ transport: TransportUnderTest) async throws {
+        func compressedContentOfARedirectIsSkipped(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { request in
                 let content = Deflate.gzip(Data("moved or not".utf8))
                 return request.path == "/next"
@@ -381,11 +381,11 @@ extension OverLoopback {
 }
 
 extension TransportUnderTest {
-    /// A client of its own, over this transport.
+    /// Returns a separate client over this transport.
     fileprivate func client(
         maxConcurrentRequests: Int = OperationQueue.defaultMaxConcurrentOperationCount
     ) -> HTTPClient {
-        // Without the cookies of its own that a configuration brings besides those of the client.
+        // A configuration has cookies besides those of the client, so they are removed.
         HTTPClient(maxConcurrentRequests: maxConcurrentRequests, transport: makeSession { $0.httpCookieStorage = nil })
     }
 }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The transports of the library are put to the rules that they document for others.
+    /// The transports of the library follow the rules that they document for others.
     @Suite(.bounded, .tags(.behaviour)) struct ConformanceTests {
         private typealias Faults = [String: TransportConformance.KnownFault]
 
@@ -48,14 +48,14 @@ extension OverLoopback {
             return isOfTheProcess ? faultsOfURLSession.merging(faultsOfTheProcess) { $1 } : faultsOfURLSession
         }
 
-        /// What the process shares are cookies, credentials, connections and, but for Linux, a cache.
+        /// The process shares cookies, credentials, connections and, except on Linux, a cache.
         private static let faultsOfTheProcess: Faults = [
             "cookies aren't kept": .mayFail("the cookies of the process are its own"),
             "answers aren't cached": .mayFail("the cache of the process is its own"),
             "an end before the first byte is an error": .mayFail("other connections of the process are reused"),
         ]
 
-        /// What the documentation of `URLSessionTransport` says can't be fixed from outside.
+        /// The faults that the documentation of `URLSessionTransport` lists as unfixable.
         private static let faultsOfURLSession: Faults = {
             #if canImport(FoundationNetworking)
             [
@@ -69,8 +69,8 @@ extension OverLoopback {
             #else
             [
                 "a head that drips is no silence": .mayFail("a session tells nothing of a head before it is whole"),
-                "failures aren't tried again": .mayFail("a session may try a request again over a new connection"),
-                "an end before the first byte is an error": .mayFail("it may be tried again over a new connection"),
+                "failures aren't retried": .mayFail("a session may retry a request over a new connection"),
+                "an end before the first byte is an error": .mayFail("a session may retry it over a new connection"),
             ]
             #endif
         }()
@@ -78,8 +78,8 @@ extension OverLoopback {
 }
 
 extension TransportUnderTest {
-    /// A transport that shares nothing with another test, where the kind allows for that, and that keeps no cookies and
-    /// no cache.
+    /// Returns a transport that shares nothing with another test, if the kind allows it, and keeps no cookies and no
+    /// cache.
     fileprivate func makeOwnTransport() -> any HTTPTransport {
         #if os(Linux)
         if self == .standard { return CurlTransport() }

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The deadline of an operation is about everything: the wait for its turn, and answers that never quite end.
+    /// The deadline of an operation covers everything: the wait for its turn, and responses that never quite end.
     @Suite(.bounded, .tags(.behaviour)) struct DeadlineTests {
         struct Delay: Sendable, CustomTestStringConvertible {
             let testDescription: String

@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What the demo does with any list: `requests-demo --url URL`.
+    /// The demo with a list of any API: `requests-demo --url URL`.
     @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct DemoPagesTests {
-        /// Three pages of repositories, each of which names the next.
+        /// Returns a server with three pages of repositories, each of which links the next.
         private func list() throws -> MockServer {
             let server = try MockServer()
             server.route(.get, "/repos{?page}") { request in

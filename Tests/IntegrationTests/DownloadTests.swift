@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Content goes to a file as a whole or not at all, and is fetched once however often the connection breaks.
+    /// Content is moved to its file as a whole or not at all, and fetched once, however often the connection breaks.
     @Suite(.bounded, .tags(.behaviour)) struct DownloadTests {
         struct Fetch: DownloadRequest {
             typealias Success = DownloadedFile
@@ -27,7 +27,7 @@ extension OverLoopback {
             }
         }
 
-        /// A server of one file that understands ranges, and counts what it gives.
+        /// A server of one file that supports ranges, and counts the bytes that it sends.
         final class FileServer: Sendable {
             let content: Data
             let cuts: @Sendable (Int) -> Int?
@@ -88,7 +88,7 @@ extension OverLoopback {
             #expect(try names(in: folder.appendingPathComponent("deep")) == ["film.bin"])
         }
 
-        @Test func whatIsThereIsReplacedOnlyWhereThatIsAsked() async throws {
+        @Test func existingFileIsReplacedOnlyOnRequest() async throws {
             let (folder, files) = (try folder(), FileServer(Self.content))
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { files.answer($0) }
@@ -119,7 +119,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func aRetryGoesOnWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
+        func retryResumesWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 <= 3 ? 50_000 * $0 : nil }
@@ -137,7 +137,7 @@ extension OverLoopback {
             #expect(fetched.count == 3 && Set(fetched).count == 3)
         }
 
-        @Test func aTokenGoesOnInAnotherOperation() async throws {
+        @Test func tokenResumesInAnotherOperation() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 == 1 ? 120_000 : nil }
@@ -157,7 +157,7 @@ extension OverLoopback {
             #expect(try names(in: folder) == ["film"])
         }
 
-        @Test func aDownloadToTheSameFileGoesOnByItself() async throws {
+        @Test func downloadToTheSameFileResumesAutomatically() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content) { $0 == 1 ? 120_000 : nil }
@@ -176,7 +176,7 @@ extension OverLoopback {
             #expect(try names(in: folder) == ["film"])
         }
 
-        /// A queueing server that says "later" to the request for the rest has given nothing of it.
+        /// A queueing server that answers the request for the rest with "later" has sent no part of it.
         @Test(arguments: [HTTPStatus.accepted, .noContent])
         func anAnswerWithoutTheRestMakesNothingWhole(_ status: HTTPStatus) async throws {
             let folder = try folder()
@@ -194,7 +194,7 @@ extension OverLoopback {
             #expect(!FileManager.default.fileExists(atPath: folder.appendingPathComponent("film").path))
         }
 
-        @Test func aTokenIsGoneOnWithWhereTheServerNamesTheFile() async throws {
+        @Test func tokenResumesIfTheServerNamesTheFile() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let files = FileServer(Self.content, cuts: { $0 == 1 ? 100_000 : nil })
@@ -212,7 +212,7 @@ extension OverLoopback {
             #expect(server.requests.last?.headers[.range] != nil)
         }
 
-        @Test func nothingIsLeftOfWhatNobodyGoesOnWith() async throws {
+        @Test func cancelledDownloadWithoutATokenLeavesNothing() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { _ in .data(Self.content).stalled(after: 100_000) }
@@ -246,7 +246,7 @@ extension OverLoopback {
             #expect(try names(in: folder) == (isRight ? ["abc"] : []))
         }
 
-        @Test func whatChangedMeanwhileStartsOver() async throws {
+        @Test func changedFileStartsOver() async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
             let server = try MockServer { request in

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The good path: what is asked arrives, and what is answered comes back.
+    /// Successful exchanges: requests and responses arrive unchanged.
     @Suite(.bounded, .tags(.behaviour)) struct ExchangeTests {
         struct Recipe: Codable, Hashable, Sendable {
             var name: String
@@ -101,7 +101,7 @@ extension OverLoopback {
 
             for request in server.requests {
                 #expect(request.body == content)
-                // Either framing is right; both together are two opinions about where the next request begins.
+                // Either framing is right; with both, servers may disagree where the next request begins.
                 let framings = request.headers[values: .contentLength] + request.headers[values: .transferEncoding]
                 #expect(framings == ["chunked"] || framings == ["100000"])
                 #expect(!request.headers.contains(.expect))
@@ -204,7 +204,7 @@ extension OverLoopback {
                 #expect(String(decoding: data, as: UTF8.self) == "/\(number)")
             }
 
-            // A session of the whole process has other tests' connections to keep as well, and room for few.
+            // A session of the whole process also keeps the connections of other tests, and has few places.
             let isAlone = TransportUnderTest.configurable.contains(transport)
             #expect(server.connectionCount <= (isAlone ? 1 : 9))
         }

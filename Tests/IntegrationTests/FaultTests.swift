@@ -8,24 +8,24 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What a peer can do wrong: each fault is one typed error, or a result, in bounded time and with one completion.
+    /// Faults of a peer: each is one typed error or one result, in bounded time and with one completion.
     ///
-    /// Not here: an end in the middle of a response's head, and trailers behind a chunked body. Either ends the process
-    /// inside Foundation on Linux, in every release up to 6.3.3; they are tested where another transport runs.
+    /// Omitted are an end in the middle of a response's head, and trailers after a chunked body. Either ends the
+    /// process inside Foundation on Linux, in every release up to 6.3.3. They are tested with another transport.
     @Suite(.bounded, .tags(.behaviour)) struct FaultTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            /// What the server sends; the gate opens when the client has read content.
+            /// The server's response; the gate opens when the client has read content.
             let response: @Sendable (_ isRead: Gate) -> StubResponse
             let code: RequestError.Code
-            /// The status that the error knows; nil where no head came.
+            /// The status in the error; `nil` if no head came.
             var status: HTTPStatus?
 
             init(_ name: String, _ response: StubResponse, _ code: RequestError.Code, status: HTTPStatus? = nil) {
                 self.init(name, code, status: status) { _ in response }
             }
 
-            /// A fault behind what the client has read: a reset throws away what it hasn't.
+            /// Makes a fault after the bytes that the client has read, since a reset discards unread bytes.
             init(
                 _ name: String,
                 _ code: RequestError.Code,
@@ -99,12 +99,12 @@ extension OverLoopback {
             #expect(events.filter { $0.hasPrefix("end") }.count == 1, "\(events)")
             #expect(events.last?.hasPrefix("end") == true, "\(events)")
             #expect(events.filter { $0.hasPrefix("head") }.count <= 1, "\(events)")
-            // What was opened is closed: nothing is left that waits for more.
+            // All connections are closed, so nothing waits for more.
             if fault.code != .unacceptableStatus { try await server.awaitConnections(open: 0) }
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func nobodyListens(_ transport: TransportUnderTest) async throws {
+        func portWithoutAListenerIsAnError(_ transport: TransportUnderTest) async throws {
             let port = try ClosedPort()
 
             let run = await transport.run(Call(port.url))

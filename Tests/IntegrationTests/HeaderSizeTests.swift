@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The head of a response ends where the environment says, in the middle of it if it must.
+    /// The head of a response is cut off at the limit of the environment, even in the middle of it.
     @Suite(.bounded, .tags(.behaviour)) struct HeaderSizeTests {
-        /// Those that see a head as it comes.
+        /// The transports that see a head as it arrives.
         static let transports = TransportUnderTest.all.filter { !$0.runsOverURLSessionOfLinux }
 
         private static func head(of size: Int, status: String = "200 OK", _ fields: String = "") -> StubResponse {

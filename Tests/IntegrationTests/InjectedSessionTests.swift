@@ -8,10 +8,10 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The configuration of a session that is handed in takes effect.
+    /// The configuration of an injected session takes effect.
     @Suite(.bounded, .tags(.behaviour)) struct InjectedSessionTests {
         @Test(arguments: TransportUnderTest.configurable)
-        func additionalHeadersAreSentBehindThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
+        func additionalHeadersAreSentAfterThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
 
             _ = try await transport.send(Call(server.url, headers: ["X-Both": "request"])) {
@@ -45,7 +45,7 @@ extension OverLoopback {
             #expect(server.connectionCount == 0)
         }
 
-        // On Apple platforms a session that is handed in adds its headers itself, wherever a request goes.
+        // On Apple platforms an injected session adds its headers itself, for any address.
         @Test(
             arguments: TransportUnderTest.configurable.filter { $0 == .configuration || $0.runsOverURLSessionOfLinux }
         )

@@ -9,9 +9,9 @@ import Testing
 
 @testable import Requests
 
-/// What the kernel tells of network interfaces, in a network namespace where they can come and go.
+/// The network interfaces that the kernel reports, in a network namespace where they can be added and removed.
 @Suite(.bounded, .tags(.behaviour)) struct InterfaceTests {
-    // With a loopback that is up: without one, Foundation starts no process.
+    // With an active loopback interface: without one, Foundation starts no process.
     private static let namespace = [
         "unshare", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh",
     ]
@@ -27,7 +27,7 @@ import Testing
         return process.terminationStatus == 0
     }()
 
-    @Test(.enabled(if: isPossible)) func interfacesThatComeAndGoAreTold() async throws {
+    @Test(.enabled(if: isPossible)) func changesOfInterfacesAreReported() async throws {
         let (status, isSignal) = try await BuiltProgram.run("TransportProbe", ["interfaces"], by: Self.namespace)
 
         #expect(status == 0 && !isSignal)

@@ -9,7 +9,7 @@ import Testing
 
 extension OverLoopback {
     #if os(Linux)
-    /// A user types an address with the letters of a language.
+    /// Addresses with letters of any language.
     @Suite(.bounded, .tags(.behaviour)) struct InternationalHostTests {
         private static func client(for server: MockServer, baseURL: URL? = nil) -> HTTPClient {
             let transport = CurlTransport.configured { $0.addresses = ["BÜCHER.example": ["127.0.0.1"]] }

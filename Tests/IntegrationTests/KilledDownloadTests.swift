@@ -9,15 +9,15 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A download outlives the process that began it.
+    /// A download can be resumed after its process was killed.
     @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
-        @Test func aNewProcessGoesOnWhereOneWasKilled() async throws {
+        @Test func newProcessResumesTheDownloadOfAKilledOne() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Killed.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let content = DownloadTests.content
             let files = DownloadTests.FileServer(content)
-            // The first response stalls behind two thirds; what comes later is whole.
+            // The first response stalls after two thirds; later ones are complete.
             let server = try MockServer { request in
                 let response = files.answer(request)
                 return request.headers.contains(.range) ? response : response.stalled(after: 200_000)
@@ -42,7 +42,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers[.range] } == [nil, "bytes=\(kept)-"] && kept >= 190_000)
         }
 
-        /// How many bytes the largest file has.
+        /// Returns the byte count of the largest file.
         private func partialLength(in folder: URL) throws -> Int {
             try FileManager.default.contentsOfDirectory(atPath: folder.path)
                 .map { folder.appendingPathComponent($0).path }

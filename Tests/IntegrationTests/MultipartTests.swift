@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Forms as they arrive: byte for byte what their parts are, under a framing that says where they end.
+    /// Forms on the wire: the exact bytes of their parts, with a framing that marks their end.
     @Suite(.bounded, .tags(.behaviour)) struct MultipartTests {
         private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
@@ -89,11 +89,11 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all)
-        func aFileThatShrinksIsNoShortForm(_ transport: TransportUnderTest) async throws {
+        func shrinkingFileIsAnError(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("thanks") }
             let file = try temporaryFile()
             defer { try? FileManager.default.removeItem(at: file) }
-            // The length is looked at when the body is resolved; then the file changes.
+            // The length is read when the body is resolved; then the file changes.
             let body = try form(file).resolved()
             try Data("short".utf8).write(to: file)
 

@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A cancel that comes at any moment whatever leaves one completion, one end, and a process that lives.
+    /// A cancel at any moment leaves one completion and one end, and never crashes.
     ///
-    /// A whole run has a thousand rounds of each row.
+    /// A full run has a thousand rounds of each row.
     @Suite(.bounded, .tags(.behaviour, .race)) struct RaceTests {
         static let iterations = Scale.pick(20, whole: 1000)
 
@@ -45,11 +45,12 @@ extension OverLoopback {
                     _ in
                     counts.withLock { $0[number] += 1 }
                 }
-                // Within the time that an answer takes, so that it hits before, in the middle and behind.
+                // Spread over the time that a response takes, so that some cancel before it, some during it and some
+                // after.
                 DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1500))) {
                     operation.cancel()
                 }
-                // Alone at times, and among others at times.
+                // Sometimes alone, and sometimes among others.
                 if !number.isMultiple(of: 4) { _ = try? await operation.value() }
             }
             await queue.drain()
@@ -104,7 +105,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.configurable)
-        func sessionThatIsLetGoOfAtAnyMomentStillCompletes(_ transport: TransportUnderTest) async throws {
+        func sessionReleasedAtAnyMomentStillCompletes(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .text("fast") }
             let completions = DispatchQueue(label: "completions")
             let count = Locked(0)

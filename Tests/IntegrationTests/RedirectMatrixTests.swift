@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Each status that redirects, with each kind of content, on each way, asserted on the bytes that arrive.
+    /// Each redirect status with each kind of content on each route, compared with the bytes that arrive.
     @Suite(.bounded, .tags(.behaviour)) struct RedirectMatrixTests {
         enum Content: String, CaseIterable, Sendable {
             case get = "GET"
@@ -26,7 +26,7 @@ extension OverLoopback {
             }
         }
 
-        /// Where the redirects lead.
+        /// The route of the redirects.
         enum Way: String, CaseIterable, Sendable {
             case sameOrigin = "within the origin"
             case otherPort = "to another port"
@@ -49,8 +49,8 @@ extension OverLoopback {
             var leavesOrigin: Bool { way != .sameOrigin }
         }
 
-        /// Each status with each content, on one way each, so that every way has every status and every content. In a
-        /// whole run, on all ways.
+        /// Each status with each content on one route, so that every route has every status and every content. In a
+        /// full run, on all routes.
         static let rows: [Row] = {
             var rows: [Row] = []
             for (number, status) in [301, 302, 303, 307, 308].enumerated() {
@@ -66,11 +66,11 @@ extension OverLoopback {
 
         static let transports = TransportUnderTest.only(.standard, .configuration)
 
-        /// Two servers, the hosts that they are known by, and a redirect on each step but the last.
+        /// Two servers, their hosts, and a redirect on each step except the last.
         private struct Scene {
             let home: MockServer
             let abroad: MockServer
-            /// The addresses that are asked one after the other.
+            /// The requested addresses, in order.
             let addresses: [URL]
 
             init(_ row: Row) throws {
@@ -93,7 +93,7 @@ extension OverLoopback {
                 }
             }
 
-            /// What arrived, in the order in which it was sent.
+            /// The received requests, in the order in which they were sent.
             var requests: [RecordedRequest] { (home.requests + abroad.requests).sorted { $0.path < $1.path } }
 
             func client(_ transport: TransportUnderTest, _ redirect: RedirectPolicy) -> HTTPClient {
@@ -134,7 +134,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, rows)
-        func whatArrivesIsWhatTheStatusAndTheWayAllow(_ transport: TransportUnderTest, _ row: Row) async throws {
+        func arrivingRequestFollowsTheStatusAndTheRoute(_ transport: TransportUnderTest, _ row: Row) async throws {
             let file = FileManager.default.temporaryDirectory.appending(path: "redirect-\(UUID().uuidString)")
             try Data("content".utf8).write(to: file)
             defer { try? FileManager.default.removeItem(at: file) }
@@ -189,7 +189,7 @@ extension OverLoopback {
             }
         }
 
-        // Cookies know hosts and no ports (RFC 6265, 8.5); the caller's own are a secret, and stay behind.
+        // Cookies depend on hosts, not on ports (RFC 6265, 8.5); the caller's own are a secret, and aren't forwarded.
         private func checkCookies(of request: RecordedRequest, at address: URL, _ number: Int, _ row: Row) {
             let host = address.host() ?? ""
             var expected: Set = ["at=\(host)"]

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Redirects are followed by the pipeline, and what arrives at the other end is what RFC 9110 says.
+    /// The pipeline follows redirects, and the redirected requests are as in RFC 9110.
     @Suite(.bounded, .tags(.behaviour)) struct RedirectTests {
         struct Hop: Sendable, CustomTestStringConvertible {
             let status: HTTPStatus
@@ -173,7 +173,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: TransportUnderTest.all, ["file:///etc/passwd", "ftp://127.0.0.1/", "http://", "mailto:a@b.c"])
-        func locationThatIsNoWebAddressIsAnError(_ transport: TransportUnderTest, _ location: String) async throws {
+        func invalidLocationIsAnError(_ transport: TransportUnderTest, _ location: String) async throws {
             let server = try MockServer { _ in .redirect(to: location) }
 
             let run = await transport.run(Call(server.url("/a")))

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What is there of a file is gone on with by one at a time, and stays as long as somebody has a token for it.
+    /// A partial file is resumed by one download at a time, and stays as long as there is a token for it.
     @Suite(.bounded, .tags(.behaviour)) struct ResumeOwnershipTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
@@ -20,7 +20,7 @@ extension OverLoopback {
             folder = try DownloadFolder()
         }
 
-        @Test func ofTwoThatGoOnWithOneFileTheSecondStartsOver() async throws {
+        @Test func secondDownloadOfOnePartialFileStartsOver() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -41,7 +41,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers.contains(.range) } == [false, true, false])
         }
 
-        @Test func aFailedOperationThatIsKeptIsInNobodysWay() async throws {
+        @Test func retainedFailedOperationBlocksNoOther() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let request = Fetch(url: server.url("/"), destination: folder.file("film"), resumesAutomatically: true)
@@ -54,8 +54,8 @@ extension OverLoopback {
             #expect(broken.result?.failure?.code == .connectionLost)
         }
 
-        /// Though the transfer may be writing while it is cancelled.
-        @Test func aTokenCanBeGoneOnWithTheMomentThatItIsThere() async throws {
+        /// Even if the transfer is writing while it is cancelled.
+        @Test func tokenCanBeResumedAsSoonAsItExists() async throws {
             let files = FileServer(Self.content)
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -115,7 +115,7 @@ extension OverLoopback {
             #expect(token == given)
         }
 
-        /// Whoever stored it may try again, and has no operation to ask for another.
+        /// A stored token may be used again, since no operation can provide another.
         @Test func theFileOfATokenOutlivesADownloadThatFails() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let isBusy = Locked(true)
@@ -132,7 +132,7 @@ extension OverLoopback {
             #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
         }
 
-        /// The bytes that are there are of the first, also when the head of the second has come.
+        /// The bytes are those of the first version, even after the head of the second has arrived.
         @Test func aTokenOfAMomentBetweenTwoVersionsIsOfTheFirst() async throws {
             let server = try MockServer { request in
                 guard request.headers[.ifRange] != "\"v1\"" else {
@@ -163,7 +163,7 @@ extension OverLoopback {
             #expect(tokens.withLock { $0 } == [given])
         }
 
-        /// A server that was rolled back has the first version again, and would give the rest of it.
+        /// A server that was rolled back has the first version again, and would send the rest of it.
         @Test func aTokenOfAFormerVersionNamesNothingOfAnother() async throws {
             let version = Locked(1)
             let server = try MockServer { request in
@@ -195,7 +195,7 @@ extension OverLoopback {
             #expect(second.result?.failure?.code == .connectionLost)
         }
 
-        @Test func whatIsLongerThanItWasSaidToBeIsGoodForNothing() async throws {
+        @Test func contentBeyondItsRangeFailsTheDownload() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 guard let start = request.headers[.range].flatMap({ Int($0.dropFirst("bytes=".count).dropLast()) })
@@ -233,7 +233,7 @@ extension OverLoopback {
         }
         #endif
 
-        @Test func aDownloadThatGoesOnByItselfFindsItsFileHoweverTheWayIsWritten() async throws {
+        @Test func automaticResumptionFindsItsFileByAnySpellingOfThePath() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let target = folder.url.appendingPathComponent("inner/../film")
@@ -250,7 +250,7 @@ extension OverLoopback {
             #expect(try folder.names() == ["film", "inner"])
         }
 
-        @Test func ofTwoThatGoToOneFileByThemselvesTheLoserLeavesNothing() async throws {
+        @Test func supersededDownloadToTheSameFileLeavesNothing() async throws {
             let files = FileServer(Self.content)
             let server = try MockServer { request in
                 let response = files.answer(request)
@@ -270,7 +270,7 @@ extension OverLoopback {
             try await eventually { try folder.names() == ["film"] }
         }
 
-        @Test func aFileThatIsCutAndGoneOnWithByTokenIsFetchedOnce() async throws {
+        @Test func fileResumedByTokensIsFetchedOnce() async throws {
             let files = FileServer(Self.content) { $0 <= 40 ? 3_000 + ($0 &* 7_919) % 5_000 : nil }
             let server = try MockServer { files.answer($0) }
             var (token, lengths) = (ResumeToken?.none, [Int64]())

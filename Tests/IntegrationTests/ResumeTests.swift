@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A download goes on only where what comes is of the same file.
+    /// A download resumes only if the response is for the same file.
     @Suite(.bounded, .tags(.behaviour)) struct ResumeTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
@@ -20,9 +20,9 @@ extension OverLoopback {
             folder = try DownloadFolder()
         }
 
-        // MARK: Of what
+        // MARK: The same file
 
-        /// What a server says to the request for the rest, and how often it is asked then.
+        /// The server's responses to the request for the rest.
         enum Answer: String, CaseIterable, CustomTestStringConvertible {
             case otherPart, noPosition, severalParts, encoded, otherTag, otherLength, shrunk, notSatisfiable, wholeAgain
             case ownLength
@@ -53,7 +53,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: Answer.allCases)
-        func onlyTheRestOfTheSameFileIsPutBehindIt(_ answer: Answer) async throws {
+        func onlyTheRestOfTheSameFileIsAppended(_ answer: Answer) async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { request in
                 guard let range = request.headers[.range] else { return files.answer(request) }
@@ -88,9 +88,9 @@ extension OverLoopback {
             #expect(try Data(contentsOf: whole.url) == Self.content && whole.response.status == .partialContent)
         }
 
-        // MARK: What is asked for
+        // MARK: Requests
 
-        @Test func aRequestThatTakesOnly200CanGoOn() async throws {
+        @Test func requestThatAcceptsOnly200CanResume() async throws {
             struct Strict: DownloadRequest {
                 typealias Success = DownloadedFile
                 typealias Failure = RequestError
@@ -114,9 +114,9 @@ extension OverLoopback {
             #expect(try Data(contentsOf: whole.url) == Self.content && server.requests.count == 2)
         }
 
-        /// Of the caller's own, or of a method whose answer has no parts.
+        /// A range of the caller's own, or a method whose response has no parts.
         @Test(arguments: [(HTTPMethod.get, "bytes=1000-1999"), (.post, nil)] as [(HTTPMethod, String?)])
-        func whatIsNotTheWholeOfAFileIsFetchedAsItIs(_ method: HTTPMethod, _ range: String?) async throws {
+        func requestForPartOfAFileIsSentUnchanged(_ method: HTTPMethod, _ range: String?) async throws {
             struct Part: DownloadRequest {
                 typealias Success = DownloadedFile
                 typealias Failure = RequestError
@@ -155,7 +155,7 @@ extension OverLoopback {
             #expect(server.requests.map { $0.headers[.range] } == [range, range])
         }
 
-        /// Parts that a server makes of an answer are no failures.
+        /// A server that sends the content in several parts causes no failures.
         @Test func anAnswerInPartsUsesUpNoRetry() async throws {
             let content = Self.content
             let failed = Locked(false)
@@ -185,7 +185,7 @@ extension OverLoopback {
             #expect(try Data(contentsOf: whole.url) == content)
         }
 
-        /// Nobody said how long the whole is, and a part is not the whole because it came to its end.
+        /// The total length is unknown, and the end of a part isn't the end of the whole.
         @Test func aPartOfAnUnknownWholeIsNotTakenForIt() async throws {
             let content = Self.content
             let server = try MockServer { request in
@@ -209,9 +209,9 @@ extension OverLoopback {
             #expect(try Data(contentsOf: whole.url) == content)
         }
 
-        // MARK: Where it goes
+        // MARK: Destinations
 
-        /// A place that can't be written to, whoever asks.
+        /// A destination that no user can write to.
         @Test(arguments: ["/proc/film", "/dev/null/film"])
         func aPlaceThatCannotBeWrittenIsAnError(_ path: String) async throws {
             let server = try MockServer { _ in .data(Self.content) }
@@ -246,7 +246,7 @@ extension OverLoopback {
             #expect(try folder.names() == [])
         }
 
-        @Test func aTokenGoesOnInAFolderThatIsNotThereYet() async throws {
+        @Test func tokenResumesInAFolderThatDoesNotExistYet() async throws {
             let files = FileServer(Self.content) { $0 == 1 ? 100_000 : nil }
             let server = try MockServer { files.answer($0) }
             let token = try await folder.brokenDownload(of: server.url("/"))

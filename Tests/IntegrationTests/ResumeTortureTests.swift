@@ -8,11 +8,12 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// However often a download is cut, and by whatever: nothing is lost, and nothing is fetched twice.
+    /// However often and however a download is interrupted, no byte is lost or fetched twice.
     @Suite(.bounded, .tags(.behaviour)) struct ResumeTortureTests {
         typealias Fetch = DownloadTests.Fetch
 
-        /// A server of one file that ends each response at the next of some positions, and notes what it gave.
+        /// A server of one file that ends each response at the next of some positions, and records the parts that it
+        /// sent.
         private final class CuttingServer: Sendable {
             let content: Data
             private let cuts: Locked<[Int]>
@@ -64,7 +65,7 @@ extension OverLoopback {
 
             #expect(try Data(contentsOf: file.url) == DownloadTests.content)
             #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["film"])
-            // Each part begins where the one before was cut.
+            // Each part begins where the one before was interrupted.
             let given = files.given
             #expect(given.count == 201 && given.first?.lowerBound == 0 && given.last?.upperBound == file.length.asInt)
             #expect(zip(given, given.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
@@ -72,7 +73,7 @@ extension OverLoopback {
             #expect(zip(progress, progress.dropFirst()).allSatisfy { $0.completed <= $1.completed })
         }
 
-        @Test(.tags(.alone, .soak)) func manySmallDownloadsLeaveNothingBehind() async throws {
+        @Test(.tags(.alone, .soak)) func manySmallDownloadsLeaveNothing() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Small.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -115,7 +116,7 @@ extension Int64 {
     fileprivate var asInt: Int { Int(self) }
 }
 
-/// Random numbers that are the same each time.
+/// Random numbers that are the same in every run.
 private struct SplitMix: RandomNumberGenerator {
     var state: UInt64
 

@@ -26,7 +26,7 @@ extension OverLoopback {
                 var count = 0
                 for try await chunk in stream {
                     count += chunk.count
-                    // Other tasks come first: the server is always ahead.
+                    // Other tasks run first, so the server is always ahead.
                     for _ in 0..<10 { await Task.yield() }
                 }
                 return count

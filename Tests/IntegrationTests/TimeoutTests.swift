@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Timeouts are exact to well below a second; too much content ends a transfer early.
+    /// Timeouts are exact to well below a second; content above the limit ends a transfer early.
     @Suite(.bounded, .tags(.behaviour)) struct TimeoutTests {
         struct Silence: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -36,7 +36,8 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all, silences)
         func silenceEndsAtTheTimeout(_ transport: TransportUnderTest, _ silence: Silence) async throws {
-            // A busy machine makes any one run late, and none early. The peer may be late, too: it gets more time then.
+            // A busy machine delays some runs, but never advances one. The peer may be late too, so it gets more time
+            // then.
             var timeout = silence.timeout
             var run: Run
             var tries = 0
@@ -54,7 +55,7 @@ extension OverLoopback {
             #expect(isExpected(run, silence, timeout), "\(timeout): \(run)")
         }
 
-        /// Whether the run got as far as the silence, and in a whole run, which has the machine for itself, ended in time.
+        /// Whether the run got as far as the silence, and ended in time in a full run, which has the machine to itself.
         private func isExpected(_ run: Run, _ silence: Silence, _ timeout: Duration) -> Bool {
             run.error?.response?.status == silence.status
                 && (!Scale.isWhole || run.durationOfTransfer <= timeout * 2)
@@ -75,7 +76,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all, [nil, Duration.milliseconds(1)])
         func contentThatIsTooLargeEndsEarly(_ transport: TransportUnderTest, _ pause: Duration?) async throws {
-            // A minute of drip, or as much of a flood as memory can stand.
+            // A minute of dripping, or as much of a flood as memory can hold.
             let server = try MockServer { _ in .endless(pausing: pause, pieces: 60_000) }
 
             let run = await transport.run(Call(server.url) { $0.maximumBodySize = 1024 })

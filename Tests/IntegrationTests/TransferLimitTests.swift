@@ -8,12 +8,12 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Progress, bandwidth and reconnection, where the wire matters.
+    /// Progress, bandwidth and reconnection over a real connection.
     @Suite(.bounded, .tags(.behaviour)) struct TransferLimitTests {
         private static let content = Data(count: 400_000)
 
         @Test(arguments: TransportUnderTest.all)
-        func whatIsReceivedAndSentIsToldExactly(_ transport: TransportUnderTest) async throws {
+        func receivedAndSentByteCountsAreExact(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .data(Self.content) }
             let queue = OperationQueue()
             queue.isSuspended = true
@@ -29,7 +29,7 @@ extension OverLoopback {
             #expect(await sent.reduce(nil) { $1 } == TransferProgress(completed: 300_000, total: 300_000))
         }
 
-        // Measured from below alone: a loaded machine is only slower.
+        // Only the minimum is checked: a loaded machine can only be slower.
         @Test(arguments: [true, false]) func aLimitHoldsBothWays(isUpload: Bool) async throws {
             let content = Data(count: 60_000)
             let server = try MockServer { _ in isUpload ? .noContent : .data(content) }
@@ -38,7 +38,7 @@ extension OverLoopback {
             let start = ContinuousClock.now
 
             _ = try await client.fetch(large)
-            // What the first owes, the second waits for.
+            // The second transfer waits for the debt of the first.
             _ = try await client.fetch(Call(server.url("/"), method: .put, body: .data(Data(count: 60_000))))
             _ = try await client.fetch(Call(server.url("/"), method: .put, body: .data(Data(count: 60_000))))
 
@@ -47,7 +47,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [TransportUnderTest.standard])
-        func anUploadThatIsPausedGoesOn(_ transport: TransportUnderTest) async throws {
+        func pausedUploadContinues(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }
             let content = Data.pattern(4_000_000)
             let operation = OperationQueue().makeOperation(
@@ -69,7 +69,7 @@ extension OverLoopback {
             #expect(server.requests.map(\.body) == [content])
         }
 
-        @Test func eventsGoOnOverConnectionsThatBreak() async throws {
+        @Test func eventsContinueOverBrokenConnections() async throws {
             let (clock, isRead) = (ManualClock(), Gate())
             let server = try MockServer { request in
                 switch request.headers[.lastEventID] {

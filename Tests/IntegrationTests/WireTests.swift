@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What stands on the wire, byte for byte.
+    /// The exact bytes on the wire.
     @Suite(.bounded, .tags(.behaviour)) struct WireTests {
         @Test(arguments: TransportUnderTest.all)
         func headerValuesAreSentAsTheyAre(_ transport: TransportUnderTest) async throws {
@@ -34,7 +34,7 @@ extension OverLoopback {
 
             let response = try await transport.send(Call(server.url, headers: ["X-A": "1", "X-A": "2"]))
 
-            // One field of two values and two fields of one say the same (RFC 9110, 5.2).
+            // One field with two values is equivalent to two fields with one value each (RFC 9110, 5.2).
             #expect(server.requests.first?.headers["X-A"] == "1, 2")
             #expect(response.headers["X-A"] == "1, 2")
             #expect(response.headers["x-b"] == "3")
@@ -54,7 +54,7 @@ extension OverLoopback {
                 #expect([[], ["0"]].contains(request.headers[values: .contentLength]))
                 #expect(!request.headers.contains(.expect))
             }
-            // RFC 9110, 8.6: a method that means nothing by content sends no length.
+            // RFC 9110, 8.6: no length is sent with a method that defines no meaning for content.
             #expect(server.requests[0].headers[.contentLength] == nil)
         }
 
@@ -82,7 +82,7 @@ extension OverLoopback {
                 Call.invalid("length") { $0.headers = ["Content-Length": "5"] },
             ]
         )
-        func whatIsUnfitForTheWireIsNeverSent(_ transport: TransportUnderTest, _ change: Call.Change) async throws {
+        func invalidHeadIsNeverSent(_ transport: TransportUnderTest, _ change: Call.Change) async throws {
             let server = try MockServer { _ in .noContent }
             var call = Call(server.url)
             change.apply(&call.http)
@@ -100,7 +100,7 @@ extension OverLoopback {
 }
 
 extension Call {
-    /// A change of a request, by the name of what it changes.
+    /// A change of a request, named by the part that it changes.
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let apply: @Sendable (inout HTTPRequest) -> Void

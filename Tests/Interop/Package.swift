@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// A package of its own, so that what the library works together with never becomes a dependency of it.
+// A separate package, so that the packages that are tested with the library never become its dependencies.
 let package = Package(
     name: "Interop",
     platforms: [.macOS(.v15)],

@@ -11,8 +11,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Tests that run at the same time, each with a server, stubbers and a session of its own: two rounds of 16 by default,
-/// fifty of 64 in `Scripts/soak`.
+/// Parallel tests, each with its own server, stubbers and session: two rounds of 16 by default, fifty of 64 in
+/// `Scripts/soak`.
 @Suite(.serialized, .bounded, .tags(.behaviour, .soak)) struct ParallelSoakTests {
     private static let tests = Scale.pick(16, whole: 64)
 
@@ -26,7 +26,7 @@ import FoundationNetworking
         var what: String
     }
 
-    /// What must not outlive a test.
+    /// The objects that must not outlive a test.
     private struct Remains: Sendable {
         weak var server: MockServer?
         weak var stubber: HTTPStubber?
@@ -44,7 +44,7 @@ import FoundationNetworking
 
     /// The number of descriptors that the system's libraries may open after the first round and keep.
     ///
-    /// A leak in a test is one in each test of a round.
+    /// A leak in a test occurs once in each test of a round.
     private static let slack = tests / 2
 
     @Test(.tags(.alone)) func parallelTestsAreIndependentAndLeaveNoDescriptors() async throws {
@@ -63,12 +63,12 @@ import FoundationNetworking
             for test in 0..<tests { group.addTask { try await run(test) } }
             return try await group.reduce(into: [Remains]()) { $0.append($1) }
         }
-        // The last to hold a transfer may be a thread that is about to end.
+        // A thread that is about to end may be the last to hold a transfer.
         let isGone = await comesTrue { remains.allSatisfy(\.names.isEmpty) }
         #expect(isGone, "what is left: \(remains.flatMap(\.names))")
     }
 
-    /// Whether something becomes true within the patience that a loaded machine needs.
+    /// Waits for a condition, for as long as a loaded machine may need; returns whether it became true.
     private static func comesTrue(_ condition: () -> Bool) async -> Bool {
         let end = ContinuousClock.now + .seconds(60)
         while !condition() {
@@ -78,8 +78,8 @@ import FoundationNetworking
         return true
     }
 
-    /// What one test does: talks to its server, which fails at first, then to its stubs, as a transport, in a session, and
-    /// through them to the server again.
+    /// The work of one test: it sends requests to its server, which fails at first, then to its stubs, as a transport
+    /// and in a session, and through them to the server again.
     private static func run(_ test: Int) async throws -> Remains {
         let server = try MockServer()
         server.route(.get, "/answers/0", .closed, .json(Answer(test: test, step: 0)))
@@ -124,7 +124,7 @@ import FoundationNetworking
         return Remains(server: server, stubber: stubber, passing: passing, transport: transport)
     }
 
-    /// Asks the stubs in a session of its own.
+    /// Sends requests to the stubs in a separate session.
     private static func ask(_ stubber: HTTPStubber, at url: URL, _ test: Int) async throws {
         let configuration = URLSessionConfiguration.ephemeral
         stubber.install(in: configuration)
@@ -147,7 +147,7 @@ import FoundationNetworking
     private static func close(_ session: URLSession) { session.invalidateAndCancel() }
     #endif
 
-    /// How many descriptors the process has.
+    /// The number of descriptors of the process.
     private static var descriptors: Int {
         #if os(Linux)
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0

@@ -4,17 +4,17 @@
 import Foundation
 public import Testing
 
-/// A trait that bounds how many tests run at a time, and how long each of them takes.
+/// A trait that limits how many tests run at a time, and how long each of them takes.
 ///
-/// Swift Testing starts every test at once. Two thousand tests that interleave on two threads measure how long they wait
-/// for each other: each timeout, in a test as in the library, counts that wait. So a test waits here for one of a few
-/// places, about two a core, and its time limit begins with its body. (`.timeLimit` would count the wait.)
+/// Swift Testing starts every test at once. Two thousand tests that interleave on two threads wait for each other, and
+/// every timeout, in a test as in the library, includes that wait. So a test waits here for one of a few places, about
+/// two a core, and its time limit begins with its body. (`.timeLimit` would include the wait.)
 ///
-/// The body runs on the threads of ``ThreadExecutor``: a test that blocks takes no thread of the cooperative pool, which
-/// the library may need in order to end the wait.
+/// The body runs on the threads of ``ThreadExecutor``: a blocking test takes no thread of the cooperative pool, which
+/// the library may need to end the wait.
 ///
-/// Every suite names it. A test with the tag `alone` has all places: it measures something that belongs to the whole
-/// process, such as its memory or its descriptors.
+/// Every suite uses it. A test with the tag `alone` takes all places: it measures a property of the whole process, such
+/// as its memory or its descriptors.
 public struct Bounded: SuiteTrait, TestTrait, TestScoping {
     @TaskLocal private static var isInside = false
     private static let places = Places(2 * ProcessInfo.processInfo.activeProcessorCount)
@@ -26,7 +26,7 @@ public struct Bounded: SuiteTrait, TestTrait, TestScoping {
         testCase: Test.Case?,
         performing body: @Sendable () async throws -> Void
     ) async throws {
-        // A suite within a suite names the trait too; its test has its place already.
+        // A suite within a suite has the trait too, but its test already has a place.
         guard !Self.isInside else { return try await body() }
         try await Self.places.withPlace(alone: test.tags.contains(.alone)) {
             try await Self.$isInside.withValue(true) {

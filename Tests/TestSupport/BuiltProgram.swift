@@ -6,7 +6,7 @@ import RequestsTesting
 
 /// The programs that are built together with the tests.
 public enum BuiltProgram {
-    /// Where the program of a name is: beside the tests, where the build puts it.
+    /// Returns the path of a program: beside the tests, where the build puts it.
     public static func url(named name: String) -> URL {
         let arguments = CommandLine.arguments
         let bundle = arguments.lazy.compactMap { argument in
@@ -20,9 +20,9 @@ public enum BuiltProgram {
     ///
     /// - Parameters:
     ///   - name: The name of the program.
-    ///   - arguments: What it is told.
+    ///   - arguments: The arguments of the program.
     ///   - prefix: A command that runs it, such as `unshare`; none by default.
-    /// - Returns: How it ended: its status, or the number of the signal that ended it.
+    /// - Returns: The exit status, or the number of the signal that ended the program.
     public static func run(
         _ name: String,
         _ arguments: [String],
@@ -42,7 +42,7 @@ public enum BuiltProgram {
         } onCancel: {
             kill(identifier, SIGKILL)
         }
-        // One that was killed for that is still ending, and has no status yet.
+        // A program that was killed on cancellation may still be ending, and has no status yet.
         try Task.checkCancellation()
         return (process.terminationStatus, process.terminationReason == .uncaughtSignal)
     }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Waits until a condition is true that nothing notifies of; throws if the test is cancelled.
+/// Polls until a condition is true, for conditions without a notification; throws if the test is cancelled.
 public func eventually(_ condition: () throws -> Bool) async throws {
     while try !condition() { try await Task.sleep(for: .milliseconds(5)) }
 }

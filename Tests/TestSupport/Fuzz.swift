@@ -19,7 +19,7 @@ public struct Fuzz: RandomNumberGenerator {
 
     public mutating func next() -> UInt64 { random.next() }
 
-    /// Returns a text of pieces that mean something to the parser under test, mixed with bytes that mean nothing.
+    /// Returns a text of pieces that the parser under test knows, mixed with random bytes.
     public mutating func text(of pieces: [String], upTo count: Int = 12) -> String {
         var text = ""
         for _ in 0..<Int.random(in: 0...count, using: &self) {

@@ -3,13 +3,14 @@
 
 import Requests
 
-/// A number of places that are taken in the order in which they are asked for, one or all at a time.
+/// A number of places that are granted in the order of the requests, one or all at a time.
 final class Places: Sendable {
     private struct State {
         var free: Int
         var line: [(count: Int, turn: CheckedContinuation<Void, Never>)] = []
 
-        /// Those whose turn has come. Nobody overtakes the first, so that one who wants all places gets them.
+        /// Takes the requests that can be granted. The first is never overtaken, so that a request for all places is
+        /// granted.
         mutating func admit() -> [CheckedContinuation<Void, Never>] {
             var admitted: [CheckedContinuation<Void, Never>] = []
             while let first = line.first, first.count <= free {

@@ -3,9 +3,9 @@
 
 public import Foundation
 
-/// The scale of the tests: small in every run, whole where `REQUESTS_SCALE` is `whole`, as in `Scripts/soak`.
+/// The scale of the tests: small by default, whole if `REQUESTS_SCALE` is `whole`, as in `Scripts/soak`.
 ///
-/// A small run finds what breaks at once; a whole one finds what happens once in a thousand times.
+/// A small run finds definite faults; a whole one finds faults that occur once in a thousand times.
 public enum Scale {
     public static let isWhole = ProcessInfo.processInfo.environment["REQUESTS_SCALE"] == "whole"
 
@@ -18,9 +18,9 @@ public enum Scale {
     /// The longest time that a test may take once it has its place.
     public static let timeLimit: TimeInterval = isWhole ? 1800 : 180
 
-    /// The number of random inputs for a test, of which each costs as much as `weight` of the cheapest kind.
+    /// Returns the number of random inputs for a test; each costs as much as `weight` of the cheapest kind.
     public static func fuzz(weight: Int = 1) -> Int { isWhole ? 2_000_000 / weight : min(400, 100_000 / weight) }
 
-    /// The first value in a small run, the second in a whole one.
+    /// Returns the first value in a small run, the second in a whole one.
     public static func pick<Value>(_ small: Value, whole: Value) -> Value { isWhole ? whole : small }
 }

@@ -4,12 +4,12 @@
 public import Testing
 
 extension Tag {
-    /// Runs while no other test does, since it measures something of the whole process.
+    /// Runs while no other test does, since it measures the whole process.
     @Tag public static var alone: Self
-    /// Holds whatever the library is made of inside: what a user sees, through the public API.
+    /// Tests the public API only, so it holds for any implementation.
     @Tag public static var behaviour: Self
     /// Runs under the thread sanitizer as well.
     @Tag public static var race: Self
-    /// Runs at a small scale here and at the whole one in `Scripts/soak`.
+    /// Runs at a small scale here, and at full scale in `Scripts/soak`.
     @Tag public static var soak: Self
 }

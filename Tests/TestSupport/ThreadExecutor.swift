@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Runs the jobs of a task on threads of its own, as many as there are jobs at a time.
+/// Runs the jobs of a task on its own threads, one for each job that runs at a time.
 ///
 /// A job may block its thread: the next one gets another.
 final class ThreadExecutor: Sendable {
@@ -30,7 +30,7 @@ extension ThreadExecutor: TaskExecutor {
     }
 }
 
-/// Work that waits for a thread, and the threads that wait for work.
+/// Jobs that wait for a thread, and the threads that wait for jobs.
 ///
 /// Sendable: the condition guards both variables.
 private final class Line: @unchecked Sendable {

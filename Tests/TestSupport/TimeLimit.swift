@@ -8,8 +8,7 @@ import Testing
 
 /// The time limit of one test, which begins when its body does.
 ///
-/// Its timers are Dispatch's, on a queue of their own: they fire also while every thread of the cooperative pool is
-/// blocked.
+/// Its timers use a separate Dispatch queue, so they fire even if every thread of the cooperative pool is blocked.
 struct TimeLimit {
     private static let timers = DispatchQueue(label: "TimeLimit")
     /// The time between the limit and the end of the process, for a body that doesn't end when it is cancelled.
@@ -18,9 +17,9 @@ struct TimeLimit {
     let test: Test
     let seconds: TimeInterval
 
-    /// Runs a body, cancels it at the limit, and records an issue if it got that far.
+    /// Runs a body, cancels it at the limit, and records an issue in that case.
     ///
-    /// A test that hangs would keep the whole run from ending. So it ends the process, and says which test it was.
+    /// A test that hangs would keep the whole run from ending, so it ends the process and names the test.
     func run(_ body: @escaping @Sendable () async throws -> Void) async throws {
         let isExceeded = Locked(false)
         let task = Task { try await ThreadExecutor.run(body) }

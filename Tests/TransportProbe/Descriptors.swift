@@ -4,8 +4,9 @@
 import Foundation
 import Requests
 
-/// Takes all descriptors that there are, and then connects to a server without one left for that: the arguments are the
-/// ports of a server that answers when it has a number of requests, and of another, and that number.
+/// Uses up all descriptors, and then connects to a server without a free one.
+///
+/// The arguments are the ports of two servers, the first of which responds after a number of requests, and that number.
 func connectWithoutDescriptors(_ arguments: [String]) async throws {
     let numbers = arguments.compactMap(Int.init)
     guard numbers.count == 3 else {
@@ -22,7 +23,7 @@ func connectWithoutDescriptors(_ arguments: [String]) async throws {
         try await group.waitForAll()
     }
 
-    // As many as are open by now are all that there may be.
+    // The descriptors that are open now are all that are available.
     var limit = rlimit(rlim_cur: 0, rlim_max: 0)
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     let last = dup(0)

@@ -5,11 +5,11 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// A request for what an address has.
+/// A request for the content of an address.
 struct Probe: DataRequest {
     typealias Success = Data
     let url: URL
-    /// How long it may be silent, in seconds.
+    /// The timeout in seconds.
     var timeout: TimeInterval = 60
     var identifier: String { url.absoluteString }
 
@@ -18,30 +18,30 @@ struct Probe: DataRequest {
     }
 }
 
-/// What ends the process.
+/// The causes of the end of the process.
 enum Ending: String {
     /// The main thread calls `exit`.
     case exit
     /// The end of `main`.
     case main
-    /// A handler of a signal, on whichever thread gets that.
+    /// A signal handler, on any thread that gets the signal.
     case signal
-    /// The thread that a response is delivered on.
+    /// The thread on which a response is delivered.
     case receiver
     /// The main thread, after it has started another process.
     case spawn
-    /// The main thread calls `exit`; something else was OpenSSL's first user, and has its clean-up registered.
+    /// The main thread calls `exit`; other code was OpenSSL's first user, and has registered its clean-up.
     case cleanup
     /// The main thread calls `exit`, a handler of which sends a request and waits for its end.
     case handler
 }
 
-/// What the handler asks for.
+/// The address that the handler requests.
 private let lastWords = Locked<URL?>(nil)
 
-/// Ends the process while handshakes are under way: how, and after how many milliseconds, the arguments say.
+/// Ends the process while handshakes are under way; the arguments are the cause and the number of milliseconds before.
 ///
-/// - Returns: Whether they are understood.
+/// - Returns: Whether the arguments are valid.
 func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     guard arguments.count == 2, let ending = Ending(rawValue: arguments[0]), let milliseconds = UInt32(arguments[1])
     else {
@@ -49,14 +49,14 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
         return false
     }
 
-    // It answers a handshake with an error in plain text, so that each connection begins another.
+    // It answers a handshake with an error in plain text, so each connection is followed by another.
     let server = try MockServer { _ in .text("hello") }
     let plain = server.url
     guard let secure = URL(string: "https://127.0.0.1:\(server.port)/") else { exit(65) }
 
     switch ending {
     case .cleanup:
-        // Where there is another OpenSSL, or none, this is like `exit`.
+        // Without another OpenSSL, this is like `exit`.
         guard let library = dlopen("libcrypto.so.3", RTLD_NOW), let symbol = dlsym(library, "OPENSSL_init_crypto")
         else {
             break
@@ -82,7 +82,7 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     }
 
     signal(SIGTERM) { _ in exit(0) }
-    // What has started this process may be a thread that has its signals blocked, and hands that on.
+    // The thread that started this process may have blocked its signals, which is inherited.
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGTERM)

@@ -4,12 +4,12 @@
 import Foundation
 import Requests
 
-/// Follows what the system says of its network while an interface comes and goes; for a network namespace of its own,
-/// where there is nothing but the loopback.
+/// Prints the reported network while an interface is added and removed; for a separate network namespace with only a
+/// loopback interface.
 func followInterfaces() async throws {
     var updates = Connectivity.system.updates().makeAsyncIterator()
     func expect(_ isConnected: Bool) async {
-        // An address and a link come one after the other: what is between is no surprise.
+        // An address and a link come one after the other, so there may be a state between them.
         while let status = await updates.next(), status.isConnected != isConnected {}
     }
     await expect(false)

@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// Asks for what has a name that no server of names answers for, and counts what that takes.
+/// Requests addresses with names that no name server answers, and counts the resources.
 ///
-/// The arguments are the number of requests, the number of names, and how many threads there may be. It prints what there was
-/// at most, and ends with 1 if that was more, or if descriptors are left open.
+/// The arguments are the number of requests, the number of names, and the maximum number of threads. It prints the
+/// actual maximum, and ends with 1 if that was higher, or if descriptors are left open.
 func askSilentNames(_ arguments: [String]) async throws {
     let numbers = arguments.compactMap(Int.init)
     guard numbers.count == 3 else {

@@ -1,13 +1,13 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-// What can only be tried in a process of its own: its arguments say what, and a test looks at what it ends with.
+// Tests that need a separate process: its arguments select one, and a test checks its exit status.
 
 import Foundation
 
 switch CommandLine.arguments.dropFirst().first {
 case "end":
-    // Its end may be that of this file.
+    // The process may end at the end of this file.
     guard try await endDuringHandshakes(Array(CommandLine.arguments.dropFirst(2))) else { exit(64) }
 case "descriptors":
     try await connectWithoutDescriptors(Array(CommandLine.arguments.dropFirst(2)))

@@ -4,10 +4,10 @@
 import Dispatch
 import Requests
 
-/// A latch that is opened once: the way for a test to hold a thread or a task at a known point.
+/// A latch that opens once: holds a thread or a task at a known point of a test.
 ///
-/// A test that sleeps guesses; a test with a gate knows. Hold an answer with ``StubResponse/held(by:after:)``, or wait
-/// in a handler, look at what the client does meanwhile, then open:
+/// A test that sleeps has to guess a time; a gate makes it exact. Hold a response with
+/// ``StubResponse/held(by:after:)``, or wait in a handler. Check the client's behavior meanwhile, then open the gate:
 ///
 /// ```swift
 /// let gate = Gate()
@@ -17,8 +17,8 @@ import Requests
 /// gate.open()
 /// ```
 ///
-/// A gate may be used from any thread, waited at by any number of them, and opened more than once. Stopping a server
-/// ends the waits of its own threads, so that a gate that is never opened holds up nothing.
+/// A gate may be used from any thread, and any number of them may wait at it. Stopping a server ends the waits of its
+/// own threads, so a gate that is never opened doesn't block the server.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -28,7 +28,7 @@ public final class Gate: Sendable {
 
     private let state = Locked(State())
 
-    /// The gate whose opening ends the waits of the current thread: that of the server that the thread belongs to.
+    /// The gate whose opening ends the waits of the current thread; it belongs to the thread's server.
     @TaskLocal static var ending: Gate?
 
     /// Makes a closed gate.
@@ -37,7 +37,7 @@ public final class Gate: Sendable {
     /// Whether the gate was opened.
     public var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Opens the gate for good and lets everyone through; opening it again does nothing.
+    /// Opens the gate permanently and resumes every waiter; opening it again does nothing.
     public func open() {
         let waiters = state.withLock { state -> [Int: @Sendable (Bool) -> Void] in
             state.isOpen = true
@@ -49,13 +49,14 @@ public final class Gate: Sendable {
 
     /// Suspends the task until the gate is open, or until the task is cancelled.
     ///
-    /// - Returns: Whether the gate is open; false for a cancelled task.
+    /// - Returns: Whether the gate is open; `false` if the task was cancelled.
     @discardableResult
     public func wait() async -> Bool {
         let id = makeIdentifier()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                // A cancellation before this point finds no waiter to end; the flag, which is set before, tells of it.
+                // A cancellation before this point finds no waiter to end, but it has set the task's flag, which is
+                // read here.
                 register(id, unless: { Task.isCancelled }, waiter: { continuation.resume(returning: $0) })
             }
         } onCancel: {
@@ -63,11 +64,11 @@ public final class Gate: Sendable {
         }
     }
 
-    /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, at most until the server stops.
+    /// Blocks the thread until the gate is open; on a thread of a ``MockServer``, also ends when the server stops.
     ///
-    /// For handlers, which run on the server's threads. A task uses the other form, which blocks no thread.
+    /// For handlers, which run on the server's threads. In a task, use the other form, which blocks no thread.
     ///
-    /// - Returns: Whether the gate is open; false where the server was stopped.
+    /// - Returns: Whether the gate is open; `false` if the server was stopped.
     @available(*, noasync, message: "await the asynchronous form instead")
     @discardableResult
     public func wait() -> Bool {
@@ -81,14 +82,14 @@ public final class Gate: Sendable {
         return isOpen
     }
 
-    /// Runs an action once the gate is open, at once where it is, on the thread that opens it.
+    /// Runs an action on the thread that opens the gate, or at once if the gate is open already.
     func whenOpen(_ action: @escaping @Sendable () -> Void) -> Int {
         let id = makeIdentifier()
         register(id, unless: { false }, waiter: { if $0 { action() } })
         return id
     }
 
-    /// Gives up an action of ``whenOpen(_:)``, which may be running just now.
+    /// Removes an action of ``whenOpen(_:)``, which may be running at this moment.
     func forget(_ id: Int) {
         _ = state.withLock { $0.waiters.removeValue(forKey: id) }
     }

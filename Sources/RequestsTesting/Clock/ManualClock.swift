@@ -3,25 +3,25 @@
 
 import Requests
 
-/// A clock that stands still until it is advanced: time for tests, without waiting for it.
+/// A clock whose time changes only when it is advanced, so that tests don't wait.
 ///
-/// Give it to whatever takes a clock, wait until that sleeps, then let the time pass:
+/// Pass it to the code that takes a clock, wait until that code sleeps, then advance the time:
 ///
 /// ```swift
 /// let clock = ManualClock()
 /// let task = Task { try await clock.sleep(for: .seconds(60)); return "done" }
-/// try await clock.waitForSleepers()      // not before it sleeps would advancing mean anything
+/// try await clock.waitForSleepers()      // advancing has no effect before it sleeps
 /// clock.advance(by: .seconds(60))
 /// try await task.value                   // "done"
 /// ```
 ///
-/// All members may be used from any thread. Tasks are woken in the order of their deadlines, those with the same one in
-/// the order in which they fell asleep; in which order they then run is the executor's choice.
+/// All members may be used from any thread. Tasks are woken in the order of their deadlines. Tasks with the same
+/// deadline are woken in the order in which they fell asleep. The executor decides in which order they then run.
 public final class ManualClock: Clock, Sendable {
-    /// The lengths of time that the clock measures.
+    /// The type of the clock's durations.
     public typealias Duration = Swift.Duration
 
-    /// A point in the time of a ``ManualClock``: how far it has been advanced.
+    /// A point in the time of a ``ManualClock``: the total time that it was advanced.
     public struct Instant: InstantProtocol, CustomStringConvertible {
         /// The time since the clock was made.
         public var offset: Swift.Duration
@@ -31,12 +31,12 @@ public final class ManualClock: Clock, Sendable {
             self.offset = offset
         }
 
-        /// The point so much later.
+        /// Returns the point that is later by `duration`.
         public func advanced(by duration: Swift.Duration) -> Instant {
             Instant(offset: offset + duration)
         }
 
-        /// How much later the other point is.
+        /// Returns the time from this point to the other.
         public func duration(to other: Instant) -> Swift.Duration {
             other.offset - offset
         }
@@ -62,13 +62,13 @@ public final class ManualClock: Clock, Sendable {
     /// The time that the clock shows.
     public var now: Instant { timeline.withLock { $0.now } }
 
-    /// The smallest step that can be told apart: none is too small.
+    /// The smallest difference that the clock measures: zero, since it has no limit.
     public var minimumResolution: Swift.Duration { .zero }
 
-    /// How many tasks are asleep.
+    /// The number of tasks that are asleep.
     public var sleeperCount: Int { timeline.withLock { $0.sleeperCount } }
 
-    /// Sleeps until the clock has been advanced to the deadline; returns at once where it has.
+    /// Sleeps until the clock has been advanced to the deadline; returns at once if it already has.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Swift.Duration? = nil) async throws {
@@ -76,28 +76,28 @@ public final class ManualClock: Clock, Sendable {
         try await suspend { $0.sleep($1, until: deadline, $2) }
     }
 
-    /// Sleeps as the other form does, but isn't waited for by ``waitForSleepers(_:)``.
+    /// Sleeps as the other form does, but isn't counted by ``waitForSleepers(_:)``.
     ///
-    /// For a limit to what others do, which a test doesn't mean when it waits for them to sleep.
+    /// For timeouts: a test that waits for sleepers doesn't mean these.
     func sleepUncounted(until deadline: Instant) async throws {
         try Task.checkCancellation()
         try await suspend { $0.sleep($1, until: deadline, $2, isCounted: false) }
     }
 
-    /// Waits until at least so many tasks are asleep; returns at once where they are.
+    /// Waits until at least `count` tasks are asleep; returns at once if they already are.
     ///
     /// - Throws: `CancellationError` as soon as the task is cancelled.
     public func waitForSleepers(_ count: Int = 1) async throws {
         try await suspend { $0.watch($1, for: count, $2) }
     }
 
-    /// Lets time pass, and wakes the tasks whose deadline is reached.
+    /// Advances the time by a duration, and wakes the tasks whose deadline is reached.
     public func advance(by duration: Swift.Duration) {
         let due = timeline.withLock { $0.advance(to: $0.now.advanced(by: duration)) }
         for sleep in due { sleep.resume() }
     }
 
-    /// Lets time pass up to a point, and wakes the tasks whose deadline is reached; time never goes back.
+    /// Advances the time to a point, and wakes the tasks whose deadline is reached; an earlier point changes nothing.
     public func advance(to instant: Instant) {
         let due = timeline.withLock { $0.advance(to: instant) }
         for sleep in due { sleep.resume() }
@@ -110,7 +110,7 @@ public final class ManualClock: Clock, Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: Sleep) in
                 let awake = timeline.withLock { timeline -> [Sleep]? in
-                    // A cancellation before this point found nobody to end; the flag, set before, tells of it.
+                    // A cancellation before this point found no continuation to end, but it has set the task's flag.
                     Task.isCancelled ? nil : register(&timeline, id, continuation)
                 }
                 guard let awake else { return continuation.resume(throwing: CancellationError()) }
@@ -125,9 +125,9 @@ public final class ManualClock: Clock, Sendable {
 // MARK: - After
 
 extension Clock where Duration == Swift.Duration {
-    /// Runs an action when a time has passed, counted from this call, unless the task is cancelled before.
+    /// Runs an action after a time, counted from this call, unless the task is cancelled before.
     ///
-    /// On a ``ManualClock`` nobody waits for this to sleep.
+    /// On a ``ManualClock``, the sleep isn't counted by ``ManualClock/waitForSleepers(_:)``.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let deadline = now.advanced(by: time.sleepable)
         return Task {
@@ -143,16 +143,16 @@ extension Clock where Duration == Swift.Duration {
     }
 }
 
-/// Who sleeps until when, and who waits for how many sleepers: the logic of ``ManualClock``, without tasks.
+/// The sleepers of a ``ManualClock`` and the watchers that wait for a number of sleepers, as logic without tasks.
 ///
-/// Each transition returns those that go on because of it, in their order; waking them is the caller's work. Whoever is
-/// returned is no longer known here, so nobody is woken twice.
+/// Each transition returns the waiters that it releases, in their order; the caller resumes them. A returned waiter is
+/// removed, so none is woken twice.
 struct Timeline<Waiter: Sendable>: Sendable {
     struct Sleeper: Sendable {
         var id: Int
         var deadline: ManualClock.Instant
         var waiter: Waiter
-        /// Whether somebody may wait for this one to fall asleep.
+        /// Whether a watcher counts this sleeper.
         var isCounted = true
     }
 
@@ -163,7 +163,7 @@ struct Timeline<Waiter: Sendable>: Sendable {
     }
 
     private(set) var now: ManualClock.Instant
-    /// In the order of their deadlines; with the same one, in that of their coming.
+    /// The sleepers in the order of their deadlines; with the same deadline, in the order of arrival.
     private(set) var sleepers: [Sleeper] = []
     private(set) var watchers: [Watcher] = []
     private var lastIdentifier = 0
@@ -172,15 +172,15 @@ struct Timeline<Waiter: Sendable>: Sendable {
         self.now = now
     }
 
-    /// A number by which ``remove(_:)`` knows a sleeper or a watcher.
+    /// Returns an identifier by which ``remove(_:)`` finds a sleeper or a watcher.
     mutating func makeIdentifier() -> Int {
         lastIdentifier += 1
         return lastIdentifier
     }
 
-    /// Puts someone to sleep.
+    /// Adds a sleeper.
     ///
-    /// Returns just that one where the deadline is reached, else the watchers that waited for it.
+    /// Returns just its waiter if the deadline is reached, else the watchers whose count is now reached.
     mutating func sleep(
         _ id: Int,
         until deadline: ManualClock.Instant,
@@ -197,17 +197,17 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return satisfied.map(\.waiter)
     }
 
-    /// How many are asleep of those who are counted.
+    /// The number of sleepers that are counted.
     var sleeperCount: Int { sleepers.count { $0.isCounted } }
 
-    /// Lets someone wait for a number of sleepers; returns that one where there are so many.
+    /// Adds a watcher for a number of sleepers; returns its waiter if the number is reached already.
     mutating func watch(_ id: Int, for count: Int, _ waiter: Waiter) -> [Waiter] {
         guard sleeperCount < count else { return [waiter] }
         watchers.append(Watcher(id: id, count: count, waiter: waiter))
         return []
     }
 
-    /// Sets the time, unless that would turn it back; returns the sleepers whose deadline is reached.
+    /// Sets the time, which never goes back; returns the sleepers whose deadline is reached.
     mutating func advance(to instant: ManualClock.Instant) -> [Waiter] {
         now = max(now, instant)
         let due = sleepers.prefix { $0.deadline <= now }
@@ -215,7 +215,7 @@ struct Timeline<Waiter: Sendable>: Sendable {
         return due.map(\.waiter)
     }
 
-    /// Forgets a sleeper or a watcher; returns it, or nil where it was woken already or never came.
+    /// Removes a sleeper or a watcher and returns it; `nil` if it was woken already or never added.
     mutating func remove(_ id: Int) -> Waiter? {
         if let index = sleepers.firstIndex(where: { $0.id == id }) { return sleepers.remove(at: index).waiter }
         if let index = watchers.firstIndex(where: { $0.id == id }) { return watchers.remove(at: index).waiter }

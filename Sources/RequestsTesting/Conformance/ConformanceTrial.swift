@@ -4,14 +4,14 @@
 import Foundation
 import Requests
 
-/// A transport, a server, and what went wrong between them: what the script of a check has in its hands.
+/// The transport, the server and the problems of one check, passed to its script.
 final class ConformanceTrial: Sendable {
-    /// Thrown by a script whose question doesn't arise.
+    /// Thrown by a script that doesn't apply to the transport.
     struct Skip: Error {
         let reason: String
     }
 
-    /// Thrown where a script can't go on; the problem has been noted.
+    /// Thrown by a script that can't continue, after it has noted the problem.
     struct Abort: Error {}
 
     private struct State {
@@ -20,11 +20,11 @@ final class ConformanceTrial: Sendable {
     }
 
     let transport: any HTTPTransport
-    /// Gets no request where the transport is put to another server.
+    /// The server of the trial; receives no request if the transport is tested against another server.
     let server: MockServer
-    /// The address of the server that the transport is put to, without a slash at its end.
+    /// The address of the server under test, without a slash at its end.
     private let address: String
-    /// Whether that is one that tells nothing.
+    /// Whether the transport is tested against another server, which can't be asked for what it received.
     let isElsewhere: Bool
     let patience: Duration
     private let state = Locked(State())
@@ -40,7 +40,7 @@ final class ConformanceTrial: Sendable {
         server.route(.get, "/last", .text("last").closing)
     }
 
-    // MARK: What went wrong
+    // MARK: Problems
 
     /// The problems that were noted, and the rules that events broke.
     var problems: [String] {
@@ -68,7 +68,7 @@ final class ConformanceTrial: Sendable {
         if !condition { throw Skip(reason: reason) }
     }
 
-    /// Gives what must not come the time to come: a second end has no other moment at which it is due.
+    /// Waits briefly for events that must not come, such as a second end, which have no deadline of their own.
     func settle() async {
         for transfer in state.withLock({ $0.transfers }) where !transfer.log.hasEnded { transfer.cancel() }
         try? await Task.sleep(for: .milliseconds(20))
@@ -77,7 +77,7 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Sending
 
-    /// The address of a target.
+    /// Returns the address of a target.
     func url(_ target: String) -> URL { URL(string: address + target) ?? server.url(target) }
 
     /// Begins a transfer.
@@ -121,7 +121,7 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Waiting
 
-    /// Waits for a gate, as long as patience lasts.
+    /// Waits for a gate, at most for the trial's patience.
     func wait(for gate: Gate, _ problem: String) async throws {
         try await within(problem) {
             await gate.wait()
@@ -130,7 +130,7 @@ final class ConformanceTrial: Sendable {
         }
     }
 
-    /// Waits until the server has so many requests.
+    /// Waits until the server has received `count` requests.
     @discardableResult
     func awaitRequest(count: Int = 1) async throws -> RecordedRequest {
         try await within("request \(count) didn't reach the server") { [server] in
@@ -141,13 +141,15 @@ final class ConformanceTrial: Sendable {
         return server.requests[count - 1]
     }
 
-    /// Waits until the server has a request; at a server that doesn't tell, so long as one takes.
+    /// Waits until the server has a request; at another server, for as long as a request usually takes.
     func awaitArrival() async throws {
         guard isElsewhere else { return _ = try await awaitRequest() }
         try await Task.sleep(for: .milliseconds(200))
     }
 
-    /// Waits as long as patience lasts; what a busy machine tells of only then has come nonetheless.
+    /// Waits for `body`, at most for the trial's patience.
+    ///
+    /// On a busy machine `body` may report too late, so `isLate` then decides.
     private func within(
         _ problem: String,
         _ body: @escaping @Sendable () async -> Bool,
@@ -171,7 +173,7 @@ final class ConformanceTrial: Sendable {
 
     // MARK: Common expectations
 
-    /// Expects an answer that was completed without an error.
+    /// Expects a response that was completed without an error.
     func expectAnswer(
         _ log: EventLog,
         _ status: HTTPStatus = .ok,
@@ -189,17 +191,19 @@ final class ConformanceTrial: Sendable {
         }
     }
 
-    /// Expects an error of one of these codes; of any where there are none.
+    /// Expects an error with one of these codes; any error if no code is given.
     func expectError(_ log: EventLog, _ codes: RequestError.Code..., context: String = "the transfer") {
         guard let error = log.error else { return note("\(context) ended without an error") }
         guard !codes.isEmpty, !codes.contains(error.code) else { return }
         note("\(context) ended with \(error), not \(codes.map(\.name).joined(separator: " or "))")
     }
 
-    /// Expects that the transport still works; over a connection that ends with it, where the next is to be new.
+    /// Expects that the transport still works.
     ///
-    /// A peer that has just ended a connection without a word, or said more than it was asked, may have spoilt it for
-    /// the next request, which a transport doesn't send again (RFC 9112, 9.3.1): `mayLose` allows for one such.
+    /// With `closes`, the server closes the connection afterwards, so that the next request needs a new one.
+    ///
+    /// A peer that has just closed a connection, or sent more than it should, may break the next request on it. A
+    /// transport doesn't send that again (RFC 9112, 9.3.1): `mayLose` allows for one such failure.
     func expectLife(after what: String, thenCloses closes: Bool = false, mayLose: Bool = false) async throws {
         let target = closes ? "/last" : "/text"
         var log = try await send(target)

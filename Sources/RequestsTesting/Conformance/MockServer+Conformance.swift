@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension MockServer {
-    /// Makes the server do what ``TransportConformance`` asks of one.
+    /// Adds the routes that ``TransportConformance`` requires of a server.
     func routeConformance() {
         route(.get, "/text", .text("text"))
         route(.get, "/stalled", .never)
@@ -33,19 +33,19 @@ extension MockServer {
 }
 
 extension StubResponse {
-    /// The head of a response of 100 bytes and the first 10 of them; then these steps.
+    /// The head of a response of 100 bytes and the first 10 of them, then these steps.
     static func begun(then steps: Step...) -> StubResponse {
         .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789".utf8))] + steps)
     }
 
-    /// So many pieces of 64 KiB, as fast as they can be sent.
+    /// A body of `count` pieces of 64 KiB, sent as fast as possible.
     static func flood(count: Int) -> StubResponse {
         let piece = Data(repeating: 0x78, count: 1 << 16)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: \(count << 16)\r\n\r\n".utf8)
         return .script([.send(head)] + [Step](repeating: .send(piece), count: count))
     }
 
-    /// Eight bytes, one each tenth of a second.
+    /// A body of eight bytes, sent one each tenth of a second.
     fileprivate static var drip: StubResponse {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
         let drops = (0..<8).flatMap { [Step.pause(.milliseconds(100)), .send(Data("\($0)".utf8))] }

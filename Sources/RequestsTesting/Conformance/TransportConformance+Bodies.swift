@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// What is sent as content, and how it is framed.
+    /// The checks of the content that is sent, and its framing.
     static let bodies: [Check] = [
         Check("no body has no framing", .exact) { trial in
             for method in [HTTPMethod.get, .head, .delete, .options, .post, .put] {
@@ -13,7 +13,7 @@ extension TransportConformance {
                 trial.expectAnswer(try await trial.send("/none", method), .noContent, "\(method)")
                 guard let request = trial.server.requests.last else { continue }
                 let framing = request.framing
-                // RFC 9110, 8.6: a method that means nothing by content sends no length.
+                // RFC 9110, 8.6: no length is sent with a method that defines no meaning for content.
                 let allowed = [.get, .head].contains(method) ? [[]] : [[], ["0"]]
                 trial.expect(allowed.contains(framing), "\(method) was sent with the framing \(framing)")
             }
@@ -90,7 +90,7 @@ extension TransportConformance {
         Check("a refusal during the upload is the answer or an error", .complete) { trial in
             trial.server.route(.post, "/upload", .text("too much", status: .contentTooLarge).early)
             let log = try await trial.send("/upload", .post, body: .data(Data(count: 1 << 20)))
-            // Whether the answer arrives before the connection breaks is a matter of luck.
+            // The response and the end of the connection race, so either may come first.
             if log.error == nil { trial.expectAnswer(log, .contentTooLarge, content: "too much") }
             try await trial.expectLife(after: "a refusal")
         },
@@ -98,7 +98,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Sends a body that is echoed, and expects that it came with one of these framings.
+    /// Sends a body to be echoed, and expects that the server received it with one of these framings.
     fileprivate func expectArrival(
         _ body: HTTPBody,
         _ content: Data,
@@ -108,7 +108,7 @@ extension ConformanceTrial {
         let log = try await send("/echo", method, headers: [.contentType: "text/plain"], body: body)
         expectAnswer(log, .ok, "\(method)")
         expect(log.content == content, "\(log.content.count) bytes of \(content.count) came back, or not the same")
-        // Where the content is known to end is nobody's business but the server's.
+        // Only the trial's own server can be asked for the framing.
         guard !isElsewhere else { return }
         guard let request = server.requests.last else { return note("nothing was sent") }
         expect(request.method == method, "\(method) was sent as \(request.method)")
@@ -120,12 +120,13 @@ extension ConformanceTrial {
 }
 
 extension RecordedRequest {
-    /// What tells where the content ends; two of them are two opinions about where the next request begins.
+    /// The fields that define where the content ends; with two of them, servers may disagree where the next request
+    /// begins.
     fileprivate var framing: [String] { headers[values: .contentLength] + headers[values: .transferEncoding] }
 }
 
 extension Data {
-    /// Bytes that look different everywhere.
+    /// Returns bytes whose pattern differs at every position.
     fileprivate static func pattern(count: Int) -> Data {
         Data((0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }

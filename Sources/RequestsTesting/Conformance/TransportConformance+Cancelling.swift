@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// What a cancel leads to, at whatever moment it comes.
+    /// The checks of cancellation at every point of a transfer.
     static let cancelling: [Check] = [
         Check("a cancel right after sending ends the transfer", .cancel, needs: .nothing) { trial in
             try await trial.expectCancelled(trial.start("/stalled"))
@@ -17,7 +17,7 @@ extension TransportConformance {
             try await trial.expectLife(after: "a cancel")
         },
         Check("a cancel while sending ends the transfer", .cancel, needs: .server) { trial in
-            // More than the sockets on the way take.
+            // More than the sockets' buffers hold.
             let transfer = trial.start("/upload", .post, body: .data(Data(count: 64 << 20)))
             try await trial.awaitArrival()
             try await trial.expectCancelled(transfer)
@@ -37,7 +37,8 @@ extension TransportConformance {
             try await trial.expectCancelled(transfer)
         },
         Check("a cancel in a flood ends the transfer", .cancel) { trial in
-            // The last bytes never come: the cancel finds a transfer, however late the test gets to it.
+            // The last bytes never come, so the cancellation finds an active transfer, however late the test gets to
+            // it.
             trial.server.route(.get, "/flood", .flood(count: 512).stalled(after: 512 << 16))
             let transfer = trial.start("/flood")
             try await trial.wait(for: transfer.content, "no content came")
@@ -74,11 +75,12 @@ extension TransportConformance {
             trial.expectAnswer(try await trial.finish(inEnd), content: "text")
         },
         Check("a cancel at any moment leaves one end", .cancel, needs: .server) { trial in
-            // A server of HTTP/2 takes too many resets for an attack, and ends the connection.
+            // An HTTP/2 server treats too many resets as an attack, and closes the connection.
             let count = trial.isElsewhere ? 100 : 1000
             for number in 0..<count {
                 let transfer = trial.start("/text")
-                // Within the time that an answer takes, so that it hits before, in the middle and behind.
+                // Spread over the time that a response takes, so that some cancel before it, some during it and some
+                // after.
                 let delay = Duration.microseconds(number * 37 % 1500)
                 async let cancel: Void = {
                     try? await Task.sleep(for: delay)

@@ -5,13 +5,13 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// One question to a transport.
+    /// One check of a transport.
     public struct Check: Sendable, CustomStringConvertible {
         typealias Script = @Sendable (ConformanceTrial) async throws -> Void
 
-        /// What has to be true, in a few words; the name by which a fault is declared.
+        /// The behavior that is checked, in a few words; also the name under which a fault is declared.
         public let name: String
-        /// The rule in the documentation of `HTTPTransport` that the check proves.
+        /// The rule in the documentation of `HTTPTransport` that the check verifies.
         public let rule: String
         private let need: Need
         private let script: Script
@@ -26,27 +26,27 @@ extension TransportConformance {
         /// Whether the transport has to reach a server.
         public var needsServer: Bool { need != .nothing }
 
-        /// Whether the server has to do what only a ``MockServer`` does: to say bytes that are no HTTP, or to tell what it
-        /// received.
+        /// Whether the server must be a ``MockServer``: the check needs it to send malformed bytes, or to report what
+        /// it received.
         ///
-        /// At another server such a check is skipped.
+        /// At another server, such a check is skipped.
         public var needsMockServer: Bool { need == .script }
 
         /// The name.
         public var description: String { name }
 
-        /// Puts a transport to the check.
+        /// Runs the check on a transport.
         ///
         /// - Parameters:
         ///   - makeTransport: Makes the transport, called once.
-        ///   - server: The address of a server that does what ``TransportConformance`` says; by default a
-        ///     ``MockServer`` is started. What needs one is skipped at another server.
-        ///   - knownFault: That the transport is known to fail, and why; nil by default.
-        ///   - patience: How long anything that has to come may take: an answer, an end after a cancel. 30 seconds by
-        ///     default; it is no measure of speed, and is waited for only where something fails.
-        /// - Returns: That the check was passed, or skipped, or failed as declared, with the reason.
-        /// - Throws: ``ConformanceFailure`` where the transport breaks the rule, where a fault is declared that isn't
-        ///   there, and where nothing could be tried, whatever is declared. A skip isn't an error.
+        ///   - server: The address of a server with the routes of ``TransportConformance``; by default a ``MockServer``
+        ///     is started. A check that needs the ``MockServer`` is skipped at another server.
+        ///   - knownFault: A declared fault of the transport, with its reason; `nil` by default.
+        ///   - patience: The maximum time to wait for anything that has to come, such as a response, or an end after a
+        ///     cancel. 30 seconds by default. It isn't a measure of speed: only a failing check waits that long.
+        /// - Returns: The outcome: passed, skipped, or failed as declared, with the reason.
+        /// - Throws: ``ConformanceFailure`` if the transport breaks the rule, if a declared fault doesn't occur, or if
+        ///   the check couldn't start, whatever is declared. A skip isn't an error.
         @discardableResult
         public func run(
             on makeTransport: @Sendable () throws -> any HTTPTransport,
@@ -92,7 +92,7 @@ extension TransportConformance {
             } catch let error as ConformanceTrial.Skip {
                 skip = error.reason
             } catch is ConformanceTrial.Abort {
-                // The trial has the problem.
+                // The trial has the problem already.
             } catch {
                 trial.note("the check couldn't go on: \(error)")
             }
@@ -110,17 +110,17 @@ extension TransportConformance {
         }
     }
 
-    /// What a check needs besides a transport.
+    /// The resources that a check needs besides a transport.
     enum Need: Sendable {
-        /// Two addresses that are answered, by whomever.
+        /// Two addresses that are answered, by any means.
         case nothing
-        /// A server that does what the documentation says.
+        /// A server with the documented routes.
         case server
-        /// A server that is told byte by byte what to say, and tells what it received.
+        /// A server whose responses are scripted byte by byte, and that reports what it received.
         case script
     }
 
-    /// The sentences of the documentation of `HTTPTransport` that the checks prove.
+    /// The rules in the documentation of `HTTPTransport` that the checks verify.
     enum Rule: String {
         case exact = "It sends exactly the request that it is given and reports exactly what came back."
         case plain =
@@ -133,7 +133,7 @@ extension TransportConformance {
         case decoded = "Content is delivered decoded (gzip and the like)."
         case unlocked = "No event is delivered under a lock, since the receiver may call back into the transfer."
         case unsupported = "What the transport can't do is an end with the code unsupported, before anything is sent."
-        case capabilities = "What isn't among the capabilities is refused, or known not to happen; never by half."
+        case capabilities = "A feature beyond the capabilities is refused, or known not to happen; never by half."
         case limits = "A timeout is about silence, to the millisecond; a limit of size may be left to the operation."
     }
 }

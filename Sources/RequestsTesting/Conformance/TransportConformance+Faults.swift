@@ -5,14 +5,14 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// What a peer can do wrong.
+    /// The checks of faults of the server or the connection.
     static let faults: [Check] = [
-        Check("nobody listens", .complete, needs: .server) { trial in
+        Check("a port without a listener is an error", .complete, needs: .server) { trial in
             let other = try MockServer()
             other.stop()
             let log = try await trial.send("\(other.url.absoluteString)/")
             trial.expectError(log, .cannotConnect)
-            trial.expect(log.head == nil, "a head came from nobody")
+            trial.expect(log.head == nil, "a head came without a server")
         },
         Check("an end before the first byte is an error", .complete) { trial in
             try await trial.expectBroken(.closed)
@@ -37,7 +37,7 @@ extension TransportConformance {
             }
         },
         Check("a reset in the content is an error", .complete) { trial in
-            // The pause lets the client read before the RST throws away what it hasn't.
+            // The pause lets the client read before the RST discards what it hasn't read.
             for pause in [Duration.zero, .milliseconds(20)] {
                 try await trial.expectBroken(.begun(then: .pause(pause), .reset))
             }
@@ -73,7 +73,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Expects that an answer is an error, that it was asked for once, and that the transport goes on to work.
+    /// Expects that a response is an error, that its request was sent once, and that the transport still works.
     fileprivate func expectBroken(
         _ response: StubResponse,
         _ context: String = "the transfer",
@@ -86,7 +86,8 @@ extension ConformanceTrial {
         if hasHead == true { expect(log.head?.status == .ok, "\(context): the head that came wasn't reported") }
         let sent = server.requests.count - count
         expect(sent == 1, "\(context): \(sent) requests were sent, not 1")
-        // What ends on a connection that was kept may be asked for again (RFC 9112, 9.3.1): each has a new one here.
+        // A request that fails on a reused connection may be retried (RFC 9112, 9.3.1), so each has a new connection
+        // here.
         try await expectLife(after: context, thenCloses: true)
     }
 }
@@ -94,7 +95,7 @@ extension ConformanceTrial {
 extension StubResponse {
     fileprivate static let wholeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
 
-    /// Answers about which opinions differ: each is an error or an answer, and none is a trap.
+    /// Responses that clients interpret differently: each must be an error or a response, and none may trap.
     fileprivate static let oddities = [
         "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx",
         "HTTP/1.1 200 OK\r\nContent-Length: abc\r\n\r\nx",

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// Many at once, and one at a time.
+    /// The checks of concurrent requests, and of pausing.
     static let flow: [Check] = [
         Check("requests at once get each its own answer", .exact, needs: .server) { trial in
             let numbers = 0..<64
@@ -35,7 +35,7 @@ extension TransportConformance {
         },
         Check("a pause stops the peer, and resuming brings the rest", .capabilities, needs: .server) { trial in
             try trial.skip(unless: trial.transport.capabilities.contains(.pausing), "the transport can't pause")
-            // More than the buffers on the way take.
+            // More than the buffers on the way hold.
             let count = 1024
             let transfer = trial.start("/flood/\(count)") { event, transfer in
                 if case .head = event { transfer.pause() }
@@ -82,7 +82,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// How much content has come once no more comes: nothing tells but the time in which none does.
+    /// Returns the byte count of the content once no more arrives within 150 milliseconds.
     fileprivate func amount(whenQuiet transfer: WatchedTransfer) async -> Int {
         let deadline = ContinuousClock.now + patience
         var amount = -1
@@ -97,7 +97,7 @@ extension ConformanceTrial {
 // MARK: - Events
 
 extension TransportConformance {
-    /// The order of events.
+    /// The checks of the order of events.
     static let events: [Check] = [
         Check("an answer is a head, content and one end", .order, needs: .nothing) { trial in
             let log = try await trial.send("/text")

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// How long and how much.
+    /// The checks of timeouts and size limits.
     static let limits: [Check] = [
         Check("content of exactly the limit isn't too large", .limits, needs: .server) { trial in
             let log = try await trial.finish(trial.start("/flood/1", maximumBodySize: 1 << 16))
@@ -56,11 +56,11 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Expects that an answer, which takes longer than the timeout and is never silent for as long, arrives.
+    /// Expects that a response arrives which takes longer than the timeout, but is never silent for that long.
     fileprivate func expectPatience(_ target: String, content: String) async throws {
         let timeout = Duration.milliseconds(400)
         var (tries, log, duration) = (0, EventLog(), Duration.zero)
-        // A busy machine is silent at times: of some answers, one has to arrive.
+        // A busy machine is silent at times, so one of several responses has to arrive.
         repeat {
             tries += 1
             let transfer = start(target, timeout: timeout)
@@ -71,11 +71,11 @@ extension ConformanceTrial {
         expect(log.error != nil || duration > timeout, "the answer came too soon to tell anything")
     }
 
-    /// Expects that a transfer whose receiver takes its time goes on when it has had it: the peer is made to wait.
+    /// Expects that a transfer continues after a pause longer than the timeout, while the server has to wait.
     fileprivate func expectNoTimeoutInPause() async throws {
         let (timeout, count) = (Duration.milliseconds(500), 256)
         var (tries, log) = (0, EventLog())
-        // A busy machine is silent at times, before the pause and behind it: of some transfers, one has to arrive.
+        // A busy machine is silent at times, before and after the pause, so one of several transfers has to finish.
         repeat {
             tries += 1
             let begun = Gate()
@@ -102,17 +102,17 @@ extension ConformanceTrial {
         expect(log.content.count == count << 16, "\(log.content.count) bytes came, not \(count << 16)")
     }
 
-    /// Expects an end after the silence of a timeout: never before, and not long after.
+    /// Expects an end when the timeout has passed in silence: never before, and soon after.
     fileprivate func expectTimeout(_ target: String) async throws {
         let timeout = Duration.milliseconds(300)
         var durations: [Duration] = []
-        // A busy machine makes any one late, and none early: the best of some has to be on time.
+        // A busy machine can delay an end, but never advance it: the best of several has to be on time.
         repeat {
             let transfer = start(target, timeout: timeout)
             expectError(try await finish(transfer), .timedOut)
             durations.append(transfer.duration)
         } while durations.last.map { $0 > timeout * 2 } == true && durations.count < 8
-        // The clocks of two sides may differ by a tick.
+        // The clocks of the two sides may differ by a tick.
         expect(
             durations.allSatisfy { $0 > timeout - .milliseconds(2) },
             "\(timeout) of silence ended after \(durations)"

@@ -4,7 +4,7 @@
 import Requests
 
 extension TransportConformance {
-    /// What a transport leaves to the pipeline.
+    /// The checks that a transport leaves redirects, cookies, credentials, caches and retries to the pipeline.
     static let manners: [Check] = [
         Check("a redirect is an answer", .plain, needs: .server) { trial in
             for code in [301, 302, 303, 307, 308] {
@@ -77,7 +77,7 @@ extension TransportConformance {
             let condition = trial.server.requests.last?.headers[.ifNoneMatch]
             trial.expect(condition == nil, "the second request was made conditional")
         },
-        Check("failures aren't tried again", .plain) { trial in
+        Check("failures aren't retried", .plain) { trial in
             trial.server.route(.get, "/closed", .closed)
             trial.server.route(.get, "/busy", .status(.serviceUnavailable, headers: [.retryAfter: "0"]))
             trial.expectError(try await trial.send("/closed"), .connectionLost)
@@ -89,7 +89,7 @@ extension TransportConformance {
             let address = "https://127.0.0.1:\(trial.server.port)/"
             let log = try await trial.finish(trial.start(address, trust: .only([])))
             trial.expectError(log)
-            trial.expect(log.head == nil, "a server that nobody trusts was heard")
+            trial.expect(log.head == nil, "a response of an untrusted server was reported")
             guard log.error?.code == .unsupported else { return }
             trial.expect(trial.server.connectionCount == 0, "the connection was opened before it was refused")
         },
@@ -97,7 +97,7 @@ extension TransportConformance {
 }
 
 extension ConformanceTrial {
-    /// Sends a request, and returns the fields of a name, in lower case, that the server has seen in it.
+    /// Sends a request, and returns the fields with the name, in lower case, that the server received.
     fileprivate func sentFields(named name: String) async throws -> [String] {
         let log = try await send("/seen")
         expectAnswer(log)

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension TransportConformance {
-    /// What is asked, and what is answered, as it stands on the wire.
+    /// The checks of requests and responses as they are on the wire.
     static let messages: [Check] = [
         Check("the target is sent as it is", .exact) { trial in
             for target in ["/a%2Fb?x=1%202&y=%C3%BC", "/a//b/;c=d", "/?", "/a?b=c+d%2Be"] {
@@ -33,7 +33,7 @@ extension TransportConformance {
             if trial.transport.capabilities.contains(.orderedHeaders) {
                 trial.expect(lines == ["X-B: 1", "X-A: 2", "X-B: 3", "X-C: 4"], "the fields were sent as \(lines)")
             } else {
-                // One field of two values and two fields of one say the same (RFC 9110, 5.2).
+                // One field with two values is equivalent to two fields with one value each (RFC 9110, 5.2).
                 trial.expect(lines.sorted() == ["X-A: 2", "X-B: 1, 3", "X-C: 4"], "the fields were sent as \(lines)")
             }
         },

@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// The rules of `HTTPTransport` as checks that any transport can be put to.
+/// The rules of `HTTPTransport` as checks that run on any transport.
 ///
-/// Whoever writes a transport finds out here whether requests behave over it as they do over the built-in ones. Each
-/// check runs against a ``MockServer`` of its own, or against a server of yours, and knows no test framework: it throws a
+/// They show the author of a transport whether requests behave over it as they do over the built-in ones. Each check
+/// runs against its own ``MockServer``, or against a server of yours. It depends on no test framework: it throws a
 /// ``ConformanceFailure``.
 ///
 /// ```swift
@@ -17,30 +17,28 @@ import Requests
 /// }
 /// ```
 ///
-/// In Swift Testing, the checks are the arguments of one test: `@Test(arguments: TransportConformance.checks)`. Where a
-/// transport says by its capabilities that it can't do something, the check asks only that it says so as well where it
-/// is asked for it, or is skipped with a reason: read the outcome. What a transport does wrong and is known to is
-/// declared, by ``KnownFault``, and not left out.
+/// In Swift Testing, the checks are the arguments of one test: `@Test(arguments: TransportConformance.checks)`. If the
+/// transport's capabilities lack a feature, the check only verifies that the transport refuses it, or is skipped with a
+/// reason: read the outcome. Declare a known fault of the transport as a ``KnownFault`` rather than leaving the check
+/// out.
 ///
 /// ### Without a network
 ///
-/// A transport that reaches no server can be put to the checks that don't need one, by ``Check/needsServer``. They ask
-/// for two addresses: `/text`, which is to be answered with 200 and the content `text`, and `/stalled`, which is never
-/// to be answered.
+/// A transport that reaches no server can run the checks that need none, see ``Check/needsServer``. They request two
+/// addresses: `/text`, which must return 200 with the content `text`, and `/stalled`, which must never return.
 ///
 /// ### At a server of yours
 ///
-/// A ``MockServer`` speaks HTTP/1.1 without TLS. What else a transport can do, it is put to at another server, whose
-/// address the checks are given: those that need no more than this of it, by ``Check/needsMockServer``, and the others
-/// are skipped.
+/// A ``MockServer`` speaks HTTP/1.1 without TLS. To test a transport over other protocols, pass the checks the address
+/// of another server with these routes. The checks with ``Check/needsMockServer`` are skipped there.
 ///
-/// | route | what is answered |
+/// | route | response |
 /// |---|---|
 /// | `GET /text` | 200 with the content `text` and its length |
 /// | `GET /stalled` | nothing, ever |
 /// | `GET /begun` | 200 with `Content-Length: 100` and the content `0123456789`, and then nothing, ever |
 /// | `GET /drip` | 200 with the content `01234567`, a byte each tenth of a second |
-/// | `GET /flood/{count}` | 200 with so many pieces of 64 KiB, as fast as the client takes them |
+/// | `GET /flood/{count}` | 200 with `count` pieces of 64 KiB, as fast as the client takes them |
 /// | `GET`, `POST`, `PUT`, `PATCH`, `DELETE /echo` | 200 with the content of the request |
 /// | `POST /upload` | nothing, ever, and the content of the request isn't read |
 /// | `GET /seen` | 200 with a line `name: value` for each field of the request |
@@ -50,20 +48,22 @@ import Requests
 /// | `GET /login` | 200 with `Set-Cookie: conformance=1; Path=/` |
 /// | `GET /gzip` | 200 with `{"name":"Pancakes"}`, compressed with gzip, and with a `Content-Encoding` that says so |
 ///
-/// A `HEAD` is answered as the `GET`, without content. Where the client leaves, what never ends must end.
+/// A `HEAD` is answered like the `GET`, without content. A response that never ends must end when the client
+/// disconnects.
 public enum TransportConformance {
-    /// All checks, in the order of the questions that somebody who writes a transport has.
+    /// All checks, beginning with those that matter first when writing a transport.
     public static let checks: [Check] =
         events + cancelling + messages + bodies + manners + limits + flow + faults
 
-    /// Puts a transport to all checks, one after the other.
+    /// Runs all checks on a transport, one after the other.
     ///
     /// - Parameters:
-    ///   - server: The address of a server that does what is said above; by default each check starts a ``MockServer``.
-    ///   - knownFaults: What the transport is known to do wrong, by the name of the check.
-    ///   - patience: How long anything that has to come may take, see ``Check/run(on:at:knownFault:patience:)``.
-    ///   - makeTransport: Makes the transport, anew for each check.
-    /// - Returns: What came of each; nothing is thrown.
+    ///   - server: The address of a server with the routes above; by default each check starts a ``MockServer``.
+    ///   - knownFaults: The known faults of the transport, by the name of the check.
+    ///   - patience: The maximum time to wait for anything that has to come, see
+    ///     ``Check/run(on:at:knownFault:patience:)``.
+    ///   - makeTransport: Makes a new transport for each check.
+    /// - Returns: The outcomes of all checks; nothing is thrown.
     public static func run(
         at server: URL? = nil,
         knownFaults: [String: KnownFault] = [:],
@@ -89,31 +89,31 @@ public enum TransportConformance {
     }
 }
 
-/// Which rule a transport broke, and what was seen; its description is made to be read in a test's report.
+/// A broken rule and what was observed; the description is meant for a test's report.
 public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
-    /// What a declared fault may stand for, and what it mustn't hide.
+    /// The kind of a failure, which decides whether a declared fault may excuse it.
     enum Kind: Sendable {
         /// The transport broke the rule.
         case fault
-        /// The check was passed, against a declaration.
+        /// The check passed although a fault is declared.
         case passed
-        /// There was no transport, or no server.
+        /// The check couldn't start: there was no transport, or no server.
         case untried
     }
 
     /// The name of the check.
     public let name: String
-    /// The rule, as the documentation of `HTTPTransport` has it.
+    /// The rule, as in the documentation of `HTTPTransport`.
     public let rule: String
     /// The type of the transport.
     public let transport: String
-    /// What was expected and what happened instead, a sentence each.
+    /// The problems: what was expected and what happened instead, one sentence each.
     public let problems: [String]
     /// The requests of the check, each with its events: `GET /text: head 200, data, end`.
     public let transcript: [String]
     let kind: Kind
 
-    /// How many sentences and requests the description has at most: a check may send a thousand.
+    /// The maximum number of problems, and of requests, in the description: a check may send a thousand.
     private static let most = 12
 
     init(
@@ -131,7 +131,7 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
         self.kind = kind
     }
 
-    /// The failure, as some lines.
+    /// The failure as several lines of text.
     public var description: String {
         var lines = ["\(transport) fails: \(name)", "  Rule: \(rule)"]
         lines += Self.some(of: problems, "  - ")
@@ -148,14 +148,14 @@ public struct ConformanceFailure: Error, Sendable, CustomStringConvertible {
 // MARK: - Outcome
 
 extension TransportConformance {
-    /// What came of a check that wasn't failed, or not unexpectedly.
+    /// The outcome of a check that passed, was skipped, or failed as declared.
     public enum Outcome: Sendable, CustomStringConvertible {
         /// The transport keeps the rule.
         case passed
-        /// The question doesn't arise, with the reason: a capability that the transport doesn't claim.
+        /// The check doesn't apply, with the reason: the transport lacks a capability.
         case skipped(String)
-        /// The transport is known to break the rule, with the reason that was declared, and what happened; nil where
-        /// the check wasn't run at all.
+        /// The transport is known to break the rule: the declared reason, and the failure, which is `nil` if the check
+        /// wasn't run.
         case known(String, ConformanceFailure?)
 
         /// The outcome in words.
@@ -168,34 +168,34 @@ extension TransportConformance {
         }
     }
 
-    /// That a transport is known to break a rule, and why: a declared exception rather than a weaker check.
+    /// A declared exception for a rule that the transport breaks, with the reason.
     public enum KnownFault: Sendable {
-        /// The check fails each time; that it is passed is a failure, since then the declaration is out of date.
+        /// The check always fails; passing it is a failure, since the declaration is then out of date.
         case fails(String)
-        /// The check fails at times.
+        /// The check fails sometimes.
         case mayFail(String)
-        /// The check isn't run: it would end the process, or never end.
+        /// The check isn't run, since it would end the process, or never end.
         case endsProcess(String)
     }
 
-    /// What came of all checks.
+    /// The outcomes of all checks.
     public struct Report: Sendable, CustomStringConvertible {
-        /// Names of declared faults that no check has.
+        /// The names of declared faults that match no check.
         public let unknownNames: [String]
-        /// The checks in their order, each with what came of it.
+        /// The checks in their order, each with its outcome.
         public internal(set) var results: [(name: String, outcome: Result<Outcome, ConformanceFailure>)] = []
 
-        /// The checks that were failed, apart from what was declared.
+        /// The failures that weren't declared.
         public var failures: [ConformanceFailure] {
             results.compactMap { result in
                 if case .failure(let failure) = result.outcome { failure } else { nil }
             }
         }
 
-        /// Whether nothing failed, apart from what was declared, and what was declared exists.
+        /// Whether only declared faults failed, and each declaration matches a check.
         public var isConforming: Bool { failures.isEmpty && unknownNames.isEmpty }
 
-        /// A line for each check, and one more for each declaration that no check has.
+        /// A line for each check, and one for each declaration that matches no check.
         public var description: String {
             let lines = results.map { name, outcome in
                 switch outcome {

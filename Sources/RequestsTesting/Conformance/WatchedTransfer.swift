@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// One transfer of a check: what is reported of it, and its handle.
+/// One transfer of a check, with its recorded events and its handle.
 final class WatchedTransfer: Sendable {
     private struct State {
         var log = EventLog()
@@ -28,13 +28,13 @@ final class WatchedTransfer: Sendable {
         self.name = name
     }
 
-    /// What was reported so far.
+    /// The events that were reported so far.
     var log: EventLog { state.withLock { $0.log } }
 
-    /// How long it took until the first end was reported, however late somebody is told who waits for that.
+    /// The time until the first end was reported, no matter when the waiting task is resumed.
     var duration: Duration { state.withLock { $0.duration } }
 
-    /// Sends the request; `react` is called inside of every event.
+    /// Sends the request; `react` is called inside every event.
     func start(
         _ request: TransportRequest,
         over transport: any HTTPTransport,
@@ -61,14 +61,14 @@ final class WatchedTransfer: Sendable {
         }
         if isPaused {
             handle.pause()
-            // Whoever has wished for the opposite meanwhile may have been told before.
+            // A resume since then may have reached the transfer before this pause.
             if !state.withLock(\.isPaused) { handle.resume() }
         }
         if isCancelled { handle.cancel() }
     }
 
-    // What is wished for before there is a handle, since an event may come before `send` has returned, is done when
-    // there is one.
+    // An event may come before `send` has returned its handle. Cancels and pauses until then are recorded, and applied
+    // once there is a handle.
 
     func cancel() {
         let handle = state.withLock { state in
@@ -89,9 +89,9 @@ final class WatchedTransfer: Sendable {
     }
 }
 
-/// The events of one transfer, judged as they come: the rules of their order as a state, without a transport.
+/// The events of one transfer, checked as they come: the rules of their order as a state, without a transport.
 struct EventLog: Sendable {
-    /// Against which rules the events were, a sentence each.
+    /// The rules that events broke, one sentence each.
     private(set) var violations: [String] = []
     private(set) var informational: [HTTPResponseHead] = []
     private(set) var head: HTTPResponseHead?
@@ -107,7 +107,7 @@ struct EventLog: Sendable {
 
     var hasEnded: Bool { endCount > 0 }
 
-    /// Notes an event, as its call begins.
+    /// Records an event, when its call begins.
     mutating func begin(_ event: TransferEvent) {
         let name = event.conformanceName
         if isDelivering { violate("\(name) came while the call of another event had not returned") }
@@ -126,7 +126,7 @@ struct EventLog: Sendable {
         note(event)
     }
 
-    /// Notes that the call of an event has returned.
+    /// Records that the call of an event has returned.
     mutating func finish() {
         isDelivering = false
     }
@@ -168,7 +168,7 @@ struct EventLog: Sendable {
 }
 
 extension EventLog: CustomStringConvertible {
-    /// The names of the events, those that repeat once and counted.
+    /// The names of the events; repeated ones once, with their count.
     var description: String {
         names.map { $0.count > 1 ? "\($0.name) ×\($0.count)" : $0.name }.joined(separator: ", ")
     }

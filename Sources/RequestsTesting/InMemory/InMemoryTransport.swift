@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// A transport without a network: answers every request from a closure, on the thread that sends it.
+/// A transport without a network: a closure makes the response to every request, on the thread that sends it.
 ///
-/// The fastest way to test what is made of a response, and the one that can't flake:
+/// The fastest way to test what is made of a response, and never flaky:
 ///
 /// ```swift
 /// let transport = InMemoryTransport { request in
@@ -15,8 +15,8 @@ import Requests
 /// let recipe = try await queue.fetch(RecipeRequest(recipeID: "1"), session: transport)
 /// ```
 ///
-/// Sockets, timeouts and everything that goes wrong between two machines aren't there: for these, take a `MockServer`.
-/// Safe from any thread; the closure may be called from several at once.
+/// It has no sockets, timeouts or network faults: to test these, use a `MockServer`. Safe from any thread; the closure
+/// may be called from several at once.
 public final class InMemoryTransport: HTTPTransport {
     private let respond: @Sendable (TransportRequest) -> StubResponse
     private let recorded: Locked<[TransportRequest]>?
@@ -38,10 +38,10 @@ public final class InMemoryTransport: HTTPTransport {
         recorded = recordsRequests ? Locked([]) : nil
     }
 
-    /// What was sent so far, in its order.
+    /// The requests that were sent, in their order.
     public var requests: [TransportRequest] { recorded?.withLock { $0 } ?? [] }
 
-    /// Everything that there is no network for.
+    /// All capabilities except pausing.
     public var capabilities: TransportCapabilities {
         [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders, .proxyAuthorization]
     }

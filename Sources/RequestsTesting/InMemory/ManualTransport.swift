@@ -3,10 +3,9 @@
 
 import Requests
 
-/// A transport whose transfers do what a test tells them, event by event.
+/// A transport whose transfers a test controls, event by event.
 ///
-/// For what depends on the order in which things happen: the cancel between a head and its content, the second request
-/// that comes while the first is under way.
+/// For behavior that depends on order: a cancel between a head and its content, or a second request during the first.
 ///
 /// ```swift
 /// let transport = ManualTransport()
@@ -18,21 +17,21 @@ import Requests
 /// transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
 /// ```
 ///
-/// Nothing happens by itself, the end of a cancelled transfer included: a test that forgets it waits for ever, so give it
-/// a time limit. Safe from any thread.
+/// Nothing happens automatically, not even the end of a cancelled transfer. A test that forgets to end a transfer waits
+/// for ever, so give it a time limit. Safe from any thread.
 public final class ManualTransport: HTTPTransport {
     private struct State {
         var transfers: [ManualTransfer] = []
         var waiters: [(count: Int, gate: Gate)] = []
     }
 
-    /// What the transport claims to be able to do.
+    /// The capabilities that the transport claims to have.
     public let capabilities: TransportCapabilities
     private let state = Locked(State())
 
     /// Makes a transport.
     ///
-    /// - Parameter capabilities: What it claims to be able to do; by default, to deliver events on any thread.
+    /// - Parameter capabilities: The capabilities it claims to have; by default, to deliver events on any thread.
     public init(_ capabilities: TransportCapabilities = .concurrentDelivery) {
         self.capabilities = capabilities
     }
@@ -40,11 +39,11 @@ public final class ManualTransport: HTTPTransport {
     /// The transfers that were started, in their order.
     public var transfers: [ManualTransfer] { state.withLock { $0.transfers } }
 
-    /// Waits until so many transfers were started.
+    /// Waits until at least `count` transfers were started.
     ///
-    /// - Parameter count: How many; the first by default.
-    /// - Returns: The last of them.
-    /// - Throws: `CancellationError` where the task is cancelled before.
+    /// - Parameter count: The number of transfers; 1 by default, and at least 1.
+    /// - Returns: The last of them: the transfer with the index `count - 1`.
+    /// - Throws: `CancellationError` if the task is cancelled before.
     @discardableResult
     public func awaitTransfer(count: Int = 1) async throws -> ManualTransfer {
         let index = max(1, count) - 1
@@ -60,7 +59,7 @@ public final class ManualTransport: HTTPTransport {
         return transfers[index]
     }
 
-    /// Starts a transfer, to which nothing happens.
+    /// Starts a transfer that reports nothing until the test does.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -77,17 +76,17 @@ public final class ManualTransport: HTTPTransport {
     }
 }
 
-/// A transfer of a ``ManualTransport``, in the hands of a test.
+/// A transfer of a ``ManualTransport``, controlled by a test.
 ///
-/// Safe from any thread, but for ``receive(_:)``: events of one transfer come one after the other.
+/// Safe from any thread, except ``receive(_:)``: events of one transfer come one after the other.
 public final class ManualTransfer: Transfer {
     private struct State {
         var cancelCount = 0
         var isPaused = false
-        /// Those who wait for a pause, or for its end.
+        /// The gates of the tasks that wait for a pause, or for its end.
         var waiters: [(isPaused: Bool, gate: Gate)] = []
 
-        /// Notes what is wanted, and gives those who have waited for that.
+        /// Sets whether the transfer is paused, and removes and returns the gates that waited for that.
         mutating func set(_ isPaused: Bool) -> [Gate] {
             self.isPaused = isPaused
             defer { waiters.removeAll { $0.isPaused == isPaused } }
@@ -95,7 +94,7 @@ public final class ManualTransfer: Transfer {
         }
     }
 
-    /// What was sent.
+    /// The request that was sent.
     public let request: TransportRequest
     private let receiver: Locked<(@Sendable (TransferEvent) -> Void)?>
     private let state = Locked(State())
@@ -106,35 +105,35 @@ public final class ManualTransfer: Transfer {
         receiver = Locked(receive)
     }
 
-    /// Reports an event; nothing behind the end.
+    /// Reports an event; after the end, nothing is reported.
     public func receive(_ event: TransferEvent) {
         let receive = receiver.withLock { receiver in
-            // Behind its end, a transfer holds on to nobody.
+            // After its end, the transfer releases its receiver.
             defer { if case .end = event { receiver = nil } }
             return receiver
         }
         receive?(event)
     }
 
-    // MARK: What is wanted of it
+    // MARK: Requests of the receiver
 
-    /// How often the transfer was cancelled, which has no other consequence.
+    /// The number of times that the transfer was cancelled; cancelling has no other effect.
     public var cancelCount: Int { state.withLock { $0.cancelCount } }
 
     /// Waits until the transfer is cancelled.
     ///
-    /// - Throws: `CancellationError` where the task is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled before.
     public func awaitCancel() async throws {
         guard await cancelled.wait() else { throw CancellationError() }
     }
 
-    /// Whether no more is wanted for now.
+    /// Whether the transfer is paused.
     public var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Waits until no more is wanted, or until more is wanted again; not at all where that is so.
+    /// Waits until the transfer is paused or resumed; returns at once if it already is.
     ///
-    /// - Parameter isPaused: Whether a pause is waited for, or its end.
-    /// - Throws: `CancellationError` where the task is cancelled before.
+    /// - Parameter isPaused: Whether to wait for a pause, or for its end.
+    /// - Throws: `CancellationError` if the task is cancelled before.
     public func awaitPause(_ isPaused: Bool = true) async throws {
         let gate = Gate()
         let isThere = state.withLock { state in
@@ -149,18 +148,18 @@ public final class ManualTransfer: Transfer {
 
     // MARK: As a transfer
 
-    /// Notes that the transfer was cancelled.
+    /// Records that the transfer was cancelled.
     public func cancel() {
         state.withLock { $0.cancelCount += 1 }
         cancelled.open()
     }
 
-    /// Notes that no more is wanted for now; what is received nonetheless is reported.
+    /// Records that the transfer is paused; events that are received nonetheless are reported.
     public func pause() {
         for gate in state.withLock({ $0.set(true) }) { gate.open() }
     }
 
-    /// Notes that more is wanted.
+    /// Records that the transfer is resumed.
     public func resume() {
         for gate in state.withLock({ $0.set(false) }) { gate.open() }
     }

@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// One connection of a server: reads requests and does the scripts, on a thread of its own.
+/// One connection of a server: reads requests and runs the scripts, on its own thread.
 ///
-/// The socket never blocks; every wait is one `poll` for the socket, the stop of the server and, where a gate is waited
-/// for, its opening. So each wait ends for whatever comes first.
+/// The socket never blocks. Every wait is one `poll` for the socket, for the stop of the server and, if the script
+/// waits for a gate, for its opening. Each wait therefore ends with the first of these events.
 struct Connection {
     let number: Int
     let socket: Socket
@@ -17,7 +17,7 @@ struct Connection {
     private var parser: RequestParser
     private var headRead = Duration.zero
     private var sentByteCount = 0
-    /// Whether the client has sent its last byte while an answer was due, and so doesn't count as there any more.
+    /// Whether the client has sent its last byte while a response was due, and so no longer counts as open.
     private(set) var hasLeft = false
     private var buffer = [UInt8](repeating: 0, count: 1 << 16)
 
@@ -33,7 +33,7 @@ struct Connection {
         )
     }
 
-    /// How many bytes that came too early are kept before the client has to wait.
+    /// The byte count of pipelined requests that is buffered before the client has to wait.
     private static let pipelineLimit = 4 << 20
 
     /// Answers requests until one side ends the connection; the caller closes the socket.
@@ -74,7 +74,7 @@ struct Connection {
         RequestTimes(accepted: accepted, headRead: headRead, bodyRead: bodyRead)
     }
 
-    /// Whether more bytes came, which are then in the parser.
+    /// Waits for bytes and feeds them to the parser; returns whether any came.
     private mutating func receive() -> Bool {
         let deadline = core.configuration.idleTimeout.map { ContinuousClock.now + $0 }
         while true {
@@ -99,7 +99,7 @@ struct Connection {
         return transfer
     }
 
-    /// Whether the whole script was done, and the connection is as it should be.
+    /// Runs a script; returns whether all of it was done and the connection is intact.
     private mutating func perform(_ steps: [StubResponse.Step]) -> Bool {
         for step in steps {
             switch step {
@@ -118,7 +118,7 @@ struct Connection {
                 finish()
                 return false
             case .reset:
-                // A RST throws away what is still to be sent; a client that reads has it within microseconds.
+                // A RST discards bytes that are still to be sent; a client that reads has them within microseconds.
                 var stop = [core.stopSignal.pollDescriptor]
                 let deadline = ContinuousClock.now + .seconds(1)
                 while socket.hasUnsentBytes, ContinuousClock.now < deadline {
@@ -141,7 +141,7 @@ struct Connection {
         }
     }
 
-    /// Whether all bytes could be sent.
+    /// Sends bytes; returns whether all of them could be sent.
     private mutating func send(_ data: Data) -> Bool {
         data.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -166,11 +166,11 @@ struct Connection {
         return idle(wakeup: wakeup)
     }
 
-    /// Whether the time passed, or the wakeup came, while the client was there and the server wasn't stopped.
+    /// Waits for a time or a wakeup; returns `false` if the client disconnects or the server stops first.
     ///
-    /// A client that sends its next request meanwhile is heard; that it is still there can't be seen otherwise. One
-    /// that ends its side of the connection still gets its answer: no byte tells it from one that has closed it, which
-    /// the first byte that is sent finds out.
+    /// The next request of the client is read meanwhile, since only reading shows that the client is still there. A
+    /// client that ends its side of the connection still gets its response: the FIN looks the same whether it has
+    /// closed the connection or not. The first byte that is sent shows which.
     private mutating func idle(until deadline: ContinuousClock.Instant? = nil, wakeup: Wakeup? = nil) -> Bool {
         while true {
             let listens = !hasLeft && parser.pendingCount < Self.pipelineLimit
@@ -178,7 +178,7 @@ struct Connection {
             case .passed: return true
             case .stopped: return false
             case .ready:
-                // With its side at its end, a client has nothing to say but that the connection is broken.
+                // After it has ended its side, a client can only report that the connection is broken.
                 guard !hasLeft else { return false }
                 switch read() {
                 case .moved, .blocked: continue
@@ -191,24 +191,24 @@ struct Connection {
         }
     }
 
-    /// Waits until the client ends its side of the connection, or the server is stopped: no answer is due.
+    /// Waits until the client ends its side of the connection, or the server is stopped; no response is due.
     private mutating func idleWhileHeard() {
         while !hasLeft, wait(for: parser.pendingCount < Self.pipelineLimit ? POLLIN : 0) == .ready {
             guard ![.finished, .ended].contains(read()) else { return }
         }
     }
 
-    /// Ends the connection so that the client gets all that was sent.
+    /// Ends the connection so that the client gets all bytes that were sent.
     ///
-    /// A close with bytes unread becomes a RST, which may overtake the answer (RFC 9112, 9.6). So the end is announced,
-    /// and what still comes is thrown away for a while.
+    /// Closing with unread bytes sends a RST, which may overtake the response (RFC 9112, 9.6). So a FIN is sent first,
+    /// and incoming bytes are discarded for a second.
     private mutating func finish() {
         guard socket.hasUnreadBytes || !parser.isBetweenRequests else { return }
         socket.finishSending()
         let deadline = ContinuousClock.now + .seconds(1)
         while true {
             switch buffer.withUnsafeMutableBytes({ socket.receive(into: $0) }) {
-            // A client that goes on for ever isn't listened to for ever.
+            // A client that never stops sending is disconnected after a second.
             case .moved: guard ContinuousClock.now < deadline, !core.state.withLock({ $0.isStopped }) else { return }
             case .finished, .ended: return
             case .blocked: guard wait(for: POLLIN, until: deadline) == .ready else { return }
@@ -217,9 +217,9 @@ struct Connection {
     }
 
     private enum Waited {
-        /// The socket has something to say.
+        /// The socket has an event to read.
         case ready
-        /// The time is up, or the wakeup came.
+        /// The deadline has passed, or the wakeup came.
         case passed
         case stopped
     }
@@ -241,7 +241,7 @@ struct Connection {
 }
 
 extension HTTPHeaders {
-    /// The answer to what is no request.
+    /// The response to malformed bytes.
     fileprivate static func refusal(_ status: HTTPStatus, _ reason: String) -> Data {
         let body = Data("\(reason)\n".utf8)
         let headers: HTTPHeaders = [

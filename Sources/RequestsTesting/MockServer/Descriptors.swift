@@ -9,11 +9,11 @@ import Glibc
 import Musl
 #endif
 
-// The calls that differ between the systems, or that a method's name would hide.
+// The calls that differ between the systems, or whose names a method would hide.
 //
-// accept4 and pipe2, which make a descriptor close-on-exec in the call that makes it, are not visible from Swift on
-// Linux and don't exist on Darwin. A process that is started within the few instructions before fcntl inherits the
-// descriptor, unless whoever starts it closes what it doesn't hand on, as Foundation's Process does.
+// accept4 and pipe2, which set close-on-exec in the call that makes the descriptor, are not visible from Swift on Linux
+// and don't exist on Darwin. A process that is started within the few instructions before fcntl inherits the
+// descriptor, unless its launcher closes the descriptors that it doesn't pass on, as Foundation's Process does.
 
 private func configure(_ descriptor: Int32) -> Int32 {
     guard descriptor >= 0 else { return descriptor }
@@ -33,7 +33,7 @@ func makeStreamSocket() -> Int32 {
 func acceptStreamSocket(from listener: Int32) -> Int32 {
     let descriptor = configure(accept(listener, nil, nil))
     #if canImport(Darwin)
-    // A failed call on no descriptor would hide why there is none.
+    // Without a descriptor, setsockopt would fail too and overwrite the errno of accept.
     guard descriptor >= 0 else { return descriptor }
     var on: Int32 = 1
     _ = setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, socklen_t(MemoryLayout<Int32>.size))
@@ -55,7 +55,7 @@ func unsentByteCount(_ descriptor: Int32) -> Int32 {
     var size = socklen_t(MemoryLayout<Int32>.size)
     _ = getsockopt(descriptor, SOL_SOCKET, SO_NWRITE, &count, &size)
     #else
-    // SIOCOUTQ is TIOCOUTQ by another name (tcp(7)); Swift sees only this one.
+    // SIOCOUTQ is another name for TIOCOUTQ (tcp(7)); Swift sees only the latter.
     _ = ioctl(descriptor, UInt(TIOCOUTQ), &count)
     #endif
     return count
@@ -77,7 +77,7 @@ func writeByte(to descriptor: Int32) {
     _ = write(descriptor, &byte, 1)
 }
 
-/// Whether there was a byte to read.
+/// Reads a byte; returns whether there was one.
 func readByte(from descriptor: Int32) -> Bool {
     var byte: UInt8 = 0
     return read(descriptor, &byte, 1) == 1
@@ -102,7 +102,7 @@ func awaitReadiness(_ descriptors: inout [pollfd], until deadline: ContinuousClo
         let count = poll(&descriptors, nfds_t(descriptors.count), timeout)
         if count > 0 { return true }
         if count == 0 {
-            // A timeout longer than poll can express is waited for in parts.
+            // A timeout longer than poll can express is split into several waits.
             guard let deadline, deadline > .now else { return false }
         } else if errno != EINTR && errno != EAGAIN {
             return false

@@ -4,7 +4,7 @@
 import Requests
 
 extension MockServer {
-    /// Answers the requests for a path: with one response, or with several in turn.
+    /// Responds to the requests for a path: with one response, or with several in turn.
     ///
     /// ```swift
     /// server.route(.get, "/recipes/1", .json(#"{"name":"Pancakes"}"#))
@@ -13,15 +13,16 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - method: The method; a route for `GET` answers `HEAD` too, unless that has its own.
-    ///   - path: The path, percent-encoded as it is sent; with a query where just that query is meant. With braces it is
-    ///     a URI template of level 1 to 3 (RFC 6570), which comes after the paths without; the first that fits counts.
-    ///   - response: The first answer. A later route for the same method and path takes the place of this one.
-    ///   - more: The answers to further requests, one each. The last of all goes to every request after it.
+    ///   - path: The path, percent-encoded as it is sent. With a query, it matches only that query. With braces it is a
+    ///     URI template of level 1 to 3 (RFC 6570). Templates are tried after the plain paths, and the first that fits
+    ///     counts.
+    ///   - response: The first response. A later route for the same method and path replaces this one.
+    ///   - more: The responses to further requests, one each. The last of all answers every request after it.
     public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
         route(method, path, [response] + more)
     }
 
-    /// Answers the requests for a path with responses in turn, the last of which stays; none is the same as 404.
+    /// Responds to the requests for a path with responses in turn, the last of which repeats; without any, with 404.
     func route(_ method: HTTPMethod, _ path: String, _ responses: [StubResponse]) {
         let responses = responses.isEmpty ? [ServerCore.State.notFound] : responses
         core.state.withLock { state in
@@ -30,7 +31,7 @@ extension MockServer {
         }
     }
 
-    /// Lets a handler answer every request for the path.
+    /// Responds to every request for the path with a handler.
     ///
     /// ```swift
     /// server.route(.get, "/recipes/{id}{?page}") { request in .text("recipe \(request["id"] ?? "")") }
@@ -38,15 +39,15 @@ extension MockServer {
     ///
     /// - Parameters:
     ///   - method: The method; a route for `GET` answers `HEAD` too, unless that has its own.
-    ///   - path: The path, percent-encoded as it is sent; with a query where just that query is meant. With braces it is
-    ///     a URI template of level 1 to 3 (RFC 6570), whose variables are then in ``RecordedRequest/variables``; such a
-    ///     route comes after the paths without, and the first that fits counts.
-    ///   - handler: Makes the answer, on the thread of the connection.
+    ///   - path: The path, percent-encoded as it is sent. With a query, it matches only that query. With braces it is a
+    ///     URI template of level 1 to 3 (RFC 6570), whose variables are then in ``RecordedRequest/variables``.
+    ///     Templates are tried after the plain paths, and the first that fits counts.
+    ///   - handler: Makes the response, on the thread of the connection.
     public func route(_ method: HTTPMethod, _ path: String, _ handler: @escaping Handler) {
         core.state.withLock { $0.routes.set(.made(handler), for: method, path) }
     }
 
-    /// Lines up answers for the next requests, whatever they ask for; the queue comes before the routes.
+    /// Adds responses for the next requests, for any method and path; the queue comes before the routes.
     public func enqueue(_ responses: StubResponse...) {
         core.state.withLock { state in
             state.queue += responses
@@ -56,7 +57,7 @@ extension MockServer {
 }
 
 extension ServerCore.State {
-    /// What answers a request, taken from the queue or the script of a route where there is one.
+    /// Returns the answer to a request, and removes it from the queue or the script of a route if it has more.
     ///
     /// The request gets the variables of the route's template.
     mutating func takeAnswer(to request: inout RecordedRequest) -> Answer {
@@ -83,14 +84,14 @@ extension ServerCore.State {
     static let notFound = StubResponse.status(.notFound)
 }
 
-/// Where an answer comes from.
+/// The source of a response.
 enum Answer: Sendable {
-    /// One after another; the last one stays.
+    /// Responses in turn; the last one repeats.
     case scripted([StubResponse])
     case made(MockServer.Handler)
 }
 
-/// The routes of a server: which answer is due for a target, and with which variables.
+/// The routes of a server: finds the answer for a target, and the values of its variables.
 struct RouteTable: Sendable {
     struct Match: Sendable {
         var answer: Answer
@@ -98,7 +99,7 @@ struct RouteTable: Sendable {
         fileprivate var key: Key
     }
 
-    /// What a route is found by.
+    /// The key of a route.
     fileprivate struct Key: Hashable, Sendable {
         var method: HTTPMethod
         var target: String
@@ -108,15 +109,15 @@ struct RouteTable: Sendable {
         var method: HTTPMethod
         var text: String
         var template: Result<URITemplate, InvalidURITemplate>
-        /// Whether just one query is meant, and not any.
+        /// Whether the pattern matches one query only, rather than any.
         var hasQuery: Bool
     }
 
     private var answers: [Key: Answer] = [:]
-    /// In the order in which they were added.
+    /// The templates in the order in which they were added.
     private var patterns: [Pattern] = []
 
-    /// Adds a route, in the place of the one with the same method and target.
+    /// Adds a route, or replaces the one with the same method and target.
     mutating func set(_ answer: Answer, for method: HTTPMethod, _ target: String) {
         let isNew = answers.updateValue(answer, forKey: Key(method: method, target: target)) == nil
         guard isNew, target.contains("{") else { return }
@@ -125,7 +126,7 @@ struct RouteTable: Sendable {
         patterns.append(Pattern(method: method, text: target, template: template, hasQuery: hasQuery))
     }
 
-    /// The route for a request: the very target, then its path, then the templates in their order.
+    /// Returns the route for a request: the exact target first, then its path, then the templates in their order.
     ///
     /// - Complexity: O(1) without templates, else O(n) in their number.
     func match(_ method: HTTPMethod, target: String, path: String) -> Match? {
@@ -149,14 +150,14 @@ struct RouteTable: Sendable {
             guard let variables = template.extract(from: target), let answer = answers[key] else { return nil }
             return Match(answer: answer, variables: variables, key: key)
         case .failure(let fault):
-            // Nobody would look for it behind a 404.
+            // A 404 would hide the malformed template.
             guard target.hasPrefix(pattern.text.prefix { $0 != "{" }) else { return nil }
             let text = "the template of the route \(pattern.text.shortened()) is malformed: \(fault)"
             return Match(answer: .scripted([.text(text, status: .internalServerError)]), key: key)
         }
     }
 
-    /// Goes on to the next answer of a route, where there is one.
+    /// Moves a route to its next answer, if it has more.
     mutating func advance(_ match: Match) {
         guard case .scripted(let responses)? = answers[match.key], responses.count > 1 else { return }
         answers[match.key] = .scripted(Array(responses.dropFirst()))

@@ -4,19 +4,20 @@
 import Requests
 
 extension MockServer {
-    /// Waits until so many requests were received since the start; at once where they were.
+    /// Waits until at least `count` requests were received since the start; returns at once if they already were.
     ///
     /// ```swift
     /// let request = try await server.awaitRequest()
     /// ```
     ///
     /// - Parameters:
-    ///   - count: How many requests; less than 1 counts as 1.
-    ///   - timeout: How long to wait at most; 30 seconds by default.
-    ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
+    ///   - count: The number of requests; less than 1 counts as 1.
+    ///   - timeout: The maximum time to wait; 30 seconds by default.
+    ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
     /// - Returns: The last of them: the request with the index `count - 1`.
-    /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
-    ///   ``MockServerError/notRecorded(maximum:)`` where it came and isn't kept, ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    /// - Throws: ``MockServerError/timeout(after:awaited:)`` if they don't come in time,
+    ///   ``MockServerError/notRecorded(maximum:)`` if the request came but isn't recorded, ``MockServerError/stopped`` if
+    ///   the server stops first, or `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
         count: Int = 1,
@@ -29,15 +30,15 @@ extension MockServer {
         return requests[needed - 1]
     }
 
-    /// Waits until so many requests were received since the start; at once where they were.
+    /// Waits until at least `count` requests were received since the start; returns at once if they already were.
     ///
     /// - Parameters:
-    ///   - count: How many requests; less than 1 waits for nothing.
-    ///   - timeout: How long to wait at most; 30 seconds by default.
-    ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
-    /// - Returns: The first `count` requests, in the order in which they were complete; of those, what is recorded.
-    /// - Throws: ``MockServerError/timeout(after:awaited:)`` where they don't come in time,
-    ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    ///   - count: The number of requests; less than 1 waits for nothing.
+    ///   - timeout: The maximum time to wait; 30 seconds by default.
+    ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
+    /// - Returns: The first `count` requests, in the order in which they were complete, as far as they are recorded.
+    /// - Throws: ``MockServerError/timeout(after:awaited:)`` if they don't come in time, ``MockServerError/stopped`` if
+    ///   the server stops first, or `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequests(
         _ count: Int,
@@ -48,14 +49,15 @@ extension MockServer {
         return Array(requests.prefix(max(0, count)))
     }
 
-    /// Waits until just so many connections are open: 0 to see that a client has left, or that all is closed.
+    /// Waits until exactly `count` connections are open: 0 shows that a client has disconnected, or that all are
+    /// closed.
     ///
     /// - Parameters:
-    ///   - count: How many connections.
-    ///   - timeout: How long to wait at most; 30 seconds by default.
-    ///   - clock: What measures the timeout: a ``ManualClock`` where the test is about it.
-    /// - Throws: ``MockServerError/timeout(after:awaited:)`` where it doesn't happen in time,
-    ///   ``MockServerError/stopped`` where the server stops first, `CancellationError` where the task is cancelled.
+    ///   - count: The number of connections.
+    ///   - timeout: The maximum time to wait; 30 seconds by default.
+    ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
+    /// - Throws: ``MockServerError/timeout(after:awaited:)`` if it doesn't happen in time, ``MockServerError/stopped``
+    ///   if the server stops first, or `CancellationError` if the task is cancelled.
     public func awaitConnections(
         open count: Int,
         within timeout: Duration = .seconds(30),
@@ -65,14 +67,14 @@ extension MockServer {
     }
 }
 
-/// A task that waits for something to become true of the server.
+/// A task that waits until a condition on the server's state is true.
 struct ServerWaiter: Sendable {
     var isSatisfied: @Sendable (ServerCore.State) -> Bool
     var continuation: CheckedContinuation<Void, any Error>
 }
 
 extension ServerCore {
-    /// Suspends the task until the condition is true, or the time is up.
+    /// Suspends the task until the condition is true, or the timeout has passed.
     func wait(
         for what: String,
         within timeout: Duration,
@@ -95,7 +97,7 @@ extension ServerCore {
         }
     }
 
-    /// Suspends the task until the condition is true, without looking more often than the state changes.
+    /// Suspends the task until the condition is true; the condition is checked when the state changes.
     private func wait(until condition: @escaping @Sendable (State) -> Bool) async throws {
         let id = state.withLock { $0.makeWaiterIdentifier() }
         try await withTaskCancellationHandler {
@@ -103,7 +105,7 @@ extension ServerCore {
                 let outcome = state.withLock { state -> Result<Void, any Error>? in
                     if condition(state) { return .success(()) }
                     if state.isStopped { return .failure(MockServerError.stopped) }
-                    // A cancellation before this point found no waiter to end; the flag, set before, tells of it.
+                    // A cancellation before this point found no waiter to end, but it has set the task's flag.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     state.waiters[id] = ServerWaiter(isSatisfied: condition, continuation: continuation)
                     return nil
@@ -123,7 +125,7 @@ extension ServerCore.State {
         return nextWaiter
     }
 
-    /// The tasks whose condition has become true; they are no longer waiting, and are to be resumed by the caller.
+    /// Removes and returns the tasks whose condition has become true; the caller resumes them.
     mutating func takeSatisfiedWaiters() -> [CheckedContinuation<Void, any Error>] {
         guard !waiters.isEmpty else { return [] }
         let satisfied = waiters.filter { $0.value.isSatisfied(self) }

@@ -4,12 +4,12 @@
 import Foundation
 import Requests
 
-/// A scripted HTTP/1.1 server on the loopback, for tests and demonstrations: script it, run the client, look at what
-/// arrived.
+/// A scripted HTTP/1.1 server on the loopback interface, for tests and demonstrations: script it, run the client, then
+/// inspect what it received.
 ///
-/// Every test has a server of its own. It starts in well under a millisecond, on a port that is free, and stops with
-/// the last reference: hold it for as long as a client needs it. What it answers is decided in this order: the queue,
-/// the routes, the handler, else 404.
+/// Every test has its own server. It starts in well under a millisecond on a free port, and stops when its last
+/// reference is released: keep a reference for as long as a client needs it. A response comes from the queue, else from
+/// the routes, else from the handler, else it is 404.
 ///
 /// ```swift
 /// let server = try MockServer { request in
@@ -23,30 +23,31 @@ import Requests
 /// server.requests[0].headers[.accept]
 /// ```
 ///
-/// Unlike a stub, it is a real peer behind a real socket: use it for whatever depends on bytes, connections or time.
-/// Every byte and every pause is under control; ``StubResponse`` lists the faults.
+/// Unlike a stub, it is a real peer behind a real socket: use it for behavior that depends on bytes, connections or
+/// time. Every byte and every pause is under control; ``StubResponse`` lists the faults.
 ///
-/// ``Configuration`` has what isn't about answers: limits, and how long a connection lives. ``log`` has the times.
+/// ``Configuration`` has the limits and the lifetime of connections. ``log`` has the times.
 ///
 /// All members may be used from any thread. A handler runs on the thread of its connection, several at a time.
 public final class MockServer: Sendable {
-    /// Decides what is answered to a request; an error that it throws is answered with 500.
+    /// Makes the response to a request; an error that it throws becomes a response of status 500.
     public typealias Handler = @Sendable (_ request: RecordedRequest) throws -> StubResponse
 
-    /// Where the server is reached: `http://127.0.0.1:` and the port.
+    /// The address of the server: `http://127.0.0.1:` and the port.
     public let url: URL
     /// The port that the server listens on.
     public let port: Int
 
-    // The threads hold the core and never the server, whose last reference is thus the user's.
+    // The threads hold the core and never the server, so the last reference to the server is the user's.
     let core: ServerCore
 
     /// Starts a server, by default on a free port and without limits.
     ///
     /// - Parameters:
-    ///   - configuration: What the server does with its connections.
-    ///   - handler: Decides about each request that neither the queue nor a route answers; without one, 404.
-    /// - Throws: ``MockServerError`` where the system gives no socket, or the port is taken.
+    ///   - configuration: The server's port, limits and timeouts.
+    ///   - handler: Responds to each request that neither the queue nor a route answers; without one, the response is
+    ///     404.
+    /// - Throws: ``MockServerError`` if the system provides no socket, or the port is taken.
     public init(configuration: Configuration = Configuration(), _ handler: Handler? = nil) throws {
         core = try ServerCore(configuration, handler)
         port = core.port
@@ -62,7 +63,7 @@ public final class MockServer: Sendable {
         core.stop()
     }
 
-    /// The URL of a path, with a query where there is one; both are taken as they are, percent-encoding included.
+    /// Returns the URL of a path, with an optional query; both are used as given, percent-encoding included.
     public func url(_ target: String) -> URL {
         URL(string: url.absoluteString + target) ?? url.appendingPathComponent(target)
     }
@@ -70,19 +71,19 @@ public final class MockServer: Sendable {
     /// The requests so far, in the order in which they were complete.
     public var requests: [RecordedRequest] { core.state.withLock { $0.requests } }
 
-    /// How many connections were accepted since the start.
+    /// The number of connections that were accepted since the start.
     public var connectionCount: Int { core.state.withLock { $0.accepted } }
 
-    /// How many connections are open.
+    /// The number of connections that are open.
     ///
-    /// A client that has ended its side of a connection while it waits, be it to leave or to read only, doesn't count; the
-    /// answer is sent to it all the same.
+    /// A connection doesn't count once its client has ended its side while waiting for a response, whether to
+    /// disconnect or only to read. The response is sent to it nonetheless.
     public var openConnections: Int { core.state.withLock { $0.open } }
 
     /// Closes the listener and every connection, ends pauses, stalls and waits, and returns when all threads are done.
     ///
-    /// It may be called any number of times, and from a handler, which it doesn't wait for. Tasks that await something
-    /// get ``MockServerError/stopped``. The last reference going away has the same effect.
+    /// It may be called repeatedly. Called from a handler, it doesn't wait for the threads. Tasks that await requests
+    /// or connections get ``MockServerError/stopped``. Releasing the last reference has the same effect.
     public func stop() {
         core.stop()
     }
@@ -91,9 +92,9 @@ public final class MockServer: Sendable {
 // MARK: - Configuration
 
 extension MockServer {
-    /// What a server does with its connections, whatever it answers on them.
+    /// The port, limits and timeouts of a server, for all responses.
     ///
-    /// The defaults are those of a patient server without limits; a test changes what it is about:
+    /// By default, a server is patient and has no limits; a test changes what it is about:
     ///
     /// ```swift
     /// var configuration = MockServer.Configuration()
@@ -104,37 +105,37 @@ extension MockServer {
         /// The port to listen on; 0, the default, takes one that is free.
         public var port = 0
 
-        /// How many bytes a head, the line of a chunk or the trailers may have; 1 MiB by default.
+        /// The maximum byte count of a head, a chunk's line or the trailers; 1 MiB by default.
         ///
         /// A larger one is answered with 431, and the connection closes.
         public var maximumHeadSize = 1 << 20
 
-        /// How many bytes the content of a request may have; nil, the default, sets no limit.
+        /// The maximum byte count of a request's content; `nil`, the default, sets no limit.
         ///
-        /// A larger one is answered with 413 as soon as it is known to be larger, and the connection closes: with a
-        /// `Content-Length`, that is before the first byte of it.
+        /// A larger one is answered with 413 as soon as it is known to be larger, and the connection closes. With a
+        /// `Content-Length`, that is before its first byte.
         public var maximumBodySize: Int?
 
-        /// How many requests a connection carries; nil, the default, sets no limit.
+        /// The maximum number of requests on a connection; `nil`, the default, sets no limit.
         ///
-        /// The answer to the last one says `Connection: close`, and then the connection closes.
+        /// The response to the last one says `Connection: close`, and then the connection closes.
         public var maximumRequestsPerConnection: Int?
 
-        /// How long a connection waits for bytes of a request before the server closes it; nil, the default, is for
-        /// ever.
+        /// The time that a connection waits for bytes of a request before the server closes it; `nil`, the default,
+        /// sets no limit.
         ///
-        /// The time between two requests counts, and the time between two pieces of one.
+        /// It applies between two requests, and between two pieces of one.
         public var idleTimeout: Duration?
 
-        /// How many connections are open at once; nil, the default, sets no limit.
+        /// The maximum number of open connections; `nil`, the default, sets no limit.
         ///
-        /// Those beyond it wait to be accepted, as they do in front of a busy server: their clients are connected and
-        /// can send, but nobody reads.
+        /// Further connections wait to be accepted, as they do with a busy server: their clients are connected and can
+        /// send, but the server doesn't read.
         public var maximumConnections: Int?
 
-        /// How many requests are recorded, the first ones; there is no limit by default.
+        /// The maximum number of requests that are recorded, which are the first ones; there is no limit by default.
         ///
-        /// What comes later is answered and counted all the same. For a server that runs for long.
+        /// Later requests are still answered and counted. Use it for a server that runs for long.
         public var maximumRecordedRequests = Int.max
 
         /// Makes the configuration of a patient server without limits.
@@ -142,18 +143,18 @@ extension MockServer {
     }
 }
 
-/// Why a ``MockServer`` couldn't do what it was asked for.
+/// The error of a ``MockServer`` that can't start, or of a wait for it.
 public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A call of the operating system failed: the call, and its `errno`.
     case system(call: String, code: Int32)
     /// The server was stopped while something was awaited.
     case stopped
-    /// What was awaited didn't come in time: how long it was waited for, and what for.
+    /// The awaited event didn't come in time: the timeout, and a description of the event.
     case timeout(after: Duration, awaited: String)
-    /// The request came, and isn't among those that are recorded: the ``MockServer/Configuration/maximumRecordedRequests``.
+    /// The request came, but isn't recorded because of the ``MockServer/Configuration/maximumRecordedRequests``.
     case notRecorded(maximum: Int)
 
-    /// What went wrong, in a sentence.
+    /// The error in a sentence.
     public var description: String {
         switch self {
         case .system(let call, let code): "\(call) failed: \(String(cString: strerror(code))) (\(code))"
@@ -167,22 +168,23 @@ public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible 
 // MARK: - Log entry
 
 extension MockServer {
-    /// A request that a server received, with when things happened to it and what was sent.
+    /// A request that a server received, with its times and the byte count of the response.
     ///
     /// All times are counted from the start of the server, so those of different connections can be compared.
     public struct LogEntry: Sendable, Hashable {
-        /// The request, which has the number of its connection.
+        /// The request, which includes the number of its connection.
         public var request: RecordedRequest
-        /// When the connection was accepted.
+        /// The time when the connection was accepted.
         public var accepted: Duration
-        /// When the head of the request was there.
+        /// The time when the head of the request was complete.
         public var headRead: Duration
-        /// When the content was there too; nil where the answer was ``StubResponse/early``.
+        /// The time when the content was complete; `nil` if the response was ``StubResponse/early``.
         public var bodyRead: Duration?
-        /// When the system had taken the last byte of the answer; nil where that hasn't happened, and where a fault, the
+        /// The time when the system accepted the last byte of the response; `nil` before that, or if a fault, the
         /// client or the end of the server prevented it.
         public var answered: Duration?
-        /// How many bytes of the answer the system has taken, head and framing included; 0 until the answer has ended.
+        /// The byte count of the response that the system accepted, head and framing included; 0 until the response has
+        /// ended.
         public var sentByteCount: Int
     }
 
@@ -190,12 +192,12 @@ extension MockServer {
     ///
     /// ```swift
     /// let entry = server.log[0]
-    /// entry.answered.map { $0 - entry.headRead }      // what the answer took
+    /// entry.answered.map { $0 - entry.headRead }      // the time to respond
     /// ```
     ///
-    /// An answer may be with its client a moment before the log tells of it.
+    /// A client may receive its response a moment before the log has its end.
     public var log: [LogEntry] { core.state.withLock { $0.log } }
 
-    /// How many requests were received since the start, recorded or not.
+    /// The number of requests that were received since the start, recorded or not.
     public var requestCount: Int { core.state.withLock { $0.requestCount } }
 }

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Reads requests from the bytes of a connection (RFC 9112): bytes in, events out, and nothing else.
+/// Parses requests from the bytes of a connection (RFC 9112): takes bytes, returns events, and does nothing else.
 ///
 /// ```swift
 /// var parser = RequestParser()
@@ -12,16 +12,17 @@ import Requests
 /// while let event = parser.next() { … }
 /// ```
 ///
-/// It makes no difference how the bytes are split. The parser is strict where RFC 9112 lets it choose, since it stands
-/// in tests of clients: a bare LF, a folded line, a missing `Host` are refused.
+/// It makes no difference how the bytes are split. The parser is strict where RFC 9112 allows a choice, since it tests
+/// clients: a bare LF, a folded line and a missing `Host` are refused.
 struct RequestParser: Sendable {
-    /// What was found in the bytes.
+    /// An event in the bytes.
     enum Event: Sendable, Equatable {
-        /// The head of a request is complete; `expectsContinue` where the client waits for a 100 before it goes on.
+        /// The head of a request is complete; `expectsContinue` if the client waits for a 100 before it sends the
+        /// content.
         case head(Head, expectsContinue: Bool)
         /// A request is complete.
         case request(Message)
-        /// The bytes are no request: answer with the status and close. Comes once; nothing comes after it.
+        /// The bytes are malformed: respond with the status and close. It comes once, and nothing comes after it.
         case malformed(HTTPStatus, String)
     }
 
@@ -41,9 +42,9 @@ struct RequestParser: Sendable {
         var rawBytes: Data
     }
 
-    /// How large a head, a chunk's line or the trailers may be.
+    /// The maximum byte count of a head, a chunk's line or the trailers.
     var maximumHeadSize = MockServer.Configuration().maximumHeadSize
-    /// How large the content may be.
+    /// The maximum byte count of the content.
     var maximumBodySize = Int.max
 
     enum State: Sendable, Equatable {
@@ -56,42 +57,44 @@ struct RequestParser: Sendable {
     }
 
     var state = State.head
-    /// The bytes of requests that are over, as long as they aren't worth moving the rest, then those of the current
-    /// one, then those of the ones behind it.
+    /// The bytes that aren't removed yet.
+    ///
+    /// They begin with completed requests, until removing those is worth moving the rest; then come the current request
+    /// and the pipelined ones.
     var buffer: [UInt8] = []
-    /// Where the current request begins in the buffer.
+    /// The index in the buffer at which the current request begins.
     var start = 0
-    /// The position of what comes next in the buffer.
+    /// The index in the buffer at which parsing continues.
     var cursor = 0
-    /// How far behind the cursor the end of a line, or of the head, was already looked for in vain.
+    /// The index in the buffer up to which the search for the end of a line or head found nothing.
     var searched = 0
     /// The content of the chunks so far.
     var chunks = Data()
 
-    /// Adds bytes that came in.
+    /// Adds received bytes.
     mutating func feed(_ bytes: some Sequence<UInt8>) {
         if start > buffer.count / 2 { dropOldBytes() }
         buffer.append(contentsOf: bytes)
     }
 
-    /// Forgets the requests that are over; done so rarely that a byte is moved once on average.
+    /// Removes completed requests; done so rarely that each byte is moved once on average.
     private mutating func dropOldBytes() {
         buffer.removeFirst(start)
         (cursor, searched, start) = (cursor - start, max(0, searched - start), 0)
     }
 
-    /// A request of which no more than the head is used, with all bytes so far.
+    /// Returns a request that has only its head, with all raw bytes so far.
     func partialMessage(_ head: Head) -> Message {
         Message(head: head, body: Data(), trailers: [], rawBytes: Data(buffer[start...]))
     }
 
-    /// How many bytes wait to be made part of an event.
+    /// The byte count that isn't part of a returned request yet.
     var pendingCount: Int { buffer.count - start }
 
-    /// Whether the bytes so far end with a complete request: the connection may close without a loss.
+    /// Whether the bytes so far end with a complete request, so that the connection may close without losing one.
     var isBetweenRequests: Bool { state == .head && pendingCount == 0 }
 
-    /// The next event, or nil where more bytes are needed.
+    /// Returns the next event, or `nil` if more bytes are needed.
     mutating func next() -> Event? {
         do {
             return try step()
@@ -130,7 +133,7 @@ struct RequestParser: Sendable {
                 guard length <= maximumBodySize - chunks.count else { throw contentTooLarge }
                 state = length == 0 ? .trailers(head) : .chunk(head, length: length)
             case .chunk(let head, let length):
-                // Compared without adding: the length is the client's, and may be as large as a number gets.
+                // Compared without adding: the client chooses the length, which may be as large as an `Int` gets.
                 guard buffer.count - cursor - 2 >= length else { return nil }
                 chunks.append(contentsOf: buffer[cursor..<cursor + length])
                 cursor += length
@@ -169,7 +172,7 @@ extension UInt8 {
 // MARK: - Head
 
 extension RequestParser {
-    /// Why bytes are no request, and which status says so.
+    /// The reason why bytes are malformed, and the status of the response.
     struct Malformation: Error {
         var status: HTTPStatus
         var reason: String
@@ -180,7 +183,7 @@ extension RequestParser {
         }
     }
 
-    /// How the end of the body is found (RFC 9112, 6.3).
+    /// The way the end of the body is found (RFC 9112, 6.3).
     enum Framing: Equatable {
         case length(Int)
         case chunked
@@ -208,7 +211,7 @@ extension RequestParser {
         }
     }
 
-    /// The head, once its empty line is there; empty lines in front of it are skipped (RFC 9112, 2.2).
+    /// Returns the head, once its empty line has arrived; empty lines before it are skipped (RFC 9112, 2.2).
     mutating func takeHead() throws(Malformation) -> Head? {
         while cursor + 1 < buffer.count, buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
             (cursor, searched) = (cursor + 2, cursor + 2)
@@ -239,7 +242,7 @@ extension RequestParser {
         )
     }
 
-    /// The fields behind the last chunk, once their empty line is there.
+    /// Returns the fields after the last chunk, once their empty line has arrived.
     mutating func takeTrailers() throws(Malformation) -> HTTPHeaders? {
         guard buffer.count - cursor >= 2 else { return nil }
         if buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
@@ -250,24 +253,24 @@ extension RequestParser {
         return try Self.fields(lines[...])
     }
 
-    /// One line, without its end.
+    /// Returns one line, without its end.
     mutating func takeLine() throws(Malformation) -> ArraySlice<UInt8>? {
         guard let end = try find([.carriageReturn, .lineFeed]) else { return nil }
         defer { (cursor, searched) = (end + 2, end + 2) }
         return buffer[cursor..<end]
     }
 
-    /// The length of a chunk: hexadecimal digits, then extensions, which mean nothing here (RFC 9112, 7.1).
+    /// Parses the length of a chunk: hexadecimal digits, then extensions, which are ignored (RFC 9112, 7.1).
     static func chunkLength(_ line: ArraySlice<UInt8>) throws(Malformation) -> Int {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && $0 != 0x20 && $0 != 0x09 }
-        // Int's own parser would take a sign.
+        // Int's own parser would accept a sign.
         guard !digits.isEmpty, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit && $0 < 0x80 }),
             let length = Int(String(decoding: digits, as: UTF8.self), radix: 16)
         else { throw Malformation("a chunk's length is no hexadecimal number") }
         return length
     }
 
-    /// The lines up to the empty one, which is taken too.
+    /// Returns the lines before the empty one, and skips it too.
     private mutating func takeLines() throws(Malformation) -> [ArraySlice<UInt8>]? {
         guard let end = try find([.carriageReturn, .lineFeed, .carriageReturn, .lineFeed]) else { return nil }
         var lines: [ArraySlice<UInt8>] = []
@@ -281,7 +284,7 @@ extension RequestParser {
         return lines
     }
 
-    /// Where a pattern stands, looked for where it wasn't before.
+    /// Returns the index of a pattern, without searching the bytes that were searched before.
     private mutating func find(_ pattern: [UInt8]) throws(Malformation) -> Int? {
         var position = max(searched, cursor)
         let last = buffer.count - pattern.count
@@ -293,7 +296,7 @@ extension RequestParser {
             }
             position = candidate + 1
         }
-        // The pattern may have begun in the last bytes: these are looked at again.
+        // The last bytes may be the beginning of the pattern, so they are searched again.
         searched = max(cursor, buffer.count - pattern.count + 1)
         guard buffer.count - cursor <= maximumHeadSize else { throw headTooLarge }
         return nil

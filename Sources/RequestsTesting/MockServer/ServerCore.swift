@@ -5,13 +5,13 @@ import Dispatch
 import Foundation
 import Requests
 
-/// What the threads of a server share: the state, the listener and the signal to stop.
+/// The state, the listener and the stop signal that the threads of a server share.
 final class ServerCore: Sendable {
     struct State: Sendable {
         var handler: MockServer.Handler?
         var routes = RouteTable()
         var queue: [StubResponse] = []
-        /// Whether an answer may be due before the body; otherwise nobody need look at each head.
+        /// Whether an answer may be due before the body; otherwise heads needn't be checked for one.
         var mayAnswerEarly = false
         var requests: [RecordedRequest] = []
         /// An entry for each of the requests.
@@ -33,10 +33,10 @@ final class ServerCore: Sendable {
     /// Opens when the server stops; ends the waits of handlers.
     let stopGate = Gate()
     private let listener: Socket
-    /// Becomes readable when a connection ends, where there is a limit to them.
+    /// Becomes readable when a connection ends; `nil` without a limit to connections.
     private let departures: Wakeup?
     private let startTime = ContinuousClock.now
-    /// Every thread is a member, as long as it runs.
+    /// The group of all running threads.
     private let threads = DispatchGroup()
 
     init(_ configuration: MockServer.Configuration, _ handler: MockServer.Handler?) throws(MockServerError) {
@@ -46,11 +46,11 @@ final class ServerCore: Sendable {
         departures = configuration.maximumConnections == nil ? nil : try Wakeup()
         (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
         state = Locked(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
-        // Entered here, so that a stop before the start has the thread to wait for that closes the listener.
+        // Entered here, so that a stop before the start waits for the thread that closes the listener.
         threads.enter()
     }
 
-    /// How long the server has been there.
+    /// The time since the server was created.
     var age: Duration { startTime.duration(to: .now) }
 
     /// Starts to accept connections; called once.
@@ -63,7 +63,7 @@ final class ServerCore: Sendable {
     }
 
     func stop() {
-        // What answered may hold the server: it goes with the stop, and is let go of outside the lock.
+        // The handler and the routes may hold the server: they are removed here, and deallocated outside the lock.
         let (waiters, answers) = state.withLock { state in
             let former = (state.waiters, (state.handler, state.routes, state.queue))
             state.isStopped = true
@@ -97,12 +97,12 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Waits until there may be one more connection; false where the server stops meanwhile.
+    /// Waits until one more connection is allowed; returns `false` if the server stops meanwhile.
     private func waitForRoom() -> Bool {
         guard let departures, let limit = configuration.maximumConnections else { return true }
         var descriptors = [departures.pollDescriptor, stopSignal.pollDescriptor]
         while true {
-            // Cleared before the look: a connection that ends after it wakes the wait.
+            // Cleared before the check: a connection that ends after it wakes the wait.
             departures.clear()
             if state.withLock({ $0.open }) < max(1, limit) { return true }
             guard awaitReadiness(&descriptors), descriptors[1].revents == 0 else { return false }
@@ -131,14 +131,14 @@ final class ServerCore: Sendable {
         }
     }
 
-    /// Notes that a connection isn't open any more: it is closed, or its client has ended its side and may only read.
+    /// Records that a connection is no longer open: it is closed, or its client has ended its side and may only read.
     func noteDeparture() {
         state.withLock { $0.open -= 1 }
         departures?.signal()
         notify()
     }
 
-    /// Records a request whose head is there and says what to answer, where that doesn't wait for the body.
+    /// Records a request whose head has arrived, and returns its response if that doesn't wait for the body.
     func respondEarly(
         to message: @autoclosure () -> RequestParser.Message,
         on connection: Int,
@@ -158,7 +158,7 @@ final class ServerCore: Sendable {
         return early
     }
 
-    /// Records a complete request and says what to answer.
+    /// Records a complete request and returns its response.
     func respond(
         to message: RequestParser.Message,
         on connection: Int,

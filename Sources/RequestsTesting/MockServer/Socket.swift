@@ -9,16 +9,16 @@ import Glibc
 import Musl
 #endif
 
-/// A TCP socket on the loopback, non-blocking and closed on exec.
+/// A TCP socket on the loopback interface, non-blocking and closed on exec.
 ///
-/// A plain number with names for the calls: whoever made or accepted it closes it, once, and no other thread touches
-/// it. Descriptors are reused by the system, so one that two threads may close is one that closes a stranger.
+/// It is a descriptor with names for the calls. The code that made or accepted it closes it, once, and no other thread
+/// uses it. The system reuses descriptors, so a second close could close another connection.
 struct Socket: Sendable {
     let descriptor: Int32
 
-    /// What came of an attempt to move bytes.
+    /// The outcome of an attempt to move bytes.
     enum Transfer: Equatable {
-        /// So many bytes were moved.
+        /// The count of bytes that were moved.
         case moved(Int)
         /// Nothing can be moved now.
         case blocked
@@ -28,16 +28,16 @@ struct Socket: Sendable {
         case ended
     }
 
-    /// What came of an attempt to accept a connection.
+    /// The outcome of an attempt to accept a connection.
     enum Acceptance {
         case accepted(Socket)
-        /// No connection is waiting, or the one that was has gone.
+        /// No connection is waiting, or the waiting one has disconnected.
         case none
         /// The process or the system has no descriptors left.
         case exhausted
     }
 
-    /// Opens a listener on a port of 127.0.0.1; 0 takes one that is free.
+    /// Opens a listener on a port of 127.0.0.1; 0 chooses a free port.
     static func listener(port: UInt16 = 0, backlog: Int32) throws(MockServerError) -> (socket: Socket, port: Int) {
         let descriptor = makeStreamSocket()
         guard descriptor >= 0 else { throw .system(call: "socket", code: errno) }
@@ -49,7 +49,7 @@ struct Socket: Sendable {
         #endif
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        // A port that is asked for may have connections of the server before in TIME_WAIT; one that isn't never has.
+        // A fixed port may have connections of an earlier server in TIME_WAIT; a port chosen by the system never has.
         if port != 0 { socket.set(SO_REUSEADDR, of: SOL_SOCKET, to: Int32(1)) }
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         let failure: MockServerError? = withUnsafeMutablePointer(to: &address) { pointer in
@@ -69,7 +69,7 @@ struct Socket: Sendable {
         return (socket, Int(UInt16(bigEndian: address.sin_port)))
     }
 
-    /// Accepts a waiting connection, with Nagle's algorithm off, so that a script's pieces leave as they are sent.
+    /// Accepts a waiting connection, without Nagle's algorithm, so that each piece of a script is sent at once.
     func acceptConnection() -> Acceptance {
         let descriptor = acceptStreamSocket(from: descriptor)
         guard descriptor >= 0 else {
@@ -80,27 +80,27 @@ struct Socket: Sendable {
         return .accepted(socket)
     }
 
-    /// Reads what is there.
+    /// Reads the available bytes.
     func receive(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
         transfer { recv(descriptor, buffer.baseAddress, buffer.count, 0) }
     }
 
-    /// Sends what fits; never raises SIGPIPE.
+    /// Sends as many bytes as the buffer takes; never raises SIGPIPE.
     func send(_ bytes: UnsafeRawBufferPointer) -> Transfer {
         transfer { sendQuietly(descriptor, bytes.baseAddress, bytes.count) }
     }
 
-    /// Sends a FIN: the peer reads to the end, and can still be read from.
+    /// Sends a FIN: the peer reads to the end, and may still send.
     func finishSending() {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Makes ``dispose()`` answer with a RST instead of a FIN.
+    /// Makes ``dispose()`` send a RST instead of a FIN.
     func resetOnDisposal() {
         set(SO_LINGER, of: SOL_SOCKET, to: linger(l_onoff: 1, l_linger: 0))
     }
 
-    /// Closes the descriptor, which then belongs to nobody.
+    /// Closes the descriptor, which the system may then reuse.
     func dispose() {
         closeDescriptor(descriptor)
     }
@@ -126,12 +126,12 @@ struct Socket: Sendable {
 }
 
 extension Socket {
-    /// Whether there are bytes that were sent and that the peer's system doesn't have yet.
+    /// Whether some of the sent bytes haven't been acknowledged by the peer's system.
     var hasUnsentBytes: Bool {
         unsentByteCount(descriptor) > 0
     }
 
-    /// Whether there are bytes that nobody has read.
+    /// Whether there are unread bytes.
     var hasUnreadBytes: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_PEEK)) > 0
@@ -146,10 +146,10 @@ import Glibc
 import Musl
 #endif
 
-/// A signal that a thread in `poll` hears: a pipe that becomes readable, and stays so until it is cleared.
+/// A signal that wakes a thread in `poll`: a pipe that becomes readable, and stays so until it is cleared.
 ///
-/// The descriptors live as long as the object. A signal that comes late, from a gate that is just being opened, holds
-/// the object, and so never writes into a descriptor that belongs to someone else by then.
+/// The descriptors live as long as the object. A late signal, from a gate that is just being opened, holds the object,
+/// and so never writes to a descriptor that is in use elsewhere by then.
 final class Wakeup: Sendable {
     private let reading: Int32
     private let writing: Int32
@@ -165,17 +165,17 @@ final class Wakeup: Sendable {
         closeDescriptor(writing)
     }
 
-    /// Wakes whoever polls, now and later.
+    /// Wakes the thread that polls, now or later.
     func signal() {
         writeByte(to: writing)
     }
 
-    /// Takes back every signal so far; for the one thread that listens.
+    /// Clears every signal so far; only for the thread that polls.
     func clear() {
         while readByte(from: reading) {}
     }
 
-    /// What a thread adds to its `poll`.
+    /// The entry that a thread adds to its `poll`.
     var pollDescriptor: pollfd {
         pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
     }

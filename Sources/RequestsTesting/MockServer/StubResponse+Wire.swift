@@ -9,7 +9,7 @@ extension StubResponse {
     public enum Step: Sendable {
         /// Sends the bytes.
         case send(Data)
-        /// Sends the bytes in pieces of so many, at least one, with a pause between any two.
+        /// Sends the bytes in pieces of a size, at least 1, with a pause between two pieces.
         case sendInPieces(Data, of: Int, every: Duration)
         /// Waits for a time; the connection ends if the client leaves meanwhile, or the server stops.
         case pause(Duration)

@@ -3,10 +3,10 @@
 
 import Requests
 
-/// Chance that comes the same in every run: what jitter, identifiers and the input of a test are made of.
+/// A random number generator that repeats its numbers in every run: for jitter, identifiers and test input.
 ///
-/// Hand it to a client, and its waits are known beforehand; or draw from it, and a test that fails can be run again with
-/// the same seed:
+/// Pass it to a client, and its delays are known in advance. Or generate test input from it, and a failing test can be
+/// run again with the same seed:
 ///
 /// ```swift
 /// let client = HTTPClient(baseURL: url) { $0.random = .seeded(7) }
@@ -15,8 +15,8 @@ import Requests
 /// let size = Int.random(in: 0...300, using: &random)
 /// ```
 ///
-/// The numbers of a seed are the same on every platform and in every version: they are those of SplitMix64. They suit
-/// tests, and nothing that has to be secret.
+/// A seed gives the same numbers on every platform and in every version: those of SplitMix64. They suit tests, but
+/// nothing that has to be secret.
 public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
     private var state: UInt64
 
@@ -38,10 +38,10 @@ public struct SeededRandom: RandomNumberGenerator, Sendable, Hashable {
 // MARK: - Seeded
 
 extension RandomSource {
-    /// The numbers of a ``SeededRandom``, for all who draw from this source together.
+    /// The numbers of a ``SeededRandom``, shared by all users of this source.
     ///
-    /// Who of them gets which number depends on who comes first: where the numbers of one request are to be known,
-    /// nobody else draws meanwhile.
+    /// The first user gets the first number. To know the numbers of one request, make sure that nothing else uses the
+    /// source meanwhile.
     public static func seeded(_ seed: UInt64) -> RandomSource {
         RandomSource(SeededRandom(seed))
     }

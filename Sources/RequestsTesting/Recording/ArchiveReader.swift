@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Reads one entry of an archive, whoever wrote it.
+/// Reads one entry of an archive, written by any program.
 struct ArchiveReader {
     private let entry: JSONValue
     private let index: Int
@@ -17,13 +17,13 @@ struct ArchiveReader {
             throw ArchiveError(entry: index, field: "request", reason: "is missing")
         }
         self.request = request
-        // Proxies leave it out where there was none.
+        // Proxies omit it if there was no response.
         response = entry["response"] ?? ["status": 0]
     }
 
     func exchange() throws(ArchiveError) -> RecordedExchange {
         var exchange = RecordedExchange(request: try readRequest(), metrics: metrics)
-        // Browsers leave out what is large or in files, and tell its size.
+        // Browsers omit large content and content in files, and write its size.
         let told = exchange.request.body.isEmpty ? size(request["bodySize"]).map(Self.clamped) : nil
         exchange.requestBodySize += missing(in: request["postData"]) ?? told ?? 0
         exchange.response = try readResponse()
@@ -81,7 +81,7 @@ struct ArchiveReader {
             let reason = "no response was recorded"
             return hasResponse ? nil : RequestError(.connectionLost, phase: .sending, reason: reason)
         }
-        // Browsers keep their own names of errors here, also beside a response that is complete.
+        // Browsers write their own error names here, even beside a complete response.
         let code = RequestError.Code.recordable.first { $0.name == name }
         guard code != nil || !hasResponse else { return nil }
         let reason = code == nil ? name.shortened() : nil
@@ -90,8 +90,9 @@ struct ArchiveReader {
 
     // MARK: Pieces
 
-    /// The fields; those of HTTP/2 that stand for the request line aren't any (RFC 9113, 8.3), and browsers write
-    /// several of one name as lines of one value.
+    /// Reads the fields, without the pseudo-header fields of HTTP/2 (RFC 9113, 8.3).
+    ///
+    /// Browsers write several fields of one name as lines of one value.
     private func headers(of message: JSONValue) -> HTTPHeaders {
         guard case .array(let fields)? = message["headers"] else { return [] }
         var headers = HTTPHeaders()
@@ -105,7 +106,7 @@ struct ArchiveReader {
         return headers
     }
 
-    /// - Throws: ``ArchiveError`` where base64 isn't any.
+    /// - Throws: ``ArchiveError`` if base64 is invalid.
     private func decode(
         _ text: String,
         _ encoding: JSONValue?,
@@ -118,7 +119,7 @@ struct ArchiveReader {
             }
             return data
         }
-        // The text was decoded by its type, by which whoever gets the response will decode it, too.
+        // The text was decoded by its type; the receiver of the response decodes it by the same type.
         let charset = type.flatMap { try? MediaType(parsing: $0) }?.encoding ?? .utf8
         return charset == .utf8 ? Data(text.utf8) : text.data(using: charset) ?? Data(text.utf8)
     }
@@ -127,7 +128,7 @@ struct ArchiveReader {
         content?["_missing"]?.wholeNumber.map(Self.clamped)
     }
 
-    /// A number of bytes that others can be added to.
+    /// Limits a byte count, so that others can be added without overflow.
     private static func clamped(_ size: Int64) -> Int64 {
         min(max(0, size), 1 << 53)
     }
@@ -170,7 +171,7 @@ struct ArchiveReader {
         metrics.dispatched = pass("blocked")
         metrics.nameResolved = pass("dns")
         metrics.connected = pass("connect", less: secure ?? .zero)
-        // The standard counts it as a part of the connection.
+        // The standard includes it in the time of the connection.
         if metrics.connected != nil { metrics.secured = pass("ssl") }
         metrics.sent = pass("send")
         let firstByte = pass("wait")
@@ -178,7 +179,7 @@ struct ArchiveReader {
         metrics.end = pass("receive") ?? time
     }
 
-    /// To the microsecond, and of at most a year: so many can be added up without a thought.
+    /// Returns a duration to the microsecond, of at most about a year, so that sums can't overflow.
     private func length(of phase: String) -> Duration? {
         guard let milliseconds = entry["timings"]?[phase]?.number, milliseconds >= 0 else { return nil }
         return .microseconds(Int64((min(milliseconds, 3.2e10) * 1000).rounded()))
@@ -188,7 +189,7 @@ struct ArchiveReader {
         value?.wholeNumber.flatMap { $0 >= 0 ? $0 : nil }
     }
 
-    /// The version by its ALPN name.
+    /// Returns the version's ALPN name.
     private static func name(of version: String) -> String? {
         switch version.lowercased() {
         case "", "unknown": nil
@@ -222,7 +223,7 @@ extension JSONValue {
 }
 
 extension RequestError.Code {
-    /// What a transfer may end with.
+    /// The codes with which a transfer can end.
     fileprivate static let recordable: [RequestError.Code] = [
         .cancelled, .timedOut, .deadlineExceeded, .offline, .cannotConnect, .connectionLost, .badResponse, .untrusted,
         .headTooLarge, .bodyTooLarge, .bufferFull, .bodyNotReplayable, .invalidRequest, .encoding, .closed,
@@ -230,15 +231,16 @@ extension RequestError.Code {
     ]
 }
 
-/// Why an archive can't be read, or an entry of it can't be replayed: which entry, which field, what is wrong.
+/// The error of an archive that can't be read, or of an entry that can't be replayed: the entry, the field and the
+/// reason.
 public struct ArchiveError: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-    /// Which entry it is, counted from 0; nil where it is the whole.
+    /// The index of the entry, counted from 0; `nil` if the error is about the whole file.
     public let entry: Int?
-    /// The method and the address of the entry, as far as they are known, without secrets.
+    /// The method and the address of the entry, as far as known, without secrets.
     public let request: String?
     /// The field, such as `response.status`.
     public let field: String
-    /// What is wrong with it, such as `is missing`.
+    /// The fault of the field, such as `is missing`.
     public let reason: String
 
     init(entry: Int? = nil, request: String? = nil, field: String, reason: String) {
@@ -251,6 +253,6 @@ public struct ArchiveError: ExplainedError, Sendable, Hashable, CustomStringConv
         return "\(place)\(field) \(reason)"
     }
 
-    /// The error, for people.
+    /// The error, for the user.
     public var errorDescription: String? { description }
 }

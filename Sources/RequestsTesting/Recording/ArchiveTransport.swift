@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// A transport that replays a file where there is one, and else records what is to become that file.
+/// A transport that replays a file if it exists, and otherwise records requests for that file.
 ///
-/// The test is run once against the real server, and from then on without a network:
+/// Run the test once against the real server; from then on, it needs no network:
 ///
 /// ```swift
 /// let archive = try ArchiveTransport(file)
@@ -15,16 +15,16 @@ import Requests
 /// try archive.save()
 /// ```
 ///
-/// To record anew, delete the file, or ask for ``Mode/record``. Where the network must never be used, as on a build
-/// server, ask for ``Mode/replay``: a file that isn't there is an error then. Safe from any thread.
+/// To record again, delete the file, or choose ``Mode/record``. If the network must never be used, as on a build
+/// server, choose ``Mode/replay``: a missing file is then an error. Safe from any thread.
 public final class ArchiveTransport: HTTPTransport {
-    /// Whether requests go over the network.
+    /// The choice between the network and the file.
     public enum Mode: Sendable, Hashable {
-        /// They do where there is no file.
+        /// Requests go over the network if there is no file.
         case automatic
-        /// They do, and the file is written anew.
+        /// Requests go over the network, and the file is replaced.
         case record
-        /// They never do.
+        /// Requests never go over the network.
         case replay
     }
 
@@ -36,15 +36,15 @@ public final class ArchiveTransport: HTTPTransport {
     private let file: URL
     private let role: Role
 
-    /// Makes a transport, which reads the file at once where it is to replay.
+    /// Makes a transport; to replay, it reads the file at once.
     ///
     /// - Parameters:
-    ///   - file: Where the archive is, or will be.
-    ///   - mode: Whether requests go over the network; by default where there is no file.
-    ///   - network: What sends them then; by default the best that the platform has.
-    ///   - matchingBodies: Whether the content of a request has to be the recorded one too; false by default.
-    ///   - ignored: What of an address may be another one when it is replayed; nothing by default.
-    /// - Throws: ``ArchiveError``, or what the reading of the file throws.
+    ///   - file: The URL of the archive, which may not exist yet.
+    ///   - mode: Whether requests go over the network; by default, only if there is no file.
+    ///   - network: The transport that sends them then; by default the best one of the platform.
+    ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
+    ///   - ignored: The parts of an address that may differ from the recorded one; none by default.
+    /// - Throws: ``ArchiveError``, or the error of reading the file.
     public init(
         _ file: URL,
         mode: Mode = .automatic,
@@ -68,7 +68,7 @@ public final class ArchiveTransport: HTTPTransport {
         }
     }
 
-    /// Every request so far; of those that are recorded, the ones that are over.
+    /// All requests so far; when recording, only those that have ended.
     public var requests: [StubbedRequest] {
         switch role {
         case .recording(let recorder): recorder.exchanges.map(\.request)
@@ -76,21 +76,22 @@ public final class ArchiveTransport: HTTPTransport {
         }
     }
 
-    /// Writes what was recorded, without secrets; where the file is replayed, nothing happens.
+    /// Writes the recorded exchanges, without secrets; does nothing when replaying.
     ///
-    /// Await the requests first: one that is still under way is written with a remark, and isn't answered by a replay,
-    /// but fails with an ``ArchiveError`` that says why. Saving again, later, writes the whole.
+    /// Await the requests first. An exchange that is still under way is written with a remark. A replay doesn't answer
+    /// its request, which fails with an ``ArchiveError`` that gives the reason. A later save writes the complete
+    /// exchange.
     ///
-    /// - Throws: What the writing throws.
+    /// - Throws: The error of writing the file.
     public func save() throws {
         guard case .recording(let recorder) = role else { return }
         try recorder.archive.write(to: file)
     }
 
-    /// What the transport can do that sends or answers the requests.
+    /// The capabilities of the transport that sends the requests or replays them.
     public var capabilities: TransportCapabilities { transport.capabilities }
 
-    /// Sends the request, or answers it from the file.
+    /// Sends the request, or responds to it from the file.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A stream that keeps what is read of another: a recording of what was sent, not of what might have been.
+/// A stream that keeps a copy of the bytes that are read from another, so that a recording has what was really sent.
 final class CapturingStream: InputStream {
     private let source: InputStream
     private let captured: Locked<CapturedBody>
@@ -42,7 +42,7 @@ final class CapturingStream: InputStream {
         false
     }
 
-    // A stream is polled here, never scheduled: there is nothing to wait for, and so nothing to tell.
+    // A stream is polled here and never scheduled, so the delegate has no events to receive.
     override var delegate: (any StreamDelegate)? {
         get { listener }
         set { listener = newValue }
@@ -54,7 +54,7 @@ final class CapturingStream: InputStream {
     override func schedule(in loop: RunLoop, forMode mode: RunLoop.Mode) {}
     override func remove(from loop: RunLoop, forMode mode: RunLoop.Mode) {}
 
-    // What CFNetwork calls on streams that it takes for its own.
+    // CFNetwork calls these on streams that it treats as its own.
     @objc(_scheduleInCFRunLoop:forMode:)
     private func schedule(inCFRunLoop loop: CFRunLoop, forMode mode: CFString) {}
     @objc(_unscheduleFromCFRunLoop:forMode:)
@@ -71,9 +71,9 @@ final class CapturingStream: InputStream {
 }
 
 extension TransportRequest {
-    /// The same request, whose content is kept as it is sent; what is in memory or in a file is kept at once.
+    /// Returns the request with a body that is recorded as it is sent; data and files are recorded at once.
     func capturingBody(into captured: Locked<CapturedBody>, limit: Int) -> TransportRequest {
-        // What can't be encoded, the transport will say.
+        // The transport reports the error of a body that can't be encoded.
         guard let body = try? body.resolved() else { return self }
         var result = self
         result.body = body
@@ -103,7 +103,7 @@ extension TransportRequest {
     }
 }
 
-/// The beginning of content, and how much there was of it.
+/// The beginning of content, and its total byte count.
 struct CapturedBody: Sendable {
     private(set) var data = Data()
     private(set) var size: Int64 = 0
@@ -118,45 +118,45 @@ struct CapturedBody: Sendable {
         if data.count < limit { data.append(contentsOf: piece.prefix(limit - data.count)) }
     }
 
-    /// Counts content that nobody read.
+    /// Counts content that wasn't read.
     mutating func skip(to size: Int64) {
         self.size = max(self.size, size)
     }
 
-    /// Begins anew: the content is sent once more.
+    /// Starts over, since the content is sent again.
     mutating func reset() {
         self = CapturedBody(limit: limit)
     }
 }
 
-/// Content of which a recording has only the beginning: what can still be said of whether other content is the same.
+/// The recorded beginning of content, which other content is compared to.
 struct ContentBeginning: Hashable, Sendable {
-    /// Without secrets, also where the recording has them.
+    /// The beginning without secrets, even if the recording has them.
     private let known: Data
-    /// How many bytes there were behind; nil where a secret was cut in two, the rest of which has any length.
+    /// The byte count of the rest; `nil` if a secret was cut in two, since its rest may have any length.
     private let missing: Int64?
-    /// Whether it was compressed, so that nothing of it may be seen.
+    /// Whether the content was compressed, so that none of it may be shown.
     private let isEncoded: Bool
 
     init(_ known: Data, headers: HTTPHeaders, missing: Int64) {
         isEncoded = headers.isEncoded
         let redacted = Redaction.content(known, type: headers[.contentType])
-        // A sign that was cut in two is none.
+        // A character that was cut in two is not part of the beginning.
         let cut = Data("\u{FFFD}".utf8)
         let isSplit = redacted.hasSuffix(cut)
         self.known = isSplit ? redacted.dropLast(cut.count) : redacted
         self.missing = isSplit || redacted.hasSuffix(Data("REDACTED".utf8)) ? nil : missing
     }
 
-    /// Whether the content may be that of which this is the beginning.
+    /// Whether the content may be the one with this beginning.
     ///
-    /// Its length counts where nothing behind the beginning is a secret: those of a recording may have had any.
+    /// Its length is compared only if the rest has no secret, since a secret's length may differ.
     func isBeginning(of content: Data, headers: HTTPHeaders) -> Bool {
         let redacted = Redaction.content(content, type: headers[.contentType])
-        // Of what is compressed, or goes as a whole for its secrets, no more is known than that there was some.
+        // Compressed content, or content that is redacted as a whole, can only be compared for being non-empty.
         let isHidden = redacted.isEmpty || (isEncoded && headers.isEncoded)
         if known.isEmpty, isHidden { return !content.isEmpty }
-        // A form keeps its order without its secrets; JSON is written anew.
+        // Redaction keeps the order of a form's items, but reformats JSON.
         guard redacted.starts(with: known) || content.starts(with: known) else { return false }
         let rest = redacted.dropFirst(known.count)
         guard let missing, content.hasSuffix(rest) else { return true }

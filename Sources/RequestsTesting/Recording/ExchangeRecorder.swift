@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A transport that records what goes over another one: to be asserted on, or stored and replayed.
+/// A transport that records the exchanges of another, to assert on them, or to store and replay them.
 ///
 /// ```swift
 /// let recorder = ExchangeRecorder()
@@ -13,12 +13,12 @@ import Requests
 /// try recorder.archive.write(to: file)
 /// ```
 ///
-/// Every exchange on the wire is recorded, each redirect and each retry, with its content in whatever form that came: a
-/// stream is recorded as it is read. Nothing changes for those who send: events are handed on as they come, with the
-/// recording of an exchange done before its end is told.
+/// Every exchange on the wire is recorded, including redirects and retries, with its content in any form: a stream is
+/// recorded as it is read. Events are forwarded unchanged as they come; an exchange is recorded before its end is
+/// reported.
 ///
-/// To record where there is no file yet, and to replay it where there is one, take an ``ArchiveTransport``. Safe from any
-/// thread; every recorder is for itself.
+/// To record only if there is no file yet, and otherwise to replay it, use an ``ArchiveTransport``. Safe from any
+/// thread; recorders share nothing.
 public final class ExchangeRecorder: HTTPTransport {
     private let transport: any HTTPTransport
     private let maximumBodySize: Int
@@ -29,11 +29,11 @@ public final class ExchangeRecorder: HTTPTransport {
     /// Makes a recorder.
     ///
     /// - Parameters:
-    ///   - transport: What sends the requests; by default the best that the platform has.
-    ///   - maximumBodySize: How many bytes of each content are kept, in each direction: 10 MiB by default. What has more
-    ///     is sent and received whole, and recorded as incomplete.
-    ///   - clock: On what the times of those exchanges pass whose transport doesn't measure them.
-    ///   - now: Tells when an exchange began.
+    ///   - transport: The transport that sends the requests; by default the best one of the platform.
+    ///   - maximumBodySize: The maximum byte count of content that is kept, in each direction: 10 MiB by default.
+    ///     Larger content is sent and received in full, but recorded as incomplete.
+    ///   - clock: The clock that measures an exchange if its transport doesn't.
+    ///   - now: Returns the time at which an exchange begins.
     public init(
         _ transport: any HTTPTransport = DefaultTransport.shared,
         maximumBodySize: Int = 10 * 1024 * 1024,
@@ -46,13 +46,13 @@ public final class ExchangeRecorder: HTTPTransport {
         self.now = now
     }
 
-    /// The exchanges that are over, in the order in which they were sent.
+    /// The exchanges that have ended, in the order in which they were sent.
     public var exchanges: [RecordedExchange] { ledger.withLock { $0.exchanges } }
 
-    /// All exchanges, in the order in which they were sent, to be stored.
+    /// All exchanges, in the order in which they were sent, for storing.
     ///
-    /// One that isn't over is among them with what there is of it, and says so: ``RecordedExchange/isUnderWay``. Await
-    /// the requests first that are to be replayed.
+    /// An exchange that hasn't ended is included as far as it has come, with ``RecordedExchange/isUnderWay``. Before
+    /// storing, await the requests that are to be replayed.
     public var archive: HTTPArchive {
         HTTPArchive(
             ledger.withLock { $0.entries }.map { entry in
@@ -64,15 +64,15 @@ public final class ExchangeRecorder: HTTPTransport {
         )
     }
 
-    /// Forgets every exchange, those that aren't over as well.
+    /// Removes every exchange, including those that haven't ended.
     public func reset() {
         ledger.withLock { $0.reset() }
     }
 
-    /// What the transport can do that sends the requests.
+    /// The capabilities of the transport that sends the requests.
     public var capabilities: TransportCapabilities { transport.capabilities }
 
-    /// Sends the request over the transport, and records what comes of it.
+    /// Sends the request over the transport, and records the exchange.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -104,14 +104,14 @@ extension TransferEvent {
     }
 }
 
-/// Makes an exchange of the events of a transfer, as they come.
+/// Builds an exchange from the events of a transfer, as they come.
 struct ExchangeBuilder: Sendable {
     private let request: StubbedRequest
     private var content: CapturedBody
     private var head: HTTPResponseHead?
     private var metrics: Metrics
     private var firstByte: Duration?
-    /// What is recorded, once it is over.
+    /// The exchange, once it has ended.
     private var outcome: RecordedExchange?
 
     init(_ request: StubbedRequest, start: Date, limit: Int) {
@@ -120,7 +120,7 @@ struct ExchangeBuilder: Sendable {
         content = CapturedBody(limit: limit)
     }
 
-    /// Takes an event, so long after the start; gives the exchange with the end.
+    /// Records an event and its time since the start; returns the exchange at the end.
     mutating func receive(_ event: TransferEvent, at time: Duration, sent: CapturedBody?) -> RecordedExchange? {
         guard outcome == nil else { return nil }
         switch event {
@@ -143,7 +143,7 @@ struct ExchangeBuilder: Sendable {
         }
     }
 
-    /// What there is so long after the start; where the exchange isn't over, it says so.
+    /// Returns the exchange so far, at a time since the start; it is marked if it hasn't ended.
     func current(at time: Duration, sent: CapturedBody) -> RecordedExchange {
         if let outcome { return outcome }
         var exchange = exchange(nil, at: time, sent: sent)
@@ -166,38 +166,38 @@ struct ExchangeBuilder: Sendable {
     }
 }
 
-/// The exchanges of a recorder in the order in which they were sent, whichever ends first.
+/// The exchanges of a recorder in the order in which they were sent, in whatever order they end.
 struct ExchangeLedger: Sendable {
-    /// An exchange, or how to learn what there is of one that isn't over.
+    /// An exchange, or a closure that returns the state of one that hasn't ended.
     enum Entry: Sendable {
         case over(RecordedExchange)
         case underWay(@Sendable () -> RecordedExchange)
     }
 
     private(set) var entries: [Entry] = []
-    /// How many were forgotten before the first of the entries.
+    /// The number of exchanges that were removed before the first of the entries.
     private var forgotten = 0
 
-    /// The exchanges that are over.
+    /// The exchanges that have ended.
     var exchanges: [RecordedExchange] {
         entries.compactMap { entry in
             if case .over(let exchange) = entry { exchange } else { nil }
         }
     }
 
-    /// Notes that an exchange begins, with what tells what there is of it; returns its number.
+    /// Records that an exchange begins, with a closure that returns its state; returns its number.
     mutating func begin(_ current: @escaping @Sendable () -> RecordedExchange) -> Int {
         entries.append(.underWay(current))
         return forgotten + entries.count - 1
     }
 
-    /// Notes an exchange that is over; one that was forgotten meanwhile stays so.
+    /// Records an exchange that has ended, unless it was removed meanwhile.
     mutating func end(_ number: Int, _ exchange: RecordedExchange) {
         guard number >= forgotten else { return }
         entries[number - forgotten] = .over(exchange)
     }
 
-    /// Forgets every exchange, those that aren't over as well.
+    /// Removes every exchange, including those that haven't ended.
     mutating func reset() {
         forgotten += entries.count
         entries = []

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// What a request is expected to be; what is nil may be anything.
+/// The expectations of a request; properties that are `nil` match anything.
 ///
 /// ```swift
 /// let expected = ExpectedRequest(.post, path: "/users", headers: [.accept(.json)], body: .json(["name": "Ada"]))
@@ -12,31 +12,31 @@ import Requests
 /// exchange.differences(from: expected)        // [body.name: expected "Ada", was "Bob"]
 /// ```
 public struct ExpectedRequest: Sendable {
-    /// What content is expected to be.
+    /// The expectation of a request's content.
     public enum Content: Sendable {
-        /// This JSON, in whatever order its members are written.
+        /// This JSON, with its members in any order.
         case json(JSONValue)
         /// JSON that has these members, and maybe others, at every level.
         case jsonContaining(JSONValue)
-        /// A form with just these items, those of one name in their order.
+        /// A form with exactly these items; items of the same name in their order.
         case form(Query)
         /// This text, in UTF-8.
         case text(String)
-        /// These bytes; with none, there is no content.
+        /// These bytes; empty data expects no content.
         case data(Data)
     }
 
     /// The method.
     public var method: HTTPMethod?
-    /// The address, whose query counts too; credentials and fragment don't.
+    /// The address, including its query, without its credentials and fragment.
     public var url: URL?
-    /// The path, percent-encoded or as it is meant.
+    /// The path, percent-encoded or decoded.
     public var path: String?
-    /// All parameters of the address, those of one name in their order.
+    /// All parameters of the address; parameters of the same name in their order.
     public var query: Query?
-    /// Fields that must be there, each name with just these values; there may be others.
+    /// Fields that must be present, each name with exactly these values; others are allowed.
     public var headers: HTTPHeaders
-    /// Fields that must not be there.
+    /// Fields that must be absent.
     public var absentHeaders: [HTTPField.Name]
     /// The content.
     public var body: Content?
@@ -82,7 +82,7 @@ extension ExpectedRequest: CustomStringConvertible {
     }
 }
 
-/// The error of an assertion: which request was expected, and what differs in the one that comes nearest.
+/// The error of an assertion: the expected request, and the differences of the nearest one.
 ///
 /// ```text
 /// no request is as expected: POST /users
@@ -91,22 +91,22 @@ extension ExpectedRequest: CustomStringConvertible {
 /// - body.name: expected "Ada", was "Bob"
 /// ```
 ///
-/// Values of credentials, cookies and what else is a secret by its name aren't shown.
+/// Credentials, cookies and other values whose names mark them as secret aren't shown.
 public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
-    /// What was expected.
+    /// The expected request.
     public let expected: ExpectedRequest
-    /// The request that comes nearest; nil where there was none at all.
+    /// The request with the fewest differences; `nil` if there were no requests.
     public let nearest: StubbedRequest?
-    /// What differs in it.
+    /// Its differences.
     public let differences: [RequestDifference]
-    /// How many requests there were.
+    /// The number of requests.
     public let count: Int
 
     init(expected: ExpectedRequest, nearest: StubbedRequest?, differences: [RequestDifference], count: Int) {
         (self.expected, self.nearest, self.differences, self.count) = (expected, nearest, differences, count)
     }
 
-    /// The request that was expected, and a line for each difference.
+    /// The expected request, and a line for each difference.
     public var description: String {
         guard let nearest else { return "no request is as expected: \(expected)\nthere was none" }
         let title =
@@ -117,13 +117,13 @@ public struct ExpectationFailure: Error, Sendable, CustomStringConvertible {
     }
 }
 
-/// A place where a request isn't as expected.
+/// A difference between a request and its expectation.
 public struct RequestDifference: Sendable, Hashable, CustomStringConvertible {
     /// The place: `method`, `path`, `query page`, `header Accept`, `body.user.name`, `body[12]`.
     public let place: String
-    /// What was expected there, shortened and without secrets; nil for nothing.
+    /// The expected value, shortened and without secrets; `nil` if none was expected.
     public let expected: String?
-    /// What was there, shortened and without secrets; nil for nothing.
+    /// The actual value, shortened and without secrets; `nil` if there was none.
     public let actual: String?
 
     /// The difference in a line, such as `header Accept: expected text/html, was */*`.

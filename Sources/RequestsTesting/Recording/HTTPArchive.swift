@@ -16,11 +16,11 @@ import Requests
 ///
 /// ### Secrets
 ///
-/// What is written has no secrets, unless they are asked for: credentials and cookies, fields and parameters whose name
-/// says that they are secret, and in JSON and forms the texts of members such as `access_token` and `password`. In their
-/// place stands `REDACTED`, or `<redacted>` in a field; a replay knows that. Content of other types, and what is secret
-/// without being named so, is written as it is: look at a file before it is shared, or change ``exchanges`` before it is
-/// written.
+/// A written archive has no secrets, unless you ask for them. Removed are credentials and cookies, fields and
+/// parameters with a secret name, and in JSON and forms the strings of members such as `access_token` and `password`.
+/// They are replaced by `REDACTED`, or by `<redacted>` in a field; a replay takes this into account. Content of other
+/// types, and secrets with other names, are written unchanged: check a file before you share it, or change
+/// ``exchanges`` before you write it.
 public struct HTTPArchive: Sendable {
     /// The exchanges, in their order.
     public var exchanges: [RecordedExchange]
@@ -32,14 +32,14 @@ public struct HTTPArchive: Sendable {
 
     /// Reads an archive.
     ///
-    /// Methods, addresses and the status of responses must be there; everything else that is missing counts as unknown,
-    /// and what the standard doesn't know is passed over. An entry of status 0, as browsers write it, has no response.
+    /// Methods, addresses and the status of responses are required. Everything else that is missing counts as unknown,
+    /// and nonstandard members are ignored. An entry of status 0, as browsers write it, has no response.
     ///
-    /// - Throws: ``ArchiveError``, which names the entry and the field. Content that was left out is no error here, but
-    ///   one of the request that it would be replayed for.
+    /// - Throws: ``ArchiveError``, which names the entry and the field. Omitted content isn't an error here, but of the
+    ///   request that it would be replayed for.
     /// - Complexity: O(n).
     public init(data: Data) throws(ArchiveError) {
-        // Windows' programs put a mark at the beginning.
+        // Programs on Windows write a byte order mark.
         let data = data.starts(with: [0xEF, 0xBB, 0xBF]) ? data.dropFirst(3) : data
         let root: JSONValue
         do {
@@ -52,7 +52,7 @@ public struct HTTPArchive: Sendable {
 
     /// Reads an archive from a file.
     ///
-    /// - Throws: ``ArchiveError``, or what the reading of the file throws.
+    /// - Throws: ``ArchiveError``, or the error of reading the file.
     public init(contentsOf file: URL) throws {
         try self.init(data: try Data(contentsOf: file))
     }
@@ -68,21 +68,21 @@ public struct HTTPArchive: Sendable {
         }
     }
 
-    /// The archive as JSON in UTF-8, a line for each member, always in the same order.
+    /// Returns the archive as JSON in UTF-8, a line for each member, always in the same order.
     ///
     /// - Parameter revealsSecrets: Whether credentials, cookies and the like are written; false by default.
-    /// - Returns: The text of a file.
+    /// - Returns: The contents of a file.
     /// - Complexity: O(n log n).
     public func data(revealingSecrets revealsSecrets: Bool = false) -> Data {
         ArchiveEntry.log(exchanges.map(\.archiveEntry), redacts: !revealsSecrets).indented
     }
 
-    /// Writes the archive to a file, at once: no reader ever sees half of it, and what was there stays until then.
+    /// Writes the archive to a file atomically: an existing file stays unchanged until the new one is complete.
     ///
     /// - Parameters:
-    ///   - file: Where it is put; its folder must be there.
+    ///   - file: The URL of the file, whose folder must exist.
     ///   - revealsSecrets: Whether credentials, cookies and the like are written; false by default.
-    /// - Throws: What the writing throws.
+    /// - Throws: The error of writing the file.
     public func write(to file: URL, revealingSecrets revealsSecrets: Bool = false) throws {
         try data(revealingSecrets: revealsSecrets).write(to: file, options: .atomic)
     }

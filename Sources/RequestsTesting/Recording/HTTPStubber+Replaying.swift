@@ -5,14 +5,14 @@ import Foundation
 import Requests
 
 extension HTTPStubber {
-    /// Makes a stubber that replays an archive from a file; other requests are refused.
+    /// Makes a stubber that replays an archive from a file; it refuses other requests.
     ///
     /// - Parameters:
-    ///   - file: An archive, HAR 1.2, whoever wrote it.
-    ///   - matchingBodies: Whether the content of a request has to be the recorded one too; false by default.
-    ///   - ignored: What of an address may be another one, such as the host; nothing by default.
-    ///   - repeatsLast: Whether the last answer is also that of all later requests; true by default.
-    /// - Throws: ``ArchiveError``, or what the reading of the file throws.
+    ///   - file: The URL of an HAR 1.2 archive, written by any program.
+    ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
+    ///   - ignored: The parts of an address that may differ, such as the host; none by default.
+    ///   - repeatsLast: Whether the last response also answers all later requests; `true` by default.
+    /// - Throws: ``ArchiveError``, or the error of reading the file.
     public convenience init(
         replaying file: URL,
         matchingBodies: Bool = false,
@@ -24,24 +24,24 @@ extension HTTPStubber {
         replay(archive, matchingBodies: matchingBodies, ignoring: ignored, repeatingLast: repeatsLast)
     }
 
-    /// Adds a stub for each request of an archive; requests that are the same become one stub, which answers in turn.
+    /// Adds a stub for each request of an archive; equal requests become one stub, which responds in turn.
     ///
-    /// Two requests are the same where method and address are, as RFC 3986, 6.2.2 says; the order of parameters with
-    /// different names, the values of secret ones, which a file doesn't have, and header fields make no difference. JSON
-    /// is compared by what it says, a multipart form without its boundary.
+    /// Two requests are equal if method and address are, as in RFC 3986, 6.2.2. The order of parameters with different
+    /// names, the values of secret ones, which a file doesn't have, and header fields make no difference. JSON is
+    /// compared by its meaning, and a multipart form without its boundary.
     ///
-    /// Of a request whose content was recorded in part, that part counts, and the length of the rest where there is no
-    /// secret in it.
+    /// If only part of a request's content was recorded, that part is compared, and the length of the rest unless it
+    /// has a secret.
     ///
-    /// What was recorded of the connection isn't replayed: content comes decoded and whole, at once, with the length that
-    /// it has. An exchange that failed fails again, after as much as came of it. One whose content the file lacks, or that
-    /// wasn't over when the file was written, fails with an ``ArchiveError`` that says so.
+    /// The recorded connection isn't replayed: content arrives decoded, whole and at once, with its actual length. An
+    /// exchange that failed fails again, after the recorded part of its response. A request fails with an
+    /// ``ArchiveError`` if the file lacks its content, or if the exchange hadn't ended when the file was written.
     ///
     /// - Parameters:
-    ///   - archive: What to replay.
-    ///   - matchingBodies: Whether the content of a request has to be the recorded one too; false by default.
-    ///   - ignored: What of an address may be another one, such as the host; nothing by default.
-    ///   - repeatsLast: Whether the last answer is also that of all later requests; true by default. If not, they are
+    ///   - archive: The archive to replay.
+    ///   - matchingBodies: Whether the content of a request must match the recorded one too; `false` by default.
+    ///   - ignored: The parts of an address that may differ, such as the host; none by default.
+    ///   - repeatsLast: Whether the last response also answers all later requests; `true` by default. If not, they are
     ///     refused.
     /// - Returns: The stubs, in the order in which their requests first appear.
     /// - Complexity: O(n) in the number of exchanges.
@@ -72,7 +72,7 @@ extension HTTPStubber {
 }
 
 extension StubResponse {
-    /// What was recorded, as it is replayed.
+    /// Makes the response that replays a recorded exchange.
     init(_ exchange: RecordedExchange, entry: Int) {
         guard !exchange.isUnderWay else {
             let reason = "isn't whole: the exchange was under way when it was written"
@@ -100,22 +100,22 @@ extension StubResponse {
         if let error = exchange.error { self = adding(.fail(error), at: .max) }
     }
 
-    /// The failure of a request whose answer the file lacks.
+    /// Makes a failure for a request whose response the file lacks.
     private static func lacking(_ error: ArchiveError) -> StubResponse {
         .failure(RequestError(.unsupported, phase: .sending, reason: error.description, underlying: error))
     }
 }
 
 extension RecordedExchange {
-    /// Whether anybody reads the content: that of a redirect, which is followed, browsers leave out.
+    /// Whether the content matters: browsers omit that of a redirect that is followed.
     fileprivate var isContentWanted: Bool {
         guard request.method != .head, let status = response?.status else { return false }
         return status.mayHaveContent && status.category != .redirection
     }
 
-    /// The fields without those that are no more true, those that can't be any, and cookies that were secrets.
+    /// Returns the fields without outdated ones, invalid ones, and cookies that were secret.
     fileprivate func replayedHeaders(of response: RecordedExchange.Response) -> HTTPHeaders {
-        // Of content that isn't there, the length is still told.
+        // The length of omitted content is kept.
         let keepsLength = request.method == .head || response.status == 304 || error != nil
         var headers = response.headers
         headers.removeAll { field in

@@ -5,14 +5,14 @@ import Foundation
 import Requests
 
 extension JSONValue {
-    /// A place where a value isn't as expected: `.user.name`, `[0]`.
+    /// A difference of a value from the expected one, at a place such as `.user.name` or `[0]`.
     struct Difference {
         let path: String
         let expected: String?
         let actual: String?
     }
 
-    /// Every place where the value isn't as expected, up to a number; what is a secret by its name isn't shown.
+    /// Returns the differences from the expected value, up to a limit; values with a secret name aren't shown.
     ///
     /// - Complexity: O(n log n).
     func differences(from expected: JSONValue, isWhole: Bool, limit: Int) -> [Difference] {
@@ -56,7 +56,7 @@ extension JSONValue {
             }
         default:
             guard !isSame(as: expected) else { return }
-            // A text that is all of the content may be a form in quotes: no name tells what is in it.
+            // A string that is the whole content may be a form in quotes, with secrets that no member's name reveals.
             let isSecret = isSecret || path.isEmpty && [self, expected].contains { $0.mayHoldSecret }
             add(path, expected, self, isSecret)
         }
@@ -67,7 +67,7 @@ extension JSONValue {
         return Redaction.shown(Data(text.utf8), type: nil) == nil
     }
 
-    /// The value, or what it is, in a few words.
+    /// The value in a few words: a scalar itself, or the kind and the count of a collection.
     private var excerpt: String {
         switch self {
         case .null: "null"

@@ -4,15 +4,15 @@
 import Foundation
 import Requests
 
-/// What requests have in common that a replay takes for the same: those are answered in turn.
+/// The key of requests that a replay treats as equal, and answers in turn.
 struct ReplayKey: Hashable, Sendable {
     let method: HTTPMethod
-    /// The address without secrets and parameters; of what is ignored, nothing.
+    /// The address without secrets, parameters and ignored parts.
     let address: String
-    /// The parameters as they are meant, those of one name in their order.
+    /// The decoded parameters, sorted by name; those of one name in their order.
     let query: Query
     let content: ReplayedContent?
-    /// What is known of content whose end isn't; nil where all of it is known.
+    /// The known beginning of the content; `nil` if all of it is known.
     let beginning: ContentBeginning?
 
     init(_ exchange: RecordedExchange, matchingBodies: Bool, ignoring ignored: StubCondition.AddressParts) {
@@ -39,7 +39,7 @@ struct ReplayKey: Hashable, Sendable {
 }
 
 extension StubCondition {
-    /// The address is the recorded one; parameters that are secrets may have any value.
+    /// The address is the recorded one; secret parameters may have any value.
     static func recorded(_ url: URL, ignoring ignored: AddressParts) -> StubCondition {
         let url = url.withoutSecrets
         let expected = AddressPieces(url)
@@ -48,7 +48,7 @@ extension StubCondition {
         }
     }
 
-    /// The content is the recorded one, as far as that is known.
+    /// The content is the recorded one, as far as it is known.
     static func recordedBody(_ key: ReplayKey) -> StubCondition {
         StubCondition("recorded body") { request in
             if let beginning = key.beginning {
@@ -71,7 +71,7 @@ extension URL {
     }
 }
 
-/// Content in the form in which two that mean the same are equal, and secrets make no difference.
+/// Content in a normalized form: equal if the meaning is equal, without secrets.
 enum ReplayedContent: Hashable, Sendable {
     case json(JSONValue)
     case bytes(Data)
@@ -83,7 +83,7 @@ enum ReplayedContent: Hashable, Sendable {
         if isJSON, let value = try? JSONDecoder().decode(JSONValue.self, from: content) {
             self = .json(value)
         } else if let boundary = type?[parameter: "boundary"], !boundary.isEmpty {
-            // Of a form it is another one each time.
+            // Each form has another boundary.
             self = .bytes(content.replacing(Data(boundary.utf8), by: Data("boundary".utf8)))
         } else {
             self = .bytes(content)

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Finds the places where a request isn't as expected, up to a number that people read.
+/// Collects the differences of a request from its expectation, up to a limit that is still readable.
 struct RequestDifferences {
     static let limit = 20
     private(set) var all: [RequestDifference] = []
@@ -35,7 +35,7 @@ struct RequestDifferences {
         compare("query", Query(percentEncoded: expected.query ?? ""), query)
     }
 
-    /// Items of one name count in their order, those of different names in any.
+    /// Compares items of one name in their order, and those of different names in any order.
     mutating func compare(_ place: String, _ expected: Query, _ actual: Query) {
         var names: [String] = []
         for item in Array(expected) + Array(actual) where !names.contains(item.name) { names.append(item.name) }
@@ -100,7 +100,7 @@ struct RequestDifferences {
     private mutating func compare(_ expected: Query, _ request: StubbedRequest) {
         var differences = RequestDifferences()
         differences.compare("form", expected, request.form)
-        // What is no form gives names and values that are pieces of whatever it is.
+        // If the content isn't a form, its parsed names and values are meaningless.
         guard differences.all.isEmpty || request.body.mayBeForm else {
             return add("body", expected: "a form", actual: "\(request.bodyExcerpt), which isn't a form")
         }
@@ -129,7 +129,7 @@ struct RequestDifferences {
 extension StubbedRequest {
     /// The beginning of the content in quotes, without its secrets.
     ///
-    /// A form where JSON was expected may have a password, and a failure is read by many.
+    /// A form that was sent instead of JSON may have a password, and many people may read a failure.
     fileprivate var bodyExcerpt: String {
         let shown = Redaction.shown(body, of: headers)
         return shown.map { "\"\(String(decoding: $0, as: UTF8.self).shortened())\"" } ?? body.secretSummary
@@ -137,22 +137,22 @@ extension StubbedRequest {
 }
 
 extension String {
-    /// Whether the text is a name as parameters have them, such as `user[first-name]`.
+    /// Whether the text is a usual parameter name, such as `user[first-name]`.
     fileprivate var isPlainName: Bool {
         utf8.allSatisfy { ASCII.isLetter(ASCII.lowercased($0)) || ASCII.isDigit($0) || "_-.[]$".utf8.contains($0) }
     }
 }
 
 extension Data {
-    /// Whether every byte is one that forms are made of.
+    /// Whether every byte may occur in a form.
     fileprivate var mayBeForm: Bool {
         allSatisfy { $0 > 0x20 && $0 != 0x7F && !"\"<>\\{}".utf8.contains($0) }
     }
 
-    /// What stands in the place of content that may not be shown.
+    /// The text that replaces content that may not be shown.
     fileprivate var secretSummary: String { "\(count) bytes <redacted>" }
 
-    /// Some bytes around a place, as digits and as text, and how many there are in all.
+    /// Returns some bytes around a place, as digits and as text, and the total byte count.
     fileprivate func excerpt(around place: Int) -> String {
         let piece = dropFirst(Swift.max(0, place - 6)).prefix(14)
         let digits = piece.map { byte in

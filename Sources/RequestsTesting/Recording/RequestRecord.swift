@@ -4,9 +4,9 @@
 import Foundation
 import Requests
 
-/// What knows of a request that was made: a test asserts on all that do in the same words.
+/// A record of a request; tests assert on all kinds of records with the same methods.
 ///
-/// What an ``HTTPStubber``, a ``MockServer`` and an ``ExchangeRecorder`` kept:
+/// An ``HTTPStubber``, a ``MockServer`` and an ``ExchangeRecorder`` keep them:
 ///
 /// ```swift
 /// try stubber.requests.expect(.post, path: "/users", json: ["name": "Ada"])
@@ -26,7 +26,7 @@ extension StubbedRequest: RequestRecord {
 extension RecordedExchange: RequestRecord {}
 
 extension RecordedRequest: RequestRecord {
-    /// The request, at the address that its target and its `Host` make.
+    /// The request, with the address from its target and its `Host`.
     public var request: StubbedRequest {
         let address = target.hasPrefix("/") ? "http://\(headers[.host] ?? "localhost")\(target)" : target
         let url = URL(string: address) ?? URL(fileURLWithPath: target)
@@ -35,7 +35,7 @@ extension RecordedRequest: RequestRecord {
 }
 
 extension RequestRecord {
-    /// Where the request isn't as expected; empty where it is.
+    /// Returns the differences of the request from its expectation; empty if it is as expected.
     ///
     /// - Complexity: O(n) in the size of the request.
     public func differences(from expected: ExpectedRequest) -> [RequestDifference] {
@@ -44,7 +44,7 @@ extension RequestRecord {
 
     /// Checks that the request is as expected.
     ///
-    /// - Throws: ``ExpectationFailure``, with all that isn't.
+    /// - Throws: ``ExpectationFailure``, with all differences.
     public func expect(_ expected: ExpectedRequest) throws(ExpectationFailure) {
         let differences = differences(from: expected)
         guard differences.isEmpty else {
@@ -52,15 +52,15 @@ extension RequestRecord {
         }
     }
 
-    /// Checks that the request is as expected; what isn't given may be anything.
+    /// Checks that the request is as expected; omitted arguments match anything.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path, as ``ExpectedRequest/path``.
     ///   - query: All parameters of the address.
-    ///   - headers: Fields that must be there, and maybe others.
+    ///   - headers: Fields that must be present; others are allowed.
     ///   - json: The content.
-    /// - Throws: ``ExpectationFailure``, with all that isn't.
+    /// - Throws: ``ExpectationFailure``, with all differences.
     public func expect(
         _ method: HTTPMethod,
         path: String? = nil,
@@ -76,7 +76,7 @@ extension Sequence where Element: RequestRecord {
     /// Checks that at least one of the requests is as expected.
     ///
     /// - Returns: The first that is.
-    /// - Throws: ``ExpectationFailure``, with what differs in the one that comes nearest.
+    /// - Throws: ``ExpectationFailure``, with the differences of the nearest one.
     @discardableResult
     public func expect(_ expected: ExpectedRequest) throws(ExpectationFailure) -> Element {
         var nearest: (request: StubbedRequest, differences: [RequestDifference])?
@@ -97,16 +97,16 @@ extension Sequence where Element: RequestRecord {
         )
     }
 
-    /// Checks that at least one of the requests is as expected; what isn't given may be anything.
+    /// Checks that at least one of the requests is as expected; omitted arguments match anything.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - path: The path, as ``ExpectedRequest/path``.
     ///   - query: All parameters of the address.
-    ///   - headers: Fields that must be there, and maybe others.
+    ///   - headers: Fields that must be present; others are allowed.
     ///   - json: The content.
     /// - Returns: The first that is.
-    /// - Throws: ``ExpectationFailure``, with what differs in the one that comes nearest.
+    /// - Throws: ``ExpectationFailure``, with the differences of the nearest one.
     @discardableResult
     public func expect(
         _ method: HTTPMethod,
@@ -120,7 +120,8 @@ extension Sequence where Element: RequestRecord {
 }
 
 extension [RequestDifference] {
-    /// Content counts once, however much of it differs: one of another method isn't near because it has none.
+    /// All differences of the content count as one, so that a request without content isn't nearer just because of
+    /// that.
     fileprivate func isNearer(than other: [RequestDifference]) -> Bool {
         (pieceCount, count) < (other.pieceCount, other.count)
     }

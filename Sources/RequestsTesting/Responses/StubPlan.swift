@@ -37,21 +37,34 @@ struct StubPlan: Sendable {
 
     /// What a response depends on in its request.
     struct Request: Sendable {
-        var method: HTTPMethod
-        /// The target as a request line has it.
-        var target: String
-        var headers: HTTPHeaders
-        var body: Data
+        private enum Address: Sendable {
+            case url(URL)
+            case target(String)
+        }
+
+        let method: HTTPMethod
+        let headers: HTTPHeaders
+        let body: Data
+        private let address: Address
 
         init(_ request: StubbedRequest) {
             (method, headers, body) = (request.method, request.headers, request.body)
-            let pieces = AddressPieces(request.url)
-            target = pieces.path + (pieces.query.map { "?\($0)" } ?? "")
+            address = .url(request.url)
         }
 
         init(_ request: RecordedRequest) {
-            (method, target) = (request.method, request.target)
-            (headers, body) = (request.headers, request.body)
+            (method, headers, body) = (request.method, request.headers, request.body)
+            address = .target(request.target)
+        }
+
+        /// The target as a request line has it.
+        var target: String {
+            switch address {
+            case .target(let target): return target
+            case .url(let url):
+                let pieces = AddressPieces(url)
+                return pieces.path + (pieces.query.map { "?\($0)" } ?? "")
+            }
         }
     }
 

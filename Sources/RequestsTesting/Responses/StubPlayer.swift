@@ -125,6 +125,6 @@ extension RequestError {
 }
 
 extension Duration {
-    /// About thirty years at most: clocks trap on durations that they can't add to their time.
+    /// The duration, limited to the range from zero to about thirty years; clocks trap if a deadline overflows.
     var sleepable: Duration { min(max(self, .zero), .seconds(1_000_000_000)) }
 }

@@ -5,33 +5,33 @@ import Foundation
 import Requests
 
 extension HTTPStubber {
-    /// Adds a stub behind those that are there; it answers the requests for which all of the conditions hold.
+    /// Adds a stub after the existing ones; it responds to the requests for which all of the conditions hold.
     ///
-    /// - Parameter conditions: What must hold; with none, the stub is meant for every request.
-    /// - Returns: The stub, to be told what it answers: until then it is passed over.
+    /// - Parameter conditions: The conditions; without any, the stub matches every request.
+    /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
     public func stub(_ conditions: StubCondition...) -> HTTPStub {
         add(HTTPStub(conditions))
     }
 
-    /// Adds a stub of a method and a URI template.
+    /// Adds a stub for a method and a URI template.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - template: The address, or what follows its origin, such as `/users/{id}`.
-    ///   - conditions: What must hold besides.
-    /// - Returns: The stub, to be told what it answers: until then it is passed over.
+    ///   - conditions: Further conditions.
+    /// - Returns: The stub, which is skipped until its responses are set.
     @discardableResult
     public func stub(_ method: HTTPMethod, _ template: URITemplate, _ conditions: StubCondition...) -> HTTPStub {
         add(HTTPStub([.method(method), .template(template)] + conditions))
     }
 
-    /// Adds a stub of a method and a URI template, which a closure answers.
+    /// Adds a stub for a method and a URI template, with a closure that responds.
     ///
     /// - Parameters:
     ///   - method: The method.
     ///   - template: The address, or what follows its origin, such as `/users/{id}`.
-    ///   - conditions: What must hold besides.
+    ///   - conditions: Further conditions.
     ///   - respond: Makes the response, as in ``HTTPStub/respond(_:)``.
     /// - Returns: The stub.
     @discardableResult
@@ -44,7 +44,7 @@ extension HTTPStubber {
         add(HTTPStub([.method(method), .template(template)] + conditions).respond(respond))
     }
 
-    /// Removes a stub; one that isn't there is none.
+    /// Removes a stub; does nothing if it was removed already.
     public func remove(_ stub: HTTPStub) {
         state.withLock { $0.stubs.removeAll { $0 === stub } }
     }
@@ -54,15 +54,15 @@ extension HTTPStubber {
         state.withLock { $0.stubs = [] }
     }
 
-    /// The stubs, in the order in which they are asked.
+    /// The stubs, in the order in which they are tried.
     public var stubs: [HTTPStub] { state.withLock { $0.stubs } }
 
-    // MARK: What isn't stubbed
+    // MARK: Requests without a stub
 
-    /// Lets requests go to the network for which all of the conditions hold, whatever stubs there are.
+    /// Sends requests for which all of the conditions hold to the network, even if a stub matches them.
     ///
-    /// - Parameter conditions: What must hold; with none, every request goes there.
-    /// - Returns: The rule, by which it can be taken back.
+    /// - Parameter conditions: The conditions; without any, every request goes to the network.
+    /// - Returns: The rule, by which it can be removed.
     @discardableResult
     public func ignore(_ conditions: StubCondition...) -> IgnoreRule {
         let rule = IgnoreRule(conditions)
@@ -73,7 +73,7 @@ extension HTTPStubber {
     /// The rules of ``ignore(_:)``, in the order in which they were added.
     public var ignoreRules: [IgnoreRule] { state.withLock { $0.ignored } }
 
-    /// Removes a rule of ``ignore(_:)``; one that isn't there is none.
+    /// Removes a rule of ``ignore(_:)``; does nothing if it was removed already.
     public func remove(_ rule: IgnoreRule) {
         state.withLock { $0.ignored.removeAll { $0 === rule } }
     }
@@ -83,24 +83,24 @@ extension HTTPStubber {
         state.withLock { $0.ignored = [] }
     }
 
-    /// What happens to a request that no stub is meant for.
+    /// The treatment of a request that no stub matches.
     public var unhandledMode: UnhandledMode {
         get { state.withLock { $0.unhandledMode } }
         set { state.withLock { $0.unhandledMode = newValue } }
     }
 
-    // MARK: What was asked
+    // MARK: Requests so far
 
-    /// Every request that came, answered or not, in the order in which their content was complete.
+    /// All requests, answered or not, in the order in which their content was complete.
     public var requests: [StubbedRequest] { state.withLock { $0.requests } }
 
-    /// The requests that no stub was meant for, and that were refused.
+    /// The refused requests, which no stub matched.
     public var unhandledRequests: [UnhandledRequest] { state.withLock { $0.unhandled } }
 
-    /// Checks that every stub has answered as often as `called(times:)` says.
+    /// Checks that every stub was called as often as `called(times:)` expects.
     ///
-    /// - Throws: ``UnmetExpectations``, with all that aren't as expected. That a request was refused isn't an error
-    ///   here: it was one where it was made, and ``unhandledRequests`` has it.
+    /// - Throws: ``UnmetExpectations``, with every stub that wasn't. A refused request isn't an error here, since it
+    ///   failed already; ``unhandledRequests`` has it.
     public func verify() throws(UnmetExpectations) {
         let complaints = stubs.compactMap { stub in stub.complaint.map { "stub \(stub): \($0)" } }
         guard complaints.isEmpty else { throw UnmetExpectations(complaints: complaints) }
@@ -115,13 +115,14 @@ extension HTTPStubber {
 // MARK: - URLSession
 
 extension HTTPStubber {
-    /// Answers the requests of the sessions that are made from the configuration.
+    /// Responds to the requests of the sessions that are made from the configuration.
     ///
-    /// For code that takes a session, whichever library it belongs to. Other protocol classes of the configuration stay,
-    /// behind the stubber. The stubber must outlive the sessions' requests: they fail once it is gone. Cookies are kept
-    /// and sent as the configuration says, and its `timeoutIntervalForRequest` is how long a stub may be silent: install
-    /// the stubber last, for it is asked now. Take an ephemeral configuration: the cookies of the default one are those
-    /// of the whole process, and other tests would hear of them.
+    /// For code that takes a session, of any library. Other protocol classes of the configuration stay, after the
+    /// stubber. The stubber must outlive the sessions' requests, which fail once it is deallocated.
+    ///
+    /// Cookies are kept and sent as the configuration says, and its `timeoutIntervalForRequest` is the maximum silence
+    /// of a stub. Both are read now, so install the stubber last. Use an ephemeral configuration: the default one
+    /// shares its cookies with the whole process, including other tests.
     ///
     /// ```swift
     /// let configuration = URLSessionConfiguration.ephemeral
@@ -145,15 +146,15 @@ extension HTTPStubber {
         configuration.protocolClasses = [protocolClass] + (configuration.protocolClasses ?? [])
     }
 
-    /// Whether ``shared`` answers the requests of `URLSession.shared`, whoever makes them; false by default.
+    /// Whether ``shared`` responds to the requests of `URLSession.shared`, from any caller; `false` by default.
     ///
-    /// On Linux it must be set before the first use of `URLSession.shared` in the process, which else never asks. Tests
-    /// that set it can't run in parallel.
+    /// On Linux, set it before the first use of `URLSession.shared` in the process; otherwise that session never asks
+    /// the stubber. Tests that set it can't run in parallel.
     public static var isEnabled: Bool {
         get { shared.state.withLock { $0.isEnabled } }
         set {
             shared.state.withLock { $0.isEnabled = newValue }
-            // Once registered the class stays: on Linux a session keeps the list that it began with.
+            // Once registered, the class stays: on Linux a session keeps its initial list.
             if newValue { _ = registration }
         }
     }
@@ -164,9 +165,9 @@ extension HTTPStubber {
 // MARK: - Ignore rule
 
 extension HTTPStubber {
-    /// A rule of an ``HTTPStubber``, by which requests go to the network.
+    /// A rule of an ``HTTPStubber`` that sends requests to the network.
     ///
-    /// Made by ``HTTPStubber/ignore(_:)``; it is of use to whoever takes the rule back again.
+    /// Made by ``HTTPStubber/ignore(_:)``; keep it to remove the rule later.
     public final class IgnoreRule: Sendable, CustomStringConvertible {
         let conditions: [StubCondition]
 
@@ -174,7 +175,7 @@ extension HTTPStubber {
             self.conditions = conditions
         }
 
-        /// What the rule lets through, such as `host cdn.example.com`.
+        /// The conditions of the rule, such as `host cdn.example.com`.
         public var description: String { conditions.summary }
     }
 }

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// Answers requests instead of a network: for one client, one session configuration, or one process.
+/// Responds to requests in place of a network: for one client, one session configuration, or one process.
 ///
 /// ```swift
 /// let stubber = HTTPStubber()
@@ -22,18 +22,18 @@ import Requests
 /// | code that takes a `URLSession` or its configuration | ``install(in:)`` |
 /// | code that uses `URLSession.shared` and can't be reached | ``shared`` and ``isEnabled`` |
 ///
-/// Take the first that is possible: it is the one without the limits of `URLProtocol`, which ``install(in:)`` lists.
+/// Use the first that is possible: it has none of the limits of `URLProtocol`, which ``install(in:)`` lists.
 ///
 /// ### Which stub answers
 ///
-/// A request that fits an ignore rule goes to the network. Else the first stub answers whose conditions all hold, in the
-/// order in which they were added; a stub that has answered as often as it may is passed over, and so is one of which
-/// nobody has said yet what it answers. What no stub is meant for
-/// fails, with an error that says why: ``UnhandledRequest``. So a test never reaches a network by mistake.
+/// A request that matches an ignore rule goes to the network. Otherwise, the first stub whose conditions all hold
+/// responds, in the order in which stubs were added. Skipped are stubs that have responded as often as they may, and
+/// stubs whose responses aren't set yet. A request that no stub matches fails with an error that gives the reasons:
+/// ``UnhandledRequest``. So a test never reaches a network by mistake.
 ///
-/// Every instance is for itself: tests that run in parallel take one each. Safe from any thread.
+/// Instances share nothing: tests that run in parallel use one each. Safe from any thread.
 public final class HTTPStubber: HTTPTransport {
-    /// What happens to a request that no stub is meant for.
+    /// The treatment of a request that no stub matches.
     public enum UnhandledMode: Sendable, Hashable {
         /// It fails, with an ``UnhandledRequest``.
         case refuse
@@ -50,7 +50,7 @@ public final class HTTPStubber: HTTPTransport {
         var isEnabled = false
     }
 
-    /// The stubber of `URLSession.shared`, where ``isEnabled`` is set; tests that use it can't run in parallel.
+    /// The stubber of `URLSession.shared`, used if ``isEnabled`` is set; tests that use it can't run in parallel.
     public static let shared = HTTPStubber()
 
     let state: Locked<State>
@@ -60,9 +60,9 @@ public final class HTTPStubber: HTTPTransport {
     /// Makes a stubber without stubs.
     ///
     /// - Parameters:
-    ///   - unhandledMode: What happens to a request that no stub is meant for; it fails by default.
-    ///   - network: What sends the requests that are let through; by default a transport to the real network.
-    ///   - clock: On what the times of responses pass; a ``ManualClock`` makes them pass when the test says so.
+    ///   - unhandledMode: The treatment of a request that no stub matches; it fails by default.
+    ///   - network: The transport for requests that are passed through; by default one to the real network.
+    ///   - clock: The clock of the responses' delays; with a ``ManualClock``, a test advances the time.
     public init(
         unhandledMode: UnhandledMode = .refuse,
         network: (any HTTPTransport)? = nil,
@@ -73,14 +73,14 @@ public final class HTTPStubber: HTTPTransport {
         state = Locked(State(unhandledMode: unhandledMode))
     }
 
-    /// Everything that there is no network for; credentials for a proxy only where the network can bring them to one.
+    /// All capabilities except pausing; for proxy authorization, the network needs it too.
     public var capabilities: TransportCapabilities {
         let own: TransportCapabilities = [.concurrentDelivery, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders]
         let ofNetwork = network?.capabilities ?? .proxyAuthorization
         return own.union(ofNetwork.intersection(.proxyAuthorization))
     }
 
-    /// Answers the request, as `HTTPTransport` says.
+    /// Responds to the request, by the rules of `HTTPTransport`.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -124,7 +124,7 @@ public final class HTTPStubber: HTTPTransport {
         }
     }
 
-    /// The answer of a responder; one that takes longer than the timeout is too late for the transfer.
+    /// Returns the response of a responder; after the timeout, the transfer ends without it.
     private func response(
         of responder: StubUsage.Responder,
         to request: StubbedRequest,
@@ -134,7 +134,7 @@ public final class HTTPStubber: HTTPTransport {
         switch responder {
         case .ready(let response): return response
         case .made(let make):
-            // Not in a group, which would wait for a responder that is deaf to its cancellation.
+            // Not in a task group, which would wait for a responder that ignores its cancellation.
             let watch = timeout.map { clock.after($0) { transfer.timeOut() } }
             transfer.whenStopped { watch?.cancel() }
             defer { watch?.cancel() }
@@ -142,20 +142,21 @@ public final class HTTPStubber: HTTPTransport {
         }
     }
 
-    /// Sends the request as it would have been sent without the stubber.
+    /// Sends the request as if there were no stubber.
     private func pass(_ request: TransportRequest, _ received: StubbedRequest, as transfer: StubTransfer) throws {
         guard !received.isBodyHidden else {
             let reason = "an upload task hides its content on this platform, so that it can't be passed through"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
         var request = request
-        // The one stream that there may be was read already.
+        // A stream has been read already, and may be readable only once.
         if case .stream = request.body.content { request.body = .data(received.body, type: nil) }
         let inner = (network ?? Self.network).send(request) { transfer.report($0) }
         transfer.whenStopped { inner.cancel() }
     }
 
-    /// The network, past every stubber: one that is enabled for `URLSession.shared` would else get its own requests.
+    /// The network without any stubber: one that is enabled for `URLSession.shared` would otherwise get its own
+    /// requests.
     private static let network: any HTTPTransport = {
         #if os(Linux)
         return DefaultTransport.shared
@@ -167,7 +168,7 @@ public final class HTTPStubber: HTTPTransport {
     }()
 }
 
-/// Which protocol class belongs to which stubber and session; it keeps no stubber alive.
+/// The stubber and session of each protocol class; it holds stubbers weakly.
 enum StubberRegistry {
     struct Entry {
         weak var stubber: HTTPStubber?
@@ -181,7 +182,7 @@ enum StubberRegistry {
 
     private static let state = Locked(State())
 
-    /// A protocol class that hands the requests of a session to a stubber.
+    /// Returns a new protocol class that passes the requests of a session to a stubber.
     static func add(_ stubber: HTTPStubber, for session: StubbedSession) -> StubProtocol.Type {
         state.withLock { state in
             state.entries = state.entries.filter { $0.value.stubber != nil }
@@ -200,17 +201,17 @@ enum StubberRegistry {
 // MARK: - Deciding
 
 extension HTTPStubber {
-    /// What becomes of a request.
+    /// The decision about a request.
     enum Decision: Sendable {
         case answer(StubbedRequest, StubUsage.Responder)
         case refuse(UnhandledRequest)
         case passThrough
     }
 
-    /// Finds who answers a request, and writes it down.
+    /// Decides about a request, and records it.
     ///
-    /// Conditions are code of the test's and run outside the lock. Two requests may so find the same stub that answers
-    /// once; which of them has it is decided when the stub is claimed.
+    /// Conditions are code of the test, so they run outside the lock. Two requests may therefore match a stub that
+    /// responds once; claiming the stub decides which of them gets the response.
     func decide(_ request: StubbedRequest) -> Decision {
         let (stubs, ignored, mode) = state.withLock { state in
             state.requests.append(request)
@@ -226,7 +227,7 @@ extension HTTPStubber {
                 claimed.variables = variables
                 switch stub.claim(claimed) {
                 case .answer(let responder): return .answer(claimed, responder)
-                case .unanswered: mismatches = ["nobody has said what it answers"]
+                case .unanswered: mismatches = ["its response isn't set yet"]
                 case .spent: mismatches = ["it has answered as often as it may"]
                 }
             }

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension StubCondition {
-    /// The parts of an address that a comparison passes over.
+    /// The parts of an address that a comparison ignores.
     public struct AddressParts: OptionSet, Sendable {
         /// The set as bits.
         public let rawValue: Int
@@ -15,7 +15,7 @@ extension StubCondition {
             self.rawValue = rawValue
         }
 
-        /// `https` or `http`, and with it the port that the scheme has by default.
+        /// The scheme, `https` or `http`, and its default port.
         public static let scheme = AddressParts(rawValue: 1 << 0)
         /// The host.
         public static let host = AddressParts(rawValue: 1 << 1)
@@ -27,11 +27,11 @@ extension StubCondition {
         public static let query = AddressParts(rawValue: 1 << 4)
     }
 
-    /// The address is this one, but for the parts that are ignored, on both sides.
+    /// The address is this one, apart from the ignored parts on both sides.
     ///
-    /// Compared as RFC 3986, 6.2.2 says: the case of scheme and host, a default port and an empty path make no
-    /// difference; nor does the order of parameters with different names, credentials, and the fragment, which is never
-    /// sent.
+    /// Addresses are compared as in RFC 3986, 6.2.2: the case of scheme and host, a default port and an empty path make
+    /// no difference. Neither do credentials, the order of parameters with different names, and the fragment, which is
+    /// never sent.
     public static func url(_ url: URL, ignoring ignored: AddressParts = []) -> StubCondition {
         let expected = AddressPieces(url)
         return StubCondition("URL \(StubbedRequest(url: url).address)") { request in
@@ -39,7 +39,7 @@ extension StubCondition {
         }
     }
 
-    /// The address is this one, but for the parts that are ignored.
+    /// The address is this one, apart from the ignored parts.
     public static func url(_ text: String, ignoring ignored: AddressParts = []) -> StubCondition {
         guard let url = URL(string: text) else {
             return StubCondition("URL \(text)") { _ in "\"\(text.shortened())\" isn't an address" }
@@ -47,7 +47,7 @@ extension StubCondition {
         return .url(url, ignoring: ignored)
     }
 
-    /// The address, as it is sent, has a match of the regular expression.
+    /// The address, as it is sent, matches the regular expression.
     public static func url(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("URL matching \(pattern)") { request in
@@ -55,11 +55,11 @@ extension StubCondition {
         }
     }
 
-    /// The address, or what follows its origin, is one that the template expands to; its variables are then found in
+    /// The address, or the part after its origin, is an expansion of the template; the values of its variables are in
     /// ``StubbedRequest/variables``.
     ///
-    /// A template that says nothing of a query is meant for every query. One of level 4 (`{x*}`, `{x:3}`) matches
-    /// nothing, since its values can't be told apart again.
+    /// A template without a query matches any query. A template of level 4 (`{x*}`, `{x:3}`) matches nothing, since its
+    /// values can't be separated.
     public static func template(_ template: URITemplate) -> StubCondition {
         let ignoresQuery = !template.description.contains("?") && !template.description.contains("{&")
         let fault = Result { try URITemplate(template.description) }.fault
@@ -75,7 +75,7 @@ extension StubCondition {
         }
     }
 
-    /// The host is this one, in either case.
+    /// The host is this one; case is ignored.
     public static func host(_ host: String) -> StubCondition {
         StubCondition("host \(host)") { request in
             let actual = AddressPieces(request.url).host
@@ -83,9 +83,9 @@ extension StubCondition {
         }
     }
 
-    /// The path is this one, which may be given percent-encoded or as it is meant.
+    /// The path is this one, which may be given percent-encoded or decoded.
     ///
-    /// A `/` divides; one that is a part of a name is written `%2F`.
+    /// A `/` separates names; write one within a name as `%2F`.
     public static func path(_ path: String) -> StubCondition {
         StubCondition("path \(path)") { request in
             let actual = request.path
@@ -94,12 +94,12 @@ extension StubCondition {
         }
     }
 
-    /// The address has just these parameters, in any order.
+    /// The address has exactly these parameters, in any order.
     public static func query(_ query: Query) -> StubCondition {
         StubCondition("query \(query)") { $0.query.mismatch(with: query, isWhole: true, what: "parameter") }
     }
 
-    /// The address has these parameters, and maybe others.
+    /// The address has these parameters; others are allowed.
     public static func query(containing query: Query) -> StubCondition {
         StubCondition("query containing \(query)") {
             $0.query.mismatch(with: query, isWhole: false, what: "parameter")
@@ -108,7 +108,7 @@ extension StubCondition {
 }
 
 extension AddressPieces {
-    /// What isn't as expected; nil where nothing is.
+    /// Returns the differences in words; `nil` for an equal address.
     func difference(from expected: AddressPieces, ignoring ignored: StubCondition.AddressParts) -> String? {
         var differences: [String] = []
         func compare(_ part: StubCondition.AddressParts, _ name: String, _ actual: String, _ expected: String) {
@@ -117,7 +117,7 @@ extension AddressPieces {
         }
         compare(.scheme, "scheme", scheme, expected.scheme)
         compare(.host, "host", host, expected.host)
-        compare(.port, "port", port.map(String.init) ?? "none", expected.port.map(String.init) ?? "none")
+        compare(.port, "port", port.map(String.init) ?? "the default", expected.port.map(String.init) ?? "the default")
         compare(.path, "path", path, expected.path)
         if !ignored.contains(.query) {
             let query = Query(percentEncoded: query ?? "")
@@ -131,9 +131,10 @@ extension AddressPieces {
 }
 
 extension Query {
-    /// What is missing, or has another value, or is too much; values aren't shown, for they may be secrets.
+    /// Returns the first item that is missing, differs or isn't expected; values aren't shown, since they may be
+    /// secrets.
     ///
-    /// Items of one name count in their order, those of different names in any.
+    /// Items of one name are compared in their order, those of different names in any order.
     func mismatch(with expected: Query, isWhole: Bool, what: String) -> String? {
         for name in Set(expected.map(\.name)).sorted() {
             let values = filter { $0.name == name }.map(\.value)
@@ -159,11 +160,11 @@ extension Result {
     }
 }
 
-/// The pieces of an address, in the form in which two that mean the same are equal (RFC 3986, 6.2.2).
+/// The pieces of an address in normalized form: equivalent addresses are equal (RFC 3986, 6.2.2).
 struct AddressPieces: Equatable {
     var scheme: String
     var host: String
-    /// Nil also for the one that the scheme has by default.
+    /// The port; `nil` if it is the scheme's default.
     var port: Int?
     var path: String
     var query: String?
@@ -179,23 +180,23 @@ struct AddressPieces: Equatable {
         query = components?.percentEncodedQuery
     }
 
-    /// The address again, without credentials and fragment.
+    /// The address as text, without credentials and fragment.
     var text: String {
         "\(scheme)://\(host)\(port.map { ":\($0)" } ?? "")\(path)\(query.map { "?\($0)" } ?? "")"
     }
 }
 
 extension String {
-    /// Whether a path as it is sent is the one that somebody means, who may have written it as it is sent.
+    /// Whether an encoded path is the given one, which may be percent-encoded or decoded.
     ///
-    /// Names are decoded one by one: a `%2F` in one of them divides nothing.
+    /// Names are decoded one by one, so a `%2F` in one of them separates nothing.
     func isPath(_ path: String) -> Bool {
         if self == path.withUppercaseTriplets { return true }
         let names = split(separator: "/", omittingEmptySubsequences: false).map { $0.removingPercentEncoding }
         return names == path.split(separator: "/", omittingEmptySubsequences: false).map { String($0) }
     }
 
-    /// The text with the digits of each `%XX` in upper case: nobody means another address by `%2f` than by `%2F`.
+    /// The text with the hex digits of each `%XX` in upper case, since `%2f` and `%2F` are equivalent.
     var withUppercaseTriplets: String {
         guard contains("%") else { return self }
         var digits = 0
@@ -209,7 +210,7 @@ extension String {
     }
 }
 
-/// A regular expression that a test gave, or what is wrong with it.
+/// A regular expression of a test, which may be invalid.
 struct StubPattern: Sendable, CustomStringConvertible {
     private let text: String
     private let expression: NSRegularExpression?
@@ -221,7 +222,7 @@ struct StubPattern: Sendable, CustomStringConvertible {
 
     var description: String { "/\(text.shortened())/" }
 
-    /// Why none of the texts has a match; nil where one has.
+    /// Returns a reason if none of the texts matches; `nil` if one does.
     func mismatch(of texts: [String], what: @autoclosure () -> String) -> String? {
         guard let expression else { return "\(self) isn't a regular expression" }
         let isMet = texts.contains { text in

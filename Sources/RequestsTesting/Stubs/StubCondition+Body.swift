@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension StubCondition {
-    /// The content is these bytes; with none, there is no content.
+    /// The content is these bytes; empty data matches no content.
     public static func body(_ body: Data) -> StubCondition {
         ofBody("body of \(body.count) bytes") { request in
             guard request.body != body else { return nil }
@@ -20,21 +20,21 @@ extension StubCondition {
         .body(Data(text.utf8))
     }
 
-    /// The content, as text, has a match of the regular expression.
+    /// The content, as text, matches the regular expression.
     public static func body(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return ofBody("body matching \(pattern)") { pattern.mismatch(of: [$0.text], what: "the content") }
     }
 
-    /// The content is this JSON, in whatever order its members are written.
+    /// The content is this JSON, with its members in any order.
     public static func jsonBody(_ value: JSONValue) -> StubCondition {
         ofJSON("JSON body", .success(value), isWhole: true)
     }
 
-    /// The content is this object of JSON, whose values may be of any `Encodable` types.
+    /// The content is this JSON object, whose values may be of any `Encodable` types.
     ///
-    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
-    /// unless it says `as JSONValue.Fields`.
+    /// If several members have the same name, the last one counts. A nested literal is a `Dictionary`, whose keys must
+    /// be unique, unless it is cast with `as JSONValue.Fields`.
     public static func jsonBody(
         encoding fields: JSONValue.Fields,
         encoder: JSONEncoder = JSONEncoder()
@@ -42,23 +42,23 @@ extension StubCondition {
         ofJSON("JSON body", Result { try JSONValue(encoding: fields, encoder) }, isWhole: true)
     }
 
-    /// The content is the JSON of the value, in whatever order its members are written.
+    /// The content is the JSON of the value, with its members in any order.
     @_disfavoredOverload
     public static func jsonBody(encoding value: some Encodable, encoder: JSONEncoder = JSONEncoder()) -> StubCondition {
         ofJSON("JSON body of \(type(of: value))", Result { try JSONValue(encoding: value, encoder) }, isWhole: true)
     }
 
-    /// The content is JSON that has these members, and maybe others, at every level.
+    /// The content is JSON with these members at every level; others are allowed.
     ///
-    /// Arrays have as many elements as here, and each element has what is here of it.
+    /// Arrays must have the same number of elements; each element is compared the same way.
     public static func jsonBody(containing value: JSONValue) -> StubCondition {
         ofJSON("JSON body containing members", .success(value), isWhole: false)
     }
 
-    /// The content is JSON that has these members, whose values may be of any `Encodable` types, and maybe others.
+    /// The content is JSON with these members, whose values may be of any `Encodable` types; others are allowed.
     ///
-    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
-    /// unless it says `as JSONValue.Fields`.
+    /// If several members have the same name, the last one counts. A nested literal is a `Dictionary`, whose keys must
+    /// be unique, unless it is cast with `as JSONValue.Fields`.
     public static func jsonBody(
         containingEncoded fields: JSONValue.Fields,
         encoder: JSONEncoder = JSONEncoder()
@@ -66,7 +66,7 @@ extension StubCondition {
         ofJSON("JSON body containing members", Result { try JSONValue(encoding: fields, encoder) }, isWhole: false)
     }
 
-    /// The content is JSON that has the members of the value, and maybe others, at every level.
+    /// The content is JSON with the members of the value at every level; others are allowed.
     @_disfavoredOverload
     public static func jsonBody(
         containingEncoded value: some Encodable,
@@ -76,12 +76,12 @@ extension StubCondition {
         return ofJSON("JSON body containing \(type(of: value))", expected, isWhole: false)
     }
 
-    /// The content is a form with just these items, in any order.
+    /// The content is a form with exactly these items; items of different names may be in any order.
     public static func formBody(_ form: Query) -> StubCondition {
         ofBody("form \(form)") { $0.form.mismatch(with: form, isWhole: true, what: "form field") }
     }
 
-    /// The content is a form with these items, and maybe others.
+    /// The content is a form with these items; others are allowed.
     public static func formBody(containing form: Query) -> StubCondition {
         ofBody("form containing \(form)") { $0.form.mismatch(with: form, isWhole: false, what: "form field") }
     }
@@ -100,7 +100,7 @@ extension StubCondition {
         }
     }
 
-    /// A condition of the content, which is not met where nobody is shown it.
+    /// Makes a condition on the content, which isn't met if the content is hidden.
     private static func ofBody(
         _ description: String,
         _ mismatch: @escaping @Sendable (StubbedRequest) -> String?
@@ -116,15 +116,15 @@ extension StubCondition {
 // MARK: - Mismatch
 
 extension JSONValue {
-    /// The JSON that an encoder makes of a value.
+    /// Encodes a value as JSON.
     init(encoding value: some Encodable, _ encoder: JSONEncoder) throws {
         self = try JSONDecoder().decode(JSONValue.self, from: encoder.encode(value))
     }
 
-    /// The first place where the value isn't as expected, in words; nil where there is none.
+    /// Returns the first mismatch in words; `nil` if the value is as expected.
     ///
-    /// Values aren't shown, since they may be secrets; their names and kinds are. Members that aren't expected are a
-    /// mismatch too where the expected value is the whole.
+    /// Values aren't shown, since they may be secrets, but their names and kinds are. If the expected value is the
+    /// whole, unexpected members are a mismatch too.
     func mismatch(with expected: JSONValue, isWhole: Bool, at path: String = "") -> String? {
         let place = path.isEmpty ? "" : " at \(path.shortened(to: 128))"
         switch (self, expected) {
@@ -152,7 +152,7 @@ extension JSONValue {
         }
     }
 
-    /// JSON has one kind of number: a literal `1.0` is what is read as `1`.
+    /// Whether two values are equal, with numbers compared by value: a literal `1.0` is read as `1`.
     func isSame(as other: JSONValue) -> Bool {
         switch (self, other) {
         case (.integer(let integer), .double(let double)), (.double(let double), .integer(let integer)):

@@ -4,22 +4,22 @@
 import Foundation
 import Requests
 
-/// One thing that a request must fulfil, for a stub to answer it.
+/// A condition of a stub: the stub responds only to requests that meet it.
 ///
-/// A stub has any number of them, and all must hold:
+/// A stub has any number of conditions, and all must hold:
 ///
 /// ```swift
 /// stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]))
 /// ```
 ///
-/// A condition that can never hold, such as an invalid regular expression, doesn't trap: it matches nothing, and says why
-/// in the error of the requests that aren't answered.
+/// A condition that can never hold, such as an invalid regular expression, doesn't trap. It matches nothing, and gives
+/// the reason in the error of the refused requests.
 public struct StubCondition: Sendable, CustomStringConvertible {
-    /// What came of the look at a request.
+    /// The result of checking a condition.
     enum Verdict: Sendable {
         case match([String: URITemplate.Value])
         case mismatch(String)
-        /// Nobody can say, and so neither that it holds nor that it doesn't.
+        /// The condition can't be decided, so neither it nor its negation holds.
         case unknown(String)
 
         init(mismatch reason: String?) {
@@ -27,7 +27,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         }
     }
 
-    /// What the condition asks for, such as `method POST`.
+    /// The condition in words, such as `method POST`.
     public let description: String
     let judge: @Sendable (StubbedRequest) -> Verdict
 
@@ -40,7 +40,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         self.init(description) { Verdict(mismatch: mismatch($0)) }
     }
 
-    /// Why the request doesn't fulfil the condition; nil where it does.
+    /// Returns the reason why the request doesn't meet the condition; `nil` if it does.
     public func mismatch(for request: StubbedRequest) -> String? {
         switch judge(request) {
         case .match: nil
@@ -71,8 +71,8 @@ public struct StubCondition: Sendable, CustomStringConvertible {
     /// A condition that a closure decides.
     ///
     /// - Parameters:
-    ///   - description: What it asks for, for the error of requests that aren't answered.
-    ///   - isMet: Whether the request fulfils it.
+    ///   - description: The condition in words, for the error of refused requests.
+    ///   - isMet: Returns whether the request meets it.
     /// - Returns: The condition.
     public static func `where`(
         _ description: String = "a condition",
@@ -81,10 +81,10 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         StubCondition(description) { isMet($0) ? nil : "\(description) isn't met" }
     }
 
-    /// Any request at all.
+    /// Any request.
     public static let any = StubCondition("any request") { _ in nil as String? }
 
-    /// The method is this one, or one of these.
+    /// The method is one of these.
     public static func method(_ methods: HTTPMethod...) -> StubCondition {
         StubCondition("method \(methods.map(\.rawValue).joined(separator: " or "))") { request in
             methods.contains(request.method)
@@ -92,7 +92,7 @@ public struct StubCondition: Sendable, CustomStringConvertible {
         }
     }
 
-    /// The condition doesn't hold; nor does this one where nobody can say, since the content is hidden.
+    /// The condition doesn't hold; not met either if the content is hidden, so that the condition can't be decided.
     public static func not(_ condition: StubCondition) -> StubCondition {
         StubCondition("not \(condition)") { request in
             switch condition.judge(request) {
@@ -124,10 +124,10 @@ public struct StubCondition: Sendable, CustomStringConvertible {
 }
 
 extension [StubCondition] {
-    /// What all of them ask for, in words.
+    /// The conditions in words.
     var summary: String { isEmpty ? "any request" : map(\.description).joined(separator: ", ") }
 
-    /// The values of all templates where every condition holds, or else every reason why not.
+    /// Returns the values of all templates if every condition holds, else the reason of each that doesn't.
     func judge(_ request: StubbedRequest) -> (variables: [String: URITemplate.Value], mismatches: [String]) {
         var variables: [String: URITemplate.Value] = [:]
         var mismatches: [String] = []
@@ -144,7 +144,7 @@ extension [StubCondition] {
 // MARK: - Headers
 
 extension StubCondition {
-    /// There is a field of the name.
+    /// The request has a field of this name.
     public static func header(_ name: HTTPField.Name) -> StubCondition {
         StubCondition("header \(name)") { request in
             request.headers.contains(name) ? nil : missing(name)
@@ -153,7 +153,7 @@ extension StubCondition {
 
     /// One of the fields of the name has the value.
     ///
-    /// What other value it has isn't shown, since it may be a secret.
+    /// The actual value isn't shown, since it may be a secret.
     public static func header(_ name: HTTPField.Name, _ value: String) -> StubCondition {
         StubCondition("header \(name) with a value") { request in
             let values = request.headers[values: name]
@@ -162,7 +162,7 @@ extension StubCondition {
         }
     }
 
-    /// The value of one of the fields of the name has a match of the regular expression.
+    /// The value of one of the fields of the name matches the regular expression.
     public static func header(_ name: HTTPField.Name, matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("header \(name) matching \(pattern)") { request in
@@ -172,7 +172,7 @@ extension StubCondition {
         }
     }
 
-    /// The name of one of the fields has a match of the regular expression.
+    /// The name of one of the fields matches the regular expression.
     public static func headerName(matching pattern: String) -> StubCondition {
         let pattern = StubPattern(pattern)
         return StubCondition("header name matching \(pattern)") { request in

@@ -4,22 +4,22 @@
 import Foundation
 import Requests
 
-/// Brings what happens in a stubbed transfer to where a `URLProtocol` may talk to its client.
+/// Moves the events of a stubbed transfer to where a `URLProtocol` may call its client.
 ///
-/// Where that is, is Foundation's secret. On Apple platforms it is the thread on which loading began. On Linux it is the
-/// queue of the session, which alone may touch the list of its tasks: from another thread the client would read that
-/// list while the session changes it. The one way there is to suspend and resume the task, upon which the session asks
-/// the protocol on its queue to start loading again; and since the completion handlers there get only the last piece of
-/// the content, they are told everything at once.
+/// Foundation doesn't document where that is. On Apple platforms it is the thread on which loading began. On Linux it
+/// is the queue of the session, which alone may access the list of its tasks: from another thread, the client would
+/// read that list while the session changes it. The only way there is to suspend and resume the task: the session then
+/// asks the protocol on its queue to start loading again. Since completion handlers get only the last piece of the
+/// content there, all events are delivered at once.
 final class StubDelivery: NSObject, Sendable {
     private let state = Locked(StubDeliveryState())
     #if canImport(ObjectiveC)
-    // Foundation doesn't say of a thread that others may have it, though the one call that is made of it is for them.
+    // `Thread` isn't `Sendable`, though the only call that is made here is meant for other threads.
     private let thread = Locked(Thread.current)
     private var key: String { "Requests.StubDelivery.\(ObjectIdentifier(self).hashValue)" }
     #endif
 
-    /// Takes an event of the transfer, on any thread but that of the client.
+    /// Adds an event of the transfer, on any thread but the client's.
     func add(_ event: TransferEvent, of task: URLSessionTask?) {
         #if canImport(ObjectiveC)
         guard state.withLock({ $0.add(event, isWhole: false) }) else { return }
@@ -31,14 +31,14 @@ final class StubDelivery: NSObject, Sendable {
         #endif
     }
 
-    /// What is to be told to the client.
+    /// Takes the events that are due for the client.
     func take() -> [TransferEvent] { state.withLock { $0.take() } }
 
-    /// Tells nothing any more.
+    /// Stops the delivery of events.
     func stop() { state.withLock { $0.stop() } }
 
     #if canImport(ObjectiveC)
-    /// The protocol, which stays on its thread: its events come to it there.
+    /// The protocol, which stays on its thread and receives its events there.
     var receiver: StubProtocol? {
         get { Thread.current.threadDictionary[key] as? StubProtocol }
         set { Thread.current.threadDictionary[key] = newValue }
@@ -50,18 +50,18 @@ final class StubDelivery: NSObject, Sendable {
     #endif
 }
 
-/// What a `URLProtocol` has still to tell its client.
+/// The events that a `URLProtocol` hasn't passed to its client yet.
 struct StubDeliveryState {
     private var pending: [TransferEvent] = []
-    /// The content of what is told as a whole, which grows in its place: of pieces there may be very many.
+    /// The content that is delivered as a whole; appended to, since there may be very many pieces.
     private var content = Data()
     private var isStopped = false
-    /// Whether what is pending may be told: a task that is resumed asks for it at any time.
+    /// Whether pending events may be delivered, since a resumed task asks for them at any time.
     private var isDue = false
 
-    /// Takes an event; returns whether the client is to be told now.
+    /// Adds an event; returns whether the client is to be notified now.
     ///
-    /// Where it is told the whole, that is at the end.
+    /// If events are delivered as a whole, that is at the end.
     mutating func add(_ event: TransferEvent, isWhole: Bool) -> Bool {
         guard !isStopped else { return false }
         switch event {
@@ -81,14 +81,14 @@ struct StubDeliveryState {
         return isDue
     }
 
-    /// What is to be told now; nothing after a stop.
+    /// Takes the events that are due now; returns nothing after a stop.
     mutating func take() -> [TransferEvent] {
         guard isDue, !isStopped else { return [] }
         defer { (pending, content) = ([], Data()) }
         return pending
     }
 
-    /// Tells nothing any more.
+    /// Stops the delivery of events.
     mutating func stop() {
         isStopped = true
         (pending, content) = ([], Data())

@@ -4,14 +4,14 @@
 import Foundation
 import Requests
 
-/// Hands the requests of a session to its stubber, and the answers to the session.
+/// Passes the requests of a session to its stubber, and the responses to the session.
 ///
-/// The class itself is that of ``HTTPStubber/shared``; each other stubber has an ``InstalledStubProtocol``.
+/// The class itself belongs to ``HTTPStubber/shared``; every other stubber has an ``InstalledStubProtocol``.
 class StubProtocol: URLProtocol {
     private var delivery: StubDelivery?
     private var transfer: StubTransfer?
 
-    /// Whether the class was put in a session's configuration, rather than registered for all.
+    /// Whether the class was put in a session's configuration, rather than registered for all sessions.
     class var isInstalled: Bool { false }
 
     override class func canInit(with request: URLRequest) -> Bool {
@@ -21,7 +21,7 @@ class StubProtocol: URLProtocol {
 
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
 
-    /// Starts the transfer; on Linux, where this is called again after each time that the task was suspended, goes on.
+    /// Starts the transfer; on Linux, a call after the task was suspended and resumed delivers events instead.
     override func startLoading() {
         guard delivery == nil else { return deliver() }
         let delivery = StubDelivery()
@@ -42,14 +42,14 @@ class StubProtocol: URLProtocol {
 
     override func stopLoading() {
         #if !canImport(ObjectiveC)
-        // Suspended: the transfer goes on, and is told of when the task is resumed.
+        // Suspended: the transfer continues, and its events are delivered when the task is resumed.
         guard task?.state == .canceling else { return }
         #endif
         end()
         transfer?.cancel()
     }
 
-    /// Tells the client what has come, where Foundation wants it told.
+    /// Passes the due events to the client; called where Foundation allows it.
     func deliver() {
         for event in delivery?.take() ?? [] { tell(event) }
     }
@@ -73,8 +73,8 @@ class StubProtocol: URLProtocol {
         return stubber
     }
 
-    /// On Linux the end of a download task that a protocol answers is a crash, for want of a file that only the
-    /// session's own protocols can name.
+    /// Throws for a download task on Linux, which would crash at its end: it needs a file that only the session's own
+    /// protocols can name.
     private func refuseDownload() throws(RequestError) {
         #if canImport(FoundationNetworking)
         guard task is URLSessionDownloadTask else { return }
@@ -101,7 +101,8 @@ class StubProtocol: URLProtocol {
             if let redirected = request.redirected(by: head) {
                 client?.urlProtocol(self, wasRedirectedTo: redirected, redirectResponse: response)
             }
-            // The delegate may have cancelled the task meanwhile, or else refuses the redirect and wants the response.
+            // The delegate may have cancelled the task meanwhile; otherwise it has refused the redirect and wants the
+            // response.
             guard delivery?.receiver != nil else { return }
             #endif
             client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
@@ -115,8 +116,8 @@ class StubProtocol: URLProtocol {
                 client?.urlProtocolDidFinishLoading(self)
             }
             #if !canImport(ObjectiveC)
-            // A cancel that comes too late would have the client fail a task that the session may have forgotten
-            // already, which ends the process.
+            // A late cancel would make the client fail a task that the session may have removed already, which ends the
+            // process.
             client = nil
             #endif
         }
@@ -124,8 +125,10 @@ class StubProtocol: URLProtocol {
 }
 
 extension HTTPResponseHead {
-    /// The head as a session can stand it: on Linux it never completes a task whose 401 has a challenge that it knows,
-    /// and may end the process for one that it doesn't.
+    /// The head in a form that a session can process.
+    ///
+    /// On Linux, a session never completes a task whose 401 has a challenge that it knows, and may end the process for
+    /// an unknown one.
     fileprivate var forProtocols: HTTPResponseHead {
         #if canImport(FoundationNetworking)
         guard status == .unauthorized, self[.wwwAuthenticate] != nil else { return self }
@@ -138,22 +141,22 @@ extension HTTPResponseHead {
     }
 }
 
-/// A protocol class of one installation's own.
+/// A protocol class for one installation.
 ///
-/// All that a session hands to a protocol class is a request, in which nothing tells the session: so each configuration
-/// that a stubber is installed in has a class of its own. Classes can't be made at run time, but types of generic ones
-/// can: the parameter is a number, a type a bit. They stay as long as the process lives.
+/// A session passes only a request to its protocol class, which doesn't identify the session. So each configuration
+/// with a stubber has its own class. Classes can't be created at run time, but specializations of generic classes can:
+/// the type parameter encodes a number, one type a bit. They stay until the process ends.
 final class InstalledStubProtocol<Number>: StubProtocol {
     override class var isInstalled: Bool { true }
 }
 
-/// The number that is all of its bits.
+/// The type of a number without bits.
 private enum NoBits {}
 private enum Zero<Rest> {}
 private enum One<Rest> {}
 
 extension StubProtocol {
-    /// The class of a number, of which there is one.
+    /// Returns the class with a number; equal numbers give the same class.
     static func numbered(_ number: Int) -> StubProtocol.Type {
         adding(UInt(bitPattern: number), to: NoBits.self)
     }
@@ -168,7 +171,7 @@ extension StubProtocol {
 
 #if canImport(ObjectiveC)
 extension URLRequest {
-    /// The request that a session makes of a redirect (RFC 9110, 15.4); nil where the response is none.
+    /// Returns the request that follows a redirect (RFC 9110, 15.4); `nil` if the response isn't one.
     func redirected(by head: HTTPResponseHead) -> URLRequest? {
         guard [301, 302, 303, 307, 308].contains(head.status.code), let location = head[.location],
             let target = URL(string: location, relativeTo: url)

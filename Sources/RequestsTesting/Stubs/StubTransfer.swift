@@ -3,9 +3,9 @@
 
 import Requests
 
-/// A transfer that plays an answer instead of sending anything.
+/// A transfer that plays a response instead of sending anything.
 final class StubTransfer: Transfer {
-    /// What is at work for the transfer, and has to be stopped with it.
+    /// The running work of the transfer, which is stopped with it.
     private struct Work {
         var isStopped = false
         var stops: [@Sendable () -> Void] = []
@@ -19,12 +19,12 @@ final class StubTransfer: Transfer {
         self.receive = receive
     }
 
-    /// Whether nothing has ended the transfer.
+    /// Whether the transfer hasn't ended.
     var isRunning: Bool { state.withLock { $0.isRunning } }
 
     func cancel() { end(.cancelled) }
 
-    /// Ends the transfer as a silence does that was longer than the timeout, and stops what works for it.
+    /// Ends the transfer with a timeout, as too long a silence does, and stops its work.
     func timeOut() { end(.timedOut, reason: Self.silence) }
 
     private static let silence = "the stub was silent for too long"
@@ -35,7 +35,7 @@ final class StubTransfer: Transfer {
         if let error { receive(.end(error)) }
     }
 
-    /// Reports an event, unless the transfer has ended; the one that reports is the only one at any time.
+    /// Reports an event, unless the transfer has ended; the caller must report one event at a time.
     func report(_ event: TransferEvent) {
         guard state.withLock({ $0.begin(event) }) else { return }
         receive(event)
@@ -43,7 +43,7 @@ final class StubTransfer: Transfer {
         if case .end = event { _ = takeStops() }
     }
 
-    /// Notes how to stop something that works for the transfer; stops it at once where the transfer was cancelled.
+    /// Adds a closure that stops some work of the transfer; calls it at once if the transfer was cancelled.
     func whenStopped(_ stop: @escaping @Sendable () -> Void) {
         let isStopped = work.withLock { work -> Bool in
             if !work.isStopped { work.stops.append(stop) }
@@ -56,7 +56,7 @@ final class StubTransfer: Transfer {
         for stop in takeStops() { stop() }
     }
 
-    /// Lets go of what was at work: a transfer of another transport holds this one.
+    /// Releases the closures, since another transport's transfer among them holds this one.
     private func takeStops() -> [@Sendable () -> Void] {
         work.withLock { work in
             work.isStopped = true
@@ -66,15 +66,15 @@ final class StubTransfer: Transfer {
     }
 }
 
-/// Who may report what, while a transfer and what ends it from outside race: one event at a time, and one end.
+/// The state of a transfer, for races between its events and an end from outside: one event at a time, and one end.
 ///
-/// An event is reported outside the lock, so that a cancel may come while one is: its end then waits until that is done,
-/// for the receiver is promised one call after the other.
+/// Events are reported outside the lock, so a cancel may come during one. Its end then waits until that event is
+/// reported, since a receiver gets one call after the other.
 struct StubTransferState: Sendable {
     private enum Phase {
         case idle
         case reporting
-        /// The end will be reported by whoever reports just now.
+        /// The end is reported by the thread that is reporting an event.
         case ending(RequestError)
         case ended
     }
@@ -82,7 +82,7 @@ struct StubTransferState: Sendable {
     private var phase = Phase.idle
     private var hasHead = false
 
-    /// Whether nothing has ended the transfer.
+    /// Whether the transfer hasn't ended.
     var isRunning: Bool {
         switch phase {
         case .idle, .reporting: true
@@ -90,7 +90,7 @@ struct StubTransferState: Sendable {
         }
     }
 
-    /// Asks to report an event; false where the transfer has ended.
+    /// Begins to report an event; returns `false` if the transfer has ended.
     mutating func begin(_ event: TransferEvent) -> Bool {
         guard case .idle = phase else { return false }
         switch event {
@@ -103,7 +103,7 @@ struct StubTransferState: Sendable {
         return true
     }
 
-    /// The event was reported; returns the error of the end that came meanwhile.
+    /// Ends the report of an event; returns the error of an end that came meanwhile.
     mutating func finish() -> RequestError? {
         switch phase {
         case .ending(let error):
@@ -116,7 +116,7 @@ struct StubTransferState: Sendable {
         }
     }
 
-    /// Ends the transfer from outside; returns the error of the end where it is to be reported at once.
+    /// Ends the transfer from outside; returns the error if its end is to be reported at once.
     mutating func end(_ code: RequestError.Code, reason: String? = nil) -> RequestError? {
         let error = RequestError(code, phase: hasHead ? .receiving : .sending, reason: reason)
         switch phase {

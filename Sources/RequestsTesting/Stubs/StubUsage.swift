@@ -4,37 +4,37 @@
 import Foundation
 import Requests
 
-/// What a stub does and has done: which answer is whose, how many it gives, and how many are expected.
+/// The state of a stub: its responders, its limit and expectation, and the requests that it has taken.
 struct StubUsage: Sendable {
-    /// Where an answer comes from.
+    /// The source of a response.
     enum Responder: Sendable {
         case ready(StubResponse)
         case made(@Sendable (StubbedRequest) async throws -> StubResponse)
     }
 
-    /// What becomes of a request that fulfils every condition.
+    /// The result for a request that meets every condition.
     enum Claim: Sendable {
         case answer(Responder)
-        /// Nobody has said yet what the stub answers.
+        /// The stub's responses aren't set yet.
         case unanswered
-        /// The stub has answered as many as it may.
+        /// The stub has responded as often as it may.
         case spent
     }
 
-    /// How often a stub is expected to answer.
+    /// The expected number of requests of a stub.
     struct Expectation: Sendable {
         let description: String
         let isMet: @Sendable (Int) -> Bool
     }
 
-    /// One for each request in turn, the last one also for all that come later; nil until it is said.
+    /// One responder for each request in turn, the last of which repeats; `nil` until they are set.
     var responders: [Responder]?
-    /// How many requests are answered; nil for all.
+    /// The maximum number of requests; `nil` for no limit.
     var limit: Int?
     var expectation: Expectation?
     private(set) var requests: [StubbedRequest] = []
 
-    /// Takes a request that fulfils every condition, unless there is no answer to it.
+    /// Takes a request that meets every condition, unless the stub has no response for it.
     mutating func claim(_ request: StubbedRequest) -> Claim {
         guard let responders else { return .unanswered }
         if let limit, requests.count >= limit { return .spent }
@@ -44,30 +44,30 @@ struct StubUsage: Sendable {
         return .answer(responders.indices.contains(index) ? responders[index] : last)
     }
 
-    /// What isn't as expected, in words; nil where all is.
+    /// The unmet expectation in words; `nil` if it is met.
     var complaint: String? {
         guard let expectation, !expectation.isMet(requests.count) else { return nil }
         return "answered \(requests.count), expected \(expectation.description)"
     }
 }
 
-/// The error of a request that no stub is meant for: it tells which stubs came nearest, and why they aren't.
+/// The error of a request that no stub matches, with the nearest stubs and their mismatches.
 ///
-/// It is what a request ends with, unless ``HTTPStubber/unhandledMode`` lets it through: the `underlying` of a
-/// `RequestError` of code `unsupported`, or in a session without this library the text of a `URLError`.
+/// The request ends with it, unless ``HTTPStubber/unhandledMode`` lets the request through. It is the `underlying` of a
+/// `RequestError` of code `unsupported`; in a session without this library, its text is that of a `URLError`.
 ///
 /// ```text
 /// no stub is meant for POST https://api.example.com/login
 /// - stub method GET, path /login: the method is POST
 /// ```
 ///
-/// Neither the values of parameters and header fields nor content are shown, since they may be secrets.
+/// Content and the values of parameters and header fields aren't shown, since they may be secrets.
 public struct UnhandledRequest: ExplainedError, Sendable, CustomStringConvertible, LocalizedError {
-    /// A stub, and why it wasn't meant.
+    /// A stub and its mismatches.
     public struct Candidate: Sendable, Hashable {
-        /// What the stub is meant for.
+        /// The conditions of the stub in words.
         public let stub: String
-        /// Why it isn't meant for the request, a few words for each condition that isn't met.
+        /// The unmet conditions, a few words for each.
         public let mismatches: [String]
     }
 
@@ -78,7 +78,7 @@ public struct UnhandledRequest: ExplainedError, Sendable, CustomStringConvertibl
 
     init(_ request: StubbedRequest, candidates: [Candidate]) {
         self.request = request
-        // By position too: sorting alone may change the order of those that are equally near.
+        // Sorted by position too, since sorting alone may reorder equally near stubs.
         let sorted = candidates.enumerated().sorted {
             ($0.element.mismatches.count, $0.offset) < ($1.element.mismatches.count, $1.offset)
         }
@@ -95,17 +95,17 @@ public struct UnhandledRequest: ExplainedError, Sendable, CustomStringConvertibl
             .joined(separator: "\n")
     }
 
-    /// The error, for people.
+    /// The error, for the user.
     public var errorDescription: String? { description }
 
     package var explanation: String { description.replacing("\n", with: " ") }
 }
 
-/// The error of ``HTTPStubber/verify()``: which stubs weren't called as they were expected to be.
+/// The error of ``HTTPStubber/verify()``, with the stubs that weren't called as often as expected.
 public struct UnmetExpectations: Error, Sendable, CustomStringConvertible {
     /// One sentence for each stub, such as `stub method POST, path /login: answered 0, expected 1`.
     public let complaints: [String]
 
-    /// All of them, a line each.
+    /// The sentences of all stubs, a line each.
     public var description: String { complaints.joined(separator: "\n") }
 }

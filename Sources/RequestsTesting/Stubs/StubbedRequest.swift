@@ -5,10 +5,10 @@ import Dispatch
 import Foundation
 import Requests
 
-/// A request as an ``HTTPStubber`` received it: with its content in memory, whatever form it came in.
+/// A request as an ``HTTPStubber`` received it, with its content in memory.
 ///
-/// What matchers look at, what a stub's closure is given, and what ``HTTPStubber/requests`` keeps. Data, files and
-/// streams are read to their end before anything is matched, so a test never has to ask where the content is.
+/// Matchers and a stub's closure get it, and ``HTTPStubber/requests`` keeps it. Data, files and streams are read to
+/// their end before any matching, so a test always finds the content here.
 public struct StubbedRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
@@ -16,16 +16,16 @@ public struct StubbedRequest: Sendable {
     public var url: URL
     /// The header fields.
     public var headers: HTTPHeaders
-    /// The content; empty where there is none, and where ``isBodyHidden``.
+    /// The content; empty if the request has no content, or if ``isBodyHidden``.
     public var body: Data
-    /// Whether there may be content that nobody is shown.
+    /// Whether there may be content that can't be read.
     ///
-    /// So it is with the upload tasks of `URLSession` on Linux, which hide their content from a `URLProtocol`.
+    /// This is so for upload tasks of `URLSession` on Linux, which hide their content from a `URLProtocol`.
     public var isBodyHidden: Bool
-    /// The values that the URI template of the stub found in the address; none without a template.
+    /// The values that the stub's URI template found in the address; empty without a template.
     public var variables: [String: URITemplate.Value]
 
-    /// Makes a request, for the test of a matcher of your own.
+    /// Makes a request, to test your own matcher.
     ///
     /// - Parameters:
     ///   - url: The address.
@@ -38,19 +38,19 @@ public struct StubbedRequest: Sendable {
         variables = [:]
     }
 
-    /// The value of a variable of the stub's URI template; nil where the address leaves it out.
+    /// The value of a variable of the stub's URI template; `nil` if the address omits it.
     public subscript(variable: String) -> String? {
         guard case .string(let value)? = variables[variable] else { return nil }
         return value
     }
 
-    /// The path, percent-encoded as it is in the address; `/` where that has none.
+    /// The path, percent-encoded as in the address; `/` if it is empty.
     public var path: String { AddressPieces(url).path }
 
     /// The parameters of the address, in their order.
     public var query: Query { Query(percentEncoded: AddressPieces(url).query ?? "") }
 
-    /// The content as text; what isn't UTF-8 becomes U+FFFD.
+    /// The content as text; invalid UTF-8 becomes U+FFFD.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
     /// The content as the items of a form, `application/x-www-form-urlencoded`.
@@ -58,7 +58,7 @@ public struct StubbedRequest: Sendable {
 
     /// The content, decoded from JSON.
     ///
-    /// - Throws: What the decoder throws, `DecodingError` above all.
+    /// - Throws: The error of the decoder, usually a `DecodingError`.
     public func decoded<Value: Decodable>(
         as type: Value.Type = Value.self,
         decoder: JSONDecoder = JSONDecoder()
@@ -68,8 +68,8 @@ public struct StubbedRequest: Sendable {
 }
 
 extension StubbedRequest: CustomStringConvertible {
-    /// The method and the address, without credentials, secret parameters of the path and the values of the query: these
-    /// may be secrets.
+    /// The method and the address, without credentials, secret parts of the path and the values of the query, which may
+    /// be secrets.
     public var description: String {
         var pieces = AddressPieces(url)
         pieces.path = Redaction.address(pieces.path)
@@ -79,7 +79,7 @@ extension StubbedRequest: CustomStringConvertible {
 }
 
 extension StubbedRequest: CustomReflectable {
-    /// A mirror of what the description says, with the fields and the size of the content.
+    /// A mirror of the description, with the fields and the byte count of the content.
     public var customMirror: Mirror {
         Mirror(self, children: ["request": description, "headers": headers, "bodySize": body.count])
     }
@@ -88,16 +88,16 @@ extension StubbedRequest: CustomReflectable {
 // MARK: - Reading
 
 extension StubbedRequest {
-    /// Takes over a request without its content.
+    /// Makes the request without its content.
     init(_ request: TransportRequest) {
         self.init(url: request.url, method: request.method, headers: request.headers)
     }
 
-    /// Takes over a request, and reads its content to the end; nil where the transfer was cancelled meanwhile.
+    /// Reads the content of a request to its end; returns `nil` if the transfer was cancelled meanwhile.
     ///
-    /// Files and streams are read on a thread that may block: a stream may be one that another task is writing to.
+    /// Files and streams are read on a thread that may block, since another task may still be writing to a stream.
     ///
-    /// - Throws: What can't be encoded, opened or read.
+    /// - Throws: The error of a body that can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> StubbedRequest? {
         var result = StubbedRequest(request)
         switch try request.body.resolved().content {
@@ -120,9 +120,9 @@ extension StubbedRequest {
 }
 
 extension BodyStream {
-    /// All that the stream gives; nil where the condition ceased to hold.
+    /// Reads the stream to its end; returns `nil` if the condition no longer holds.
     ///
-    /// - Throws: What opening or reading the stream throws.
+    /// - Throws: The error of opening or reading the stream.
     fileprivate func read(while isWanted: () -> Bool) throws -> Data? {
         let stream = try open()
         stream.open()

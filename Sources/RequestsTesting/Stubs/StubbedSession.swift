@@ -4,10 +4,10 @@
 import Foundation
 import Requests
 
-/// What a session does besides, whose requests a stubber answers: it waits so long, and keeps cookies.
+/// The timeout and the cookies of a session whose requests a stubber answers.
 ///
-/// Both are the session's own on a network, where the protocols of Foundation see to them. A protocol class that isn't
-/// Foundation's has to do so itself.
+/// On a network, Foundation's own protocols apply both. A protocol class that isn't Foundation's, such as the stubber's,
+/// has to do it itself.
 struct StubbedSession: Sendable {
     private let timeout: Duration
     private let cookies: FoundationCookieStorage?
@@ -29,9 +29,9 @@ struct StubbedSession: Sendable {
 
     private static let defaultTimeout = Duration.seconds(60)
 
-    /// The request as the session would send it, and a stubber takes it.
+    /// Returns the request as the session would send it, for the stubber.
     ///
-    /// - Throws: `InvalidRequest` where there is no address.
+    /// - Throws: `InvalidRequest` if there is no address.
     func request(_ request: URLRequest) throws(InvalidRequest) -> TransportRequest {
         var sent = try HTTPRequest(request)
         if sendsCookies, request.httpShouldHandleCookies, !sent.headers.contains(.cookie),
@@ -42,7 +42,7 @@ struct StubbedSession: Sendable {
         return TransportRequest(sent, timeout: timeout)
     }
 
-    /// Keeps the cookies of a response, as the session would.
+    /// Stores the cookies of a response, as the session would.
     func keepCookies(of head: HTTPResponseHead, to request: URLRequest) {
         guard request.httpShouldHandleCookies, let url = request.url else { return }
         cookies?.store(head, from: url)

@@ -7,36 +7,36 @@ struct Declaration {
         case `struct`, `class`, `enum`, actor, `protocol`, `typealias`, `associatedtype`, `extension`
     }
 
-    /// Where a declaration stands.
+    /// The place of a declaration.
     enum Scope: Equatable {
         case topLevel
         /// In a type or an extension of this name.
         case nested(in: String, isExtension: Bool)
-        /// In the body of a function, seen by nobody else.
+        /// In the body of a function, visible only there.
         case local
     }
 
     let kind: Kind
-    /// The name; that of an extension has dots where the extended type is a nested one.
+    /// The name; that of an extension has dots if the extended type is nested.
     let name: String
     let scope: Scope
     let isPublic: Bool
-    /// What stands between the name and the body: generic parameters, inheritance and conditions.
+    /// The tokens between the name and the body: generic parameters, inheritance and conditions.
     let header: [Token]
     let line: Int
     /// The index of the keyword among the tokens of the file.
     let position: Int
 
-    /// The name, behind those of the types that it is nested in.
+    /// The name after those of the enclosing types.
     var qualifiedName: String {
         guard case .nested(let outer, _) = scope else { return name }
         return outer + "." + name
     }
 
-    /// The declarations in code, in their order.
+    /// Returns the declarations in code, in their order.
     static func declarations(in tokens: [Token]) -> [Declaration] {
         var declarations: [Declaration] = []
-        // What each open brace belongs to: a declaration, or nil for the body of anything else.
+        // The declaration of each open brace, or `nil` for any other body.
         var braces: [Declaration?] = []
         var opening: Declaration?
 
@@ -82,7 +82,7 @@ struct Declaration {
             name += "." + tokens[end + 1].text
             end += 2
         }
-        // `actor` is a word as any other, unless it begins a declaration.
+        // `actor` is an ordinary word, unless it begins a declaration.
         if kind == .actor, end < tokens.count, !["{", ":", "<", "where"].contains(tokens[end].text) { return nil }
 
         let ownModifiers = tokens[..<index].reversed().prefix { modifiers.contains($0.text) }.map(\.text)
@@ -97,7 +97,7 @@ struct Declaration {
         )
     }
 
-    /// What follows the word `class` where it is a modifier, and declares no class.
+    /// The tokens that can follow `class` as a modifier, when it declares no class.
     private static let membersOfClasses: Set = [
         "func", "var", "let", "subscript", "override", "final", "public", "package", "open", "internal", "private",
     ]

@@ -1,13 +1,13 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// A Swift file, as far as a rule about the shape of the code needs to understand it.
+/// A Swift file, parsed as far as a rule about its code needs.
 struct SourceFile {
     /// The path, relative to the root of the repository.
     let path: String
-    /// The lines, as they are.
+    /// The lines, unchanged.
     let lines: [Substring]
-    /// The code, without comments and without what stands in string literals.
+    /// The code, without comments and the contents of string literals.
     let tokens: [Token]
     /// The types and extensions, in their order.
     let declarations: [Declaration]
@@ -26,14 +26,14 @@ struct SourceFile {
         String(path.split(separator: "/").last?.split(separator: ".swift").first ?? "")
     }
 
-    /// The folder that the file is in directly below another, or nil where it is elsewhere.
+    /// Returns the folder directly below another that contains the file, or `nil` if the file is elsewhere.
     func folder(below parent: String) -> String? {
         guard path.hasPrefix(parent + "/") else { return nil }
         let components = path.dropFirst(parent.count + 1).split(separator: "/")
         return components.count > 1 ? String(components[0]) : nil
     }
 
-    /// Where the tokens stand one after the other, as indices of the first.
+    /// Returns the indices of the first token wherever the tokens follow each other.
     func occurrences(of sequence: String...) -> [Int] {
         tokens.indices.filter { start in
             start + sequence.count <= tokens.count
@@ -41,7 +41,7 @@ struct SourceFile {
         }
     }
 
-    /// A finding, in the form in which compilers give theirs.
+    /// Returns a finding in the format of compilers.
     func finding(atLine line: Int, _ message: String) -> String {
         "\(path):\(line): \(message)"
     }

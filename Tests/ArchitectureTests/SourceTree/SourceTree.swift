@@ -9,15 +9,15 @@ enum SourceTree {
         .deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent()
 
-    /// The test targets, whose files are below `Tests` in a folder of their name.
+    /// The test targets; each has a folder of the same name in `Tests`.
     static let testTargets = [
         "ArchitectureTests", "DocumentationTests", "IntegrationTests", "RequestsTestingTests", "RequestsTests",
     ]
 
-    /// Every Swift file below `Sources`: read and parsed once, for all tests.
+    /// Every Swift file in `Sources`, read and parsed once for all tests.
     static let sources = swiftFiles(below: "Sources")
 
-    /// Every Swift file of the test targets: read and parsed once, for all tests.
+    /// Every Swift file of the test targets, read and parsed once for all tests.
     static let tests = testTargets.flatMap { swiftFiles(below: "Tests/\($0)") }
 
     private static func swiftFiles(below folder: String) -> [SourceFile] {
@@ -45,16 +45,16 @@ enum SourceTree {
             .sorted()
     }
 
-    /// The entries of the root, but for those whose name begins with a dot.
+    /// The entries of the root, except for hidden ones.
     ///
-    /// Only what is checked in counts, where git can say: a build leaves files behind that aren't part of the house.
+    /// Only files tracked by git count, if git is available, since a build leaves other files behind.
     static func rootEntries() -> [String] {
         let names = trackedPaths()?.map { String($0.prefix { $0 != "/" }) }
         let all = names ?? (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
         return Set(all).filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    /// The paths that are checked in, or nil where there is no git or no clone.
+    /// The paths that git tracks, or `nil` without git or a clone.
     private static func trackedPaths() -> [String]? {
         #if os(Linux) || os(macOS)
         let git = Process()

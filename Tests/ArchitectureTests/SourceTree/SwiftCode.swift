@@ -1,12 +1,13 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Strips Swift source down to its code.
+/// Reduces Swift source to its code.
 ///
-/// Comments and the text of string literals go; what is interpolated into a literal is code and stays, and so does every
-/// line break, which keeps line numbers true. Regular expression literals aren't known: the library has none.
+/// Comments and the text of string literals are removed. Interpolated code stays, and so does every line break, which
+/// keeps line numbers correct. Regular expression literals aren't supported, since the library has none.
 struct SwiftCode {
-    /// For each byte, whether it may begin a comment or a literal, or is a parenthesis: any other is copied at once.
+    /// For each byte, whether it may begin a comment or a literal, or is a parenthesis; any other byte is copied at
+    /// once.
     private static let isMark: [Bool] = (0..<256).map { "/#\"()".utf8.contains(UInt8($0)) }
 
     private let source: [UInt8]
@@ -67,7 +68,7 @@ struct SwiftCode {
         } while depth > 0 && position < source.count
     }
 
-    /// How many `#` stand before the quote here, or nil where no literal begins.
+    /// Returns the count of `#` before the quote here, or `nil` if no literal begins.
     private func poundsOfLiteral() -> Int? {
         let pounds = source[position...].prefix { $0 == UInt8(ascii: "#") }.count
         let quote = position + pounds

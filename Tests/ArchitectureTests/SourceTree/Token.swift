@@ -4,7 +4,7 @@
 /// A word of code, or one character of punctuation.
 struct Token: Equatable {
     let text: String
-    /// The line that it stands on, counted from one.
+    /// The number of its line, counted from one.
     let line: Int
 
     private enum Kind {
@@ -25,7 +25,7 @@ struct Token: Equatable {
         }
     }
 
-    /// The tokens of code that has been stripped of comments and strings.
+    /// Returns the tokens of code without comments and strings.
     static func tokens(of code: String) -> [Token] {
         let kinds = Self.kinds
         var tokens: [Token] = []
@@ -56,7 +56,7 @@ struct Token: Equatable {
         return tokens
     }
 
-    /// Whether the token is the name of something, or a keyword.
+    /// Whether the token is a name or a keyword.
     var isWord: Bool {
         text.first.map { $0.isLetter || $0 == "_" } ?? false
     }

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Recipe: upload photos into a new album, three at a time, show how far they are, and publish the album behind them.
+/// Recipe: upload photos into a new album, three at a time, show the progress, and publish the album afterwards.
 @Suite(.bounded, .tags(.behaviour)) final class PhotoUploadTests {
     struct Album: Decodable, Sendable {
         let id: Int
@@ -17,7 +17,7 @@ import Testing
         let name: String
     }
 
-    /// What an application would have.
+    /// The type that an application would have.
     struct Gallery: Sendable {
         let client: HTTPClient
 

@@ -7,9 +7,9 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Recipe: a library of films that are fetched over a bad network, kept over the end of the program, and checked.
+/// Recipe: a library of films that are downloaded over a bad network, resumed in a new process, and checked.
 @Suite(.bounded, .tags(.behaviour)) final class ResumableDownloadTests {
-    /// What an application would have: one for each run of it.
+    /// The type that an application would have, one for each run of it.
     struct Library: Sendable {
         let client: HTTPClient
         let folder: URL
@@ -37,7 +37,7 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A server that gives parts, and hangs up at these positions of the film.
+    /// Returns a server that supports ranges, and disconnects at these positions of the film.
     private func server(hangingUpAt cuts: [Int]) throws -> MockServer {
         try MockServer { request in
             var (start, status) = (0, HTTPStatus.ok)
@@ -62,7 +62,7 @@ import Testing
         #expect(server.requests.map { $0.headers[.range] != nil } == [false, true, true, true])
     }
 
-    @Test func anotherRunOfTheProgramGoesOnWhereTheFirstCameTo() async throws {
+    @Test func nextRunOfTheProgramResumesTheDownload() async throws {
         let server = try server(hangingUpAt: [100_000, 200_000, 300_000, 400_000])
         var library = Library(api: server.url, folder: folder)
         await #expect { try await library.client.fetch(library.film(7, sha256: Self.digest)) } throws: { error in

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Recipe: follow the orders of a kitchen while they change, over a connection that breaks now and then.
+/// Recipe: follow the changes of a kitchen's orders, over a connection that breaks now and then.
 @Suite(.bounded, .tags(.behaviour)) struct ServerSentEventsTests {
     struct Order: Decodable, Sendable, Equatable {
         let table: Int
@@ -19,11 +19,11 @@ import Testing
         case served(table: Int)
     }
 
-    /// What an application would have.
+    /// The type that an application would have.
     struct OrderFeed: Sendable {
         let client: HTTPClient
 
-        /// The changes, from the first that the kitchen knows of; it ends when the kitchen closes.
+        /// Returns the changes, from the first one that the kitchen has; ends when the kitchen closes.
         func changes() -> some AsyncSequence<Change, any Error> {
             client.events(Get<Data>("orders", "changes")).compactMap { event in
                 switch event.event {
@@ -53,7 +53,7 @@ import Testing
         #expect(server.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test func whoHasSeenEnoughLeavesAndTheConnectionEnds() async throws {
+    @Test func breakingOutClosesTheConnection() async throws {
         let server = try MockServer()
         let silence = String(repeating: ": nothing new\n", count: 100)
         server.enqueue(
@@ -69,7 +69,7 @@ import Testing
         try await server.awaitConnections(open: 0)
     }
 
-    @Test func whatIsNoFeedIsAnError() async throws {
+    @Test func otherContentTypeIsAnError() async throws {
         let server = try MockServer { _ in .json("[]") }
         let feed = OrderFeed(client: HTTPClient(baseURL: server.url))
 

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-// What the snippets talk to: one server for all of them, which lives as long as the process.
+// The server of the snippets: one for all of them, which lives as long as the process.
 enum Kitchen {
     static let server: MockServer? = {
         guard let server = try? MockServer() else { return nil }
@@ -61,13 +61,13 @@ struct AuthorRequest: DecodableRequest {
     }
 }
 
-/// A dish, where a snippet doesn't declare one.
+/// A recipe, for snippets that don't declare one.
 struct Recipe: Decodable, Equatable {
     let name: String
     let authorID: Int
 }
 
-/// Its request, where a snippet doesn't declare one.
+/// A recipe's request, for snippets that don't declare one.
 struct RecipeRequest: DecodableRequest {
     typealias Success = Recipe
     let recipeID: Int

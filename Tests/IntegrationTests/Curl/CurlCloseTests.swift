@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A transport that is closed, or let go of, leaves nothing behind.
+    /// A transport that is closed or released leaves nothing behind.
     @Suite(.bounded, .tags(.behaviour)) struct CurlCloseTests {
         @Test func closeCancelsWhatRuns() async throws {
             let server = try MockServer { _ in .never }
@@ -27,7 +27,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: [false, true])
-        func requestBehindTheCloseIsAnError(_ wasUsed: Bool) async throws {
+        func requestAfterTheCloseIsAnError(_ wasUsed: Bool) async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             if wasUsed { _ = await transport.run(server.url) }
@@ -41,7 +41,7 @@ extension OverLoopback {
             #expect(server.requests.count == (wasUsed ? 1 : 0))
         }
 
-        @Test func transportThatIsLetGoOfFinishesWhatRuns() async throws {
+        @Test func releasedTransportFinishesItsTransfers() async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let transcript = Transcript()
@@ -58,9 +58,9 @@ extension OverLoopback {
             try await server.awaitConnections(open: 0)
         }
 
-        /// What a receiver holds, such as an operation with a file, goes when the transfer is over, not when the next
-        /// one comes.
-        @Test func transferThatIsOverIsLetGoOfWhileTheLoopSleeps() async throws {
+        /// The objects that a receiver holds, such as an operation with a file, are released when the transfer ends,
+        /// not when the next one begins.
+        @Test func finishedTransferIsReleasedWhileTheLoopSleeps() async throws {
             final class Receiver: Sendable {}
             let server = try MockServer { _ in .never }
             let transport = CurlTransport()
@@ -114,7 +114,7 @@ extension OverLoopback {
             }
             try await server.awaitConnections(open: 0)
 
-            // Some may be about to end; each would be two descriptors and a thread.
+            // Some may be about to end; each would have two descriptors and a thread.
             #expect(Usage.polls - polls < 40)
             #expect(Usage.loops - loops < 20)
         }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Compressed content is decoded at flat memory, whatever it decodes to, and comes as it is where that is wanted.
+    /// Compressed content is decoded in constant memory, whatever its size, and delivered unchanged on request.
     @Suite(.bounded, .tags(.behaviour)) struct CurlCodingTests {
         /// Content of about a hundred megabytes or more, in a few hundred kilobytes.
         struct Bomb: Sendable, CustomTestStringConvertible {
@@ -95,7 +95,7 @@ extension OverLoopback {
             #expect(isFlat)
         }
 
-        @Test func receiverThatPausesGetsTheRestOfABombWhenItGoesOn() async throws {
+        @Test func pausedReceiverGetsTheRestOfABombAfterResuming() async throws {
             let bomb = Deflate.gzipOfZeros(about: 20 << 20)
             let server = try MockServer { _ in .data(bomb.data, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
@@ -136,7 +136,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        // MARK: As it is
+        // MARK: Without decoding
 
         private static let gzip = Deflate.gzip(Data("hello".utf8))
 

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What a transport is made of, as the server and the log see it.
+    /// The configuration of a transport, as the server and the log see it.
     @Suite(.bounded, .tags(.behaviour)) struct CurlConfigurationTests {
         @Test(arguments: [nil, "127.0.0.7"])
         func connectionIsMadeFromTheAddressThatIsGiven(_ address: String?) async throws {
@@ -33,7 +33,7 @@ extension OverLoopback {
             #expect(await transport.run(server.url).result == "cannotConnect")
         }
 
-        /// The client's first message names the protocols that it has (RFC 7301, 3.1).
+        /// The client's first message lists its protocols (RFC 7301, 3.1).
         @Test(arguments: [true, false])
         func serverIsAskedForHTTP2OnlyWhereItIsWanted(_ usesHTTP2: Bool) async throws {
             let hello = Locked<[UInt8]>([])

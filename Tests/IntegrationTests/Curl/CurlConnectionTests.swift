@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// How connections are made, kept, limited and let go of.
+    /// Connections are opened, reused, limited and closed.
     @Suite(.bounded, .tags(.behaviour)) struct CurlConnectionTests {
         private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
@@ -22,7 +22,7 @@ extension OverLoopback {
             #expect(server.connectionCount == 1)
         }
 
-        @Test func connectionThatWasClosedWhileNobodyUsedItIsReplaced() async throws {
+        @Test func idleConnectionClosedByTheServerIsReplaced() async throws {
             let server = try MockServer {
                 $0.connection == 0 ? .script([.send(Data(Self.answer.utf8)), .close]) : .text("new")
             }
@@ -34,7 +34,7 @@ extension OverLoopback {
             #expect(await transport.run(server.url).text == "new")
         }
 
-        /// A connection that is kept, and closed as soon as the second request is there; a third would be a resend.
+        /// A connection that is kept, and closed as soon as the second request has arrived; a third would be a resend.
         private static func lateCloser(_ methods: Locked<[String]>) throws -> RawListener {
             try RawListener { connection in
                 while let head = connection.readHead() {
@@ -83,9 +83,9 @@ extension OverLoopback {
             String(repeating: "x", count: 200_000),
         ]
 
-        /// Junk that comes at once, and junk that comes when the transfer is over.
+        /// Extra bytes that come at once, or when the transfer has ended.
         @Test(arguments: junk, [false, true])
-        func junkBehindAnAnswerIsNoPartOfTheNext(_ junk: String, _ isLate: Bool) async throws {
+        func bytesAfterAResponseAreNoPartOfTheNext(_ junk: String, _ isLate: Bool) async throws {
             let (answered, sent) = (Gate(), Gate())
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
@@ -112,14 +112,14 @@ extension OverLoopback {
             let other = await transport.run(fresh.url)
             transport.close()
 
-            // Either on a new connection, where the listener says the first thing again, or not at all.
+            // Either on a new connection, where the listener sends the first response again, or not at all.
             #expect(first.text == "hi")
             #expect(second.text == "hi" || second.error != nil, "\(second.text)")
             #expect(other.text == "next")
         }
 
         @Test(arguments: [HTTPStatus.noContent, .notModified])
-        func contentThatMustNotBeThereIsNoPartOfTheNextAnswer(_ status: HTTPStatus) async throws {
+        func forbiddenContentIsNoPartOfTheNextResponse(_ status: HTTPStatus) async throws {
             let wire = "HTTP/1.1 \(status.code) X\r\nContent-Length: 5\r\n\r\nhello"
             let server = try MockServer { $0.path == "/bad" ? .raw(wire, keepsAlive: true) : .text("good") }
             let transport = CurlTransport()
@@ -131,7 +131,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func contentOfAHeadIsNoPartOfTheNextAnswer() async throws {
+        @Test func contentOfAHEADIsNoPartOfTheNextResponse() async throws {
             let wire = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"
             let server = try MockServer { $0.method == .head ? .raw(wire, keepsAlive: true) : .text("good") }
             let transport = CurlTransport()
@@ -180,7 +180,7 @@ extension OverLoopback {
             #expect(open.withLock { $0.most } <= 2)
         }
 
-        /// 256 is how many libcurl is told to keep. With both ends, they are more descriptors than tests can share.
+        /// libcurl is told to keep 256. With both ends, these are more descriptors than parallel tests can share.
         @Test(.tags(.alone)) func connectionIsUsedAgainBesideAnyNumberOfOthers() async throws {
             let gate = Gate()
             let slow = try MockServer { _ in .text("late").held(by: gate) }
@@ -197,8 +197,9 @@ extension OverLoopback {
             #expect(server.connectionCount == 1)
         }
 
-        /// libcurl leaves a buffer in a handle whose transfer it hasn't ended, and then takes no other size for it.
-        @Test func downloadIsNotRefusedBehindOneThatWasCancelledWhileItWaited() async throws {
+        /// libcurl leaves a buffer in a handle whose transfer was cancelled, and then accepts no other buffer size for
+        /// it.
+        @Test func downloadAfterACancelledWaitingOneIsNotRefused() async throws {
             let server = try MockServer { $0.path == "/film" ? .text("film") : .never }
             let folder = try DownloadFolder()
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
@@ -206,7 +207,7 @@ extension OverLoopback {
             let first = transport.send(server.url, to: running)
             try await server.awaitRequest()
             let second = transport.send(server.url, to: waiting)
-            // Behind an answer from elsewhere, the second one is known to wait.
+            // After a response of another server, the second transfer is known to wait.
             let other = try MockServer { _ in .text("other") }
             #expect(await transport.run(other.url).result == "success")
             second.cancel()
@@ -253,12 +254,12 @@ extension OverLoopback {
             #expect(transcript.text.hasPrefix("GET /six?a=b HTTP/1.1\r\nHost: [::1]:\(server.port)\r\n"))
         }
 
-        /// A path that is short enough for a socket's address.
+        /// Returns a path that is short enough for a socket's address.
         private static func socketPath() -> String {
             FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString.prefix(8)).sock"
         }
 
-        @Test func unixSocketTakesWhateverHostIsNamed() async throws {
+        @Test func unixSocketAcceptsAnyHost() async throws {
             let path = Self.socketPath()
             defer { unlink(path) }
             let server = try RawListener(.unix(path: path)) { connection in
@@ -413,7 +414,7 @@ extension OverLoopback {
             #expect(await transport.run(URL(string: "http://example.invalid/")!).result == "cannotConnect")
         }
 
-        @Test func nobodyListens() async throws {
+        @Test func portWithoutAListenerIsAnError() async throws {
             let gone = try ClosedPort()
             let transport = CurlTransport()
 
@@ -425,7 +426,8 @@ extension OverLoopback {
             #expect((transcript.error?.underlying as? URLError)?.code == .cannotConnectToHost)
         }
 
-        /// An address for documentation (RFC 5737), which is nowhere: refused by the system, or silent until the timeout.
+        /// An address for documentation (RFC 5737), which has no host: refused by the system, or silent until the
+        /// timeout.
         @Test func addressWithoutARouteEndsInTime() async throws {
             let transport = CurlTransport()
 
@@ -457,7 +459,7 @@ extension OverLoopback {
             let transcript = Transcript()
 
             let transfer = transport.send(URL(string: "http://no-such-host-\(UUID()).invalid/")!, to: transcript)
-            // Behind this, the loop has begun with the other.
+            // When this has ended, the loop has begun the other transfer.
             #expect(await transport.run(server.url).text == "hi")
             transfer.cancel()
             let other = await transport.run(server.url)

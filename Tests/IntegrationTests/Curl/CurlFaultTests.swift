@@ -9,8 +9,10 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What a peer can do wrong, straight at the transport: each row is one typed error, or a result, in bounded time, with
-    /// events in the order that ``HTTPTransport`` asks for, and leaves a transport and a process that go on.
+    /// Faults of a peer, tested directly at the transport.
+    ///
+    /// Each row is one typed error or one result, in bounded time, with events in the order of ``HTTPTransport``. The
+    /// transport and the process keep working.
     @Suite(.bounded, .tags(.behaviour)) struct CurlFaultTests {
         enum Moment: Sendable {
             case head
@@ -20,9 +22,10 @@ extension OverLoopback {
         struct Row: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let steps: [StubResponse.Step]
-            /// What the client has to have read before the connection is reset, which throws away what it hasn't.
+            /// The events that the client must have received before the connection is reset, since a reset discards
+            /// unread bytes.
             var resetMoment: Moment?
-            /// What may come of it: more than one where libcurl's versions differ.
+            /// The possible outcomes: several if libcurl's versions differ.
             let results: Set<String>
             var text: String?
             var method = HTTPMethod.get
@@ -49,7 +52,7 @@ extension OverLoopback {
 
             func resetting(behind moment: Moment) -> Row { with { $0.resetMoment = moment } }
 
-            /// What the server sends, given gates that open when the client has read the head, and content.
+            /// Returns the server's response, with gates that open when the client has read the head and content.
             func response(head: Gate, content: Gate) -> StubResponse {
                 let reset: [StubResponse.Step] =
                     switch resetMoment {
@@ -61,7 +64,7 @@ extension OverLoopback {
             }
         }
 
-        // The pause lets the client read the beginning of a head, of which it tells nothing.
+        // The pause lets the client read the beginning of a head, which it doesn't report.
         private static let beat = StubResponse.Step.pause(.milliseconds(20))
         private static func send(_ text: String) -> StubResponse.Step { .send(Data(text.utf8)) }
         private static let sized = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
@@ -241,7 +244,7 @@ extension OverLoopback {
                 $0.method = .head
             },
             Row(
-                "101 that nobody asked for",
+                "unrequested 101",
                 "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\nhello",
                 "success",
                 "badResponse"
@@ -252,7 +255,7 @@ extension OverLoopback {
         static let codings: [Row] = [
             Row("gzip", [compressed("gzip", Deflate.gzip(Data("hello".utf8)))], ["success"], text: "hello"),
             Row("gzip in capitals", [compressed("GZIP", Deflate.gzip(Data("hello".utf8)))], ["success"], text: "hello"),
-            Row("gzip that is none", [compressed("gzip", Data("plain".utf8))], ["badResponse"]),
+            Row("invalid gzip", [compressed("gzip", Data("plain".utf8))], ["badResponse"]),
             Row(
                 "gzip with garbage inside",
                 [compressed("gzip", Deflate.gzip(Data("hello".utf8)).prefix(11) + Data(repeating: 0xFF, count: 40))],
@@ -315,8 +318,8 @@ extension OverLoopback {
                 ["badResponse"]
             ),
             Row("an empty gzip", [compressed("gzip", Data())], ["success"], text: ""),
-            Row("deflate that is none", [compressed("deflate", Data("plain text".utf8))], ["badResponse"]),
-            Row("br that is none", [compressed("br", Data(repeating: 0xFF, count: 100))], ["badResponse"]),
+            Row("invalid deflate", [compressed("deflate", Data("plain text".utf8))], ["badResponse"]),
+            Row("invalid br", [compressed("br", Data(repeating: 0xFF, count: 100))], ["badResponse"]),
             Row("an unknown coding", [compressed("squash", Data("plain".utf8))], ["success"], text: "plain"),
             Row("a character set as a coding", [compressed("utf-8", Data("plain".utf8))], ["success"], text: "plain"),
             Row(
@@ -334,7 +337,7 @@ extension OverLoopback {
         ]
 
         @Test(arguments: ends + heads + lengths + codings)
-        func faultIsOneErrorOrAResult(_ row: Row) async throws {
+        func faultEndsWithOneErrorOrAResult(_ row: Row) async throws {
             let transcript = Transcript()
             let fault = row.response(head: transcript.head, content: transcript.content)
             let server = try MockServer { $0.path == "/next" ? .text("next") : fault }
@@ -368,7 +371,7 @@ extension OverLoopback {
             #expect(row.results.contains(result) || refused && result == "unacceptableStatus", "\(result)")
         }
 
-        /// "hello" in codings that this libcurl may have or not: what it asks for it can decode.
+        /// "hello" in codings that this libcurl may lack: it requests only codings that it can decode.
         @Test(arguments: [
             ("br", "CwKAaGVsbG8D"), ("zstd", "KLUv/SAFKQAAaGVsbG8="),
         ])
@@ -386,7 +389,7 @@ extension OverLoopback {
             #expect(transcript.text == "hello", "\(String(describing: transcript.error))")
         }
 
-        /// A field that all rows about heads have in a spelling of their own.
+        /// A field that every row about heads has in its own spelling.
         @Test(arguments: heads.filter { $0.results.contains("success") && $0.steps.haveTheField })
         func fieldIsReadHoweverItIsWritten(_ row: Row) async throws {
             let server = try MockServer { _ in .script(row.steps, keepsAlive: false) }
@@ -437,7 +440,7 @@ extension OverLoopback {
 }
 
 extension [StubResponse.Step] {
-    /// Whether there is the field "a" with the value "b".
+    /// Whether the steps have the field "a" with the value "b".
     fileprivate var haveTheField: Bool {
         contains { step in
             guard case .send(let data) = step else { return false }

@@ -9,9 +9,10 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Who is slow holds up the own peer, nobody else, and no memory.
+    /// A slow receiver stops only its own peer, and memory stays bounded.
     @Suite(.bounded, .tags(.behaviour)) struct CurlFlowTests {
-        /// A server that sends without an end, counts what the client's system took, and says when that takes no more.
+        /// A server that sends endlessly, counts the bytes that the client's system took, and notices when it takes no
+        /// more.
         final class Flood: Sendable {
             let stuck = Gate()
             private let sent = Locked(0)
@@ -31,7 +32,7 @@ extension OverLoopback {
                         guard let count = connection.writeWhatFits(Array(piece.prefix(left))) else { return }
                         left -= count
                         sent.withLock { $0 += count }
-                        // Half a second without room: whoever reads has stopped.
+                        // Half a second without room: the client no longer reads.
                         if count == 0, !connection.awaitRoom(milliseconds: 500) {
                             stuck.open()
                             guard connection.awaitRoom(milliseconds: -1) else { return }
@@ -44,7 +45,7 @@ extension OverLoopback {
             }
         }
 
-        @Test func pauseStopsThePeerAndResumeLetsItGoOn() async throws {
+        @Test func pauseStopsThePeerAndResumeContinues() async throws {
             let size = 64 << 20
             let flood = try Flood(limit: size)
             let transport = CurlTransport()
@@ -65,7 +66,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func receiverThatIsHeldUpStopsItsPeerAndNobodyElse() async throws {
+        @Test func blockedReceiverStopsOnlyItsPeer() async throws {
             let size = 64 << 20
             let flood = try Flood(limit: size)
             let server = try MockServer { _ in .text("hi") }
@@ -88,7 +89,7 @@ extension OverLoopback {
             #expect(held.violations == [])
         }
 
-        @Test func manyReceiversThatAreHeldUpHoldUpNobodyElse() async throws {
+        @Test func manyBlockedReceiversDelayNoOther() async throws {
             let server = try MockServer { _ in .text("hi") }
             let transport = CurlTransport()
             let gate = Gate()
@@ -124,7 +125,7 @@ extension OverLoopback {
 }
 
 extension Gate {
-    /// Blocks the thread, as a receiver does that waits for something.
+    /// Blocks the thread, as a waiting receiver does.
     fileprivate func blockUntilOpen() { wait() }
 }
 

@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What may happen to a connection before there is any HTTP on it.
+    /// Faults of a connection before any HTTP is sent on it.
     @Suite(.bounded, .tags(.behaviour)) struct CurlHandshakeTests {
-        /// What a server does with the first message of TLS.
+        /// A server's reaction to the first TLS message.
         struct Row: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let result: String
@@ -70,8 +70,8 @@ extension OverLoopback {
             #expect(transcript.duration < .seconds(60))
         }
 
-        /// A listener whose queue is full takes no more connections, and says nothing about it.
-        @Test func connectionThatNobodyTakesTimesOut() async throws {
+        /// A listener whose queue is full accepts no more connections, and reports nothing.
+        @Test func unacceptedConnectionTimesOut() async throws {
             let listener = try Unattended()
             let transport = CurlTransport()
 
@@ -86,14 +86,14 @@ extension OverLoopback {
 }
 
 extension RawConnection {
-    /// Reads one record of TLS, such as the first, whose length is in its head.
+    /// Skips one TLS record, such as the first, whose length is in its head.
     fileprivate func skipRecord() -> Bool {
         guard let head = read(5) else { return false }
         return skip(Int(head[3]) << 8 | Int(head[4]))
     }
 }
 
-/// A listener that accepts nobody, with as many waiting already as may.
+/// A listener that never accepts, with a full queue.
 private final class Unattended {
     let url: URL
     private var descriptors: [Int32] = []

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Connections that are kept cost both sides something, and don't live for ever.
+    /// Kept connections cost both sides something, so they are closed after a time.
     @Suite(.bounded, .tags(.behaviour)) struct CurlLifetimeTests {
         @Test func connectionThatTheServerEndsIsClosedWithoutAnotherRequest() async throws {
             let closed = Gate()
@@ -47,7 +47,7 @@ extension OverLoopback {
             let transcript = Transcript(keepsContent: false)
             let transfer = transport.send(server.url("/stream"), to: transcript)
             transfer.pause()
-            // While it is paused, others come and go.
+            // While it is paused, other transfers begin and end.
             for _ in 0..<3 {
                 #expect(await transport.run(server.url).text == "hi")
                 try await server.awaitConnections(open: 1)
@@ -111,9 +111,9 @@ extension OverLoopback {
             #expect(server.requests.map(\.path) == (0..<12).map { "/\($0)" })
         }
 
-        /// Another request has the only connection for longer than this one may be silent.
+        /// Another request has the only connection for longer than this one's timeout.
         @Test(arguments: [false, true])
-        func waitForAConnectionIsNoSilenceOfTheServer(_ isPausedInLine: Bool) async throws {
+        func waitForAConnectionDoesNotCountAsSilence(_ isPausedInLine: Bool) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
             let silent = try MockServer { _ in .never }

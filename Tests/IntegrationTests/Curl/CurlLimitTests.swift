@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// There is a limit to everything that a peer can send, and memory doesn't grow with what is beyond it.
+    /// Everything that a peer can send has a limit, and memory doesn't grow beyond it.
     @Suite(.bounded, .tags(.behaviour)) struct CurlLimitTests {
         static func head(lines: Int, prefix: String = "") -> String {
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + prefix + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
@@ -84,7 +84,7 @@ extension OverLoopback {
             #expect(transcript.response?.headers.count == wire.split(separator: "\r\n").count - 1)
         }
 
-        /// libcurl has a limit of its own in many releases: 300 KiB for all the fields, 100 KiB for one.
+        /// Many releases of libcurl have their own limit: 300 KiB for all fields, 100 KiB for one.
         @Test(
             arguments: [
                 head(value: 600 << 10),

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What libcurl measured, and what is made of it.
+    /// The measurements of libcurl, and the metrics that are made of them.
     @Suite(.bounded, .tags(.behaviour)) struct CurlMetricsTests {
         @Test func phasesOfANewConnectionFollowOneAnother() async throws {
             let server = try MockServer { _ in .text("hello") }

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Names are looked up by threads that block, and that nothing can stop.
+    /// Names are looked up by threads that block and can't be stopped.
     @Suite(.bounded, .tags(.behaviour)) struct CurlNamesTests {
         /// Look-ups that wait for a gate.
         private final class LookUps: Sendable {
@@ -130,8 +130,8 @@ extension OverLoopback {
             #expect(server.requests.count == 1)
         }
 
-        /// Each of its look-ups takes a place for half a minute.
-        @Test func namesThatAreNotAnsweredHoldUpNoOtherForLongerThanTheirRequests() async throws {
+        /// Each of its look-ups occupies a thread for half a minute.
+        @Test func unansweredNamesDelayOthersOnlyDuringTheirRequests() async throws {
             let server = try MockServer { _ in .text("hi") }
             let silence = Gate()
             defer { silence.open() }
@@ -149,7 +149,7 @@ extension OverLoopback {
             #expect(await transport.run(Self.url("good.test", server)).text == "hi")
         }
 
-        /// The answer to a question that was taken back may come when another has been asked.
+        /// The answer to a withdrawn question may come after another was asked.
         @Test(.tags(.race)) func failureOfAnEarlierLookUpIsNotThatOfALaterOne() async throws {
             let server = try MockServer { _ in .text("hi") }
             let asked = Locked<[String: Gate]>([:])
@@ -166,7 +166,7 @@ extension OverLoopback {
                 asked.withLock { $0["host-\(round).test"] = gate }
                 let (first, second) = (Transcript(), Transcript())
                 let transfer = transport.send(url, to: first)
-                // The failure, the cancel and the other request come to the transport at about the same time.
+                // The failure, the cancel and the other request reach the transport at about the same time.
                 DispatchQueue.global().async { gate.open() }
                 transfer.cancel()
                 transport.send(url, to: second)
@@ -190,7 +190,7 @@ extension OverLoopback {
             let transfer = transport.send(Self.url("host.test", server), to: transcript)
             await lookUps.begun.wait()
             transfer.pause()
-            // As long as this takes, it is paused, and longer than it may wait otherwise.
+            // Meanwhile it is paused, for longer than it may wait otherwise.
             let silent = try MockServer { _ in .never }
             #expect(await transport.run(silent.url, timeout: .milliseconds(600)).result == "timedOut")
             transfer.resume()
@@ -240,7 +240,7 @@ extension OverLoopback {
             #expect(await transport.run(Self.url("api.test", server)).text == "hi")
         }
 
-        /// An address of IPv6 whose line of waiting connections is full answers nothing.
+        /// An IPv6 address whose queue of waiting connections is full gives no answer.
         @Test func hostIsReachedThoughItsFirstAddressIsSilent() async throws {
             let server = try MockServer { _ in .text("hi") }
             let silent = try RawListener.listen(at: .ipv6, port: server.port, backlog: 0)

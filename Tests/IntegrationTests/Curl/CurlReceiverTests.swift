@@ -9,9 +9,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// A receiver that waits for something holds up itself alone.
+    /// A blocked receiver delays only its own transfer.
     @Suite(.bounded, .tags(.behaviour, .alone)) struct CurlReceiverTests {
-        /// Receivers that wait for a gate in the middle of their answers.
+        /// Receivers that wait for a gate in the middle of their responses.
         private struct Waiting {
             private let gate = Gate()
             private let count = Locked(0)
@@ -28,24 +28,24 @@ extension OverLoopback {
                 }
             }
 
-            /// Sends a request for each, until as many wait as there may be at a time.
+            /// Sends a request for each, until the maximum number of receivers waits at a time.
             func begin(_ url: URL, over transport: CurlTransport) async throws {
                 for transcript in transcripts { transport.send(url, to: transcript) }
-                // Those that wait keep their threads from all other tests.
+                // Waiting receivers keep their threads from all other tests.
                 do { try await eventually { count.withLock { $0 } >= 64 } } catch {
                     gate.open()
                     throw error
                 }
             }
 
-            /// Lets them go on to their ends.
+            /// Resumes them until their ends.
             func end() async {
                 gate.open()
                 for transcript in transcripts { await transcript.ended.wait() }
             }
         }
 
-        @Test func timeoutsAndCancelsAreToldThoughManyReceiversWait() async throws {
+        @Test func timeoutsAndCancelsAreReportedWhileManyReceiversWait() async throws {
             let server = try MockServer { $0.path == "/silent" ? .never : .text("hi") }
             let transport = CurlTransport()
             let waiting = Waiting(80)
@@ -64,8 +64,8 @@ extension OverLoopback {
             #expect(waiting.transcripts.flatMap(\.violations) == [])
         }
 
-        /// Its earlier events wait for a worker; they are told with its end.
-        @Test func transferThatIsCancelledWhileItsHeadWaitsIsToldInOrder() async throws {
+        /// Its earlier events wait for a worker; they are delivered with its end.
+        @Test func transferCancelledWhileItsHeadWaitsReportsInOrder() async throws {
             let server = try MockServer { _ in .text("hi") }
             let slow = try MockServer { _ in
                 .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n".utf8)), .stall])
@@ -77,7 +77,7 @@ extension OverLoopback {
             let late = Transcript()
             let transfer = transport.send(slow.url, to: late)
             try await slow.awaitRequest()
-            // Behind this, the head has come, and waits.
+            // When this has ended, the head has arrived and waits.
             #expect(await transport.run(slow.url, timeout: .milliseconds(100)).result == "timedOut")
             transfer.cancel()
             await late.ended.wait()

@@ -9,8 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Silence of the peer ends at the timeout, to the millisecond, and a cancel ends everything at once, wherever the
-    /// transfer is.
+    /// Silence of the peer ends at the timeout, to the millisecond, and a cancel ends a transfer at once, in any phase.
     @Suite(.bounded, .tags(.behaviour)) struct CurlTimeoutTests {
         struct Silence: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -50,7 +49,8 @@ extension OverLoopback {
             Silence(testDescription: "behind an upload", steps: [.stall], body: .data(Data(count: 100_000))),
         ]
 
-        /// A busy machine makes any one run late, and none early. The peer may be late, too: it gets more time then.
+        /// A busy machine delays some runs, but never advances one. The peer may be late too, so it gets more time
+        /// then.
         @Test(arguments: silences)
         func silenceEndsAtTheTimeout(_ silence: Silence) async throws {
             var timeout = Duration.milliseconds(50)
@@ -68,7 +68,7 @@ extension OverLoopback {
                 #expect((transcript.error?.underlying as? URLError)?.code == .timedOut)
                 #expect(transcript.duration >= timeout)
                 let gotThere = transcript.response?.status == silence.status
-                // A whole run has the machine for itself.
+                // A full run has the machine to itself.
                 let isOnTime = !Scale.isWhole || transcript.duration <= timeout + .milliseconds(100)
                 isExpected = gotThere && isOnTime
                 if !gotThere { timeout = timeout * 2 }
@@ -78,7 +78,7 @@ extension OverLoopback {
             #expect(isExpected, "no silence of the peer ended as expected, the last with a timeout of \(timeout)")
         }
 
-        /// A body that comes through a pipe, of which no more is written than its beginning.
+        /// A body from a pipe, of which only the beginning is written.
         @Test(arguments: ["before its first byte", "in its middle", "behind the whole answer"])
         func bodyThatStallsEndsAtTheTimeout(_ moment: String) async throws {
             let pipe = try StalledPipe(of: moment == "before its first byte" ? 0 : 1000)

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What goes out: every kind of body under exact framing, and header fields as they were given.
+    /// Uploads: every kind of body with exact framing, and header fields unchanged.
     @Suite(.bounded, .tags(.behaviour)) struct CurlUploadTests {
         struct Body: Sendable, CustomTestStringConvertible {
             let testDescription: String
@@ -31,7 +31,7 @@ extension OverLoopback {
             ]
         }
 
-        /// Each body with one of the methods, or with both in a whole run.
+        /// Each body with one of the methods, or with both in a full run.
         static let uploads: [(Body, HTTPMethod)] = bodies.enumerated().flatMap { number, body in
             let methods: [HTTPMethod] = [.post, .put]
             // Four kinds of bodies: the next size begins with the other method.
@@ -203,7 +203,7 @@ extension OverLoopback {
             #expect(transcript.result == row.code, "\(String(describing: transcript.error))")
             #expect(transcript.violations == [])
             #expect(next.text == "thanks")
-            // No part of a body was taken for the whole.
+            // No part of a body counted as the whole.
             #expect(server.requests.count == 1)
         }
 
@@ -220,7 +220,7 @@ extension OverLoopback {
             #expect(server.requests.map(\.text) == ["once"])
         }
 
-        /// Keeps a connection, and closes it in the middle of the next request; says what it got of the one after that.
+        /// Keeps a connection, closes it in the middle of the next request, and records the one after that.
         private static func quitter(_ bodies: Locked<[String]>) throws -> RawListener {
             let isFirst = Locked(true)
             return try RawListener { connection in
@@ -242,7 +242,7 @@ extension OverLoopback {
 
         private static let rewound = (0..<20_000).map { "\($0) " }.joined()
 
-        /// A connection that turns out dead is replaced, and the body starts anew.
+        /// A dead connection is replaced, and the body starts over.
         @Test(arguments: ["data", "file", "stream"])
         func bodyIsSentFromItsStartOnAnotherConnection(_ kind: String) async throws {
             let bodies = Locked<[String]>([])
@@ -268,7 +268,7 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test func bodyThatCanBeReadOnceIsNotSentAnew() async throws {
+        @Test func bodyThatCanBeReadOnceIsNotResent() async throws {
             let bodies = Locked<[String]>([])
             let server = try Self.quitter(bodies)
             let url = URL(string: "http://127.0.0.1:\(server.port)/")!
@@ -284,7 +284,7 @@ extension OverLoopback {
             #expect(bodies.withLock { $0 } == [])
         }
 
-        /// An answer to the question whether the body may come, and no reason to send it without asking.
+        /// A response to `Expect: 100-continue`, but no reason to send the content without it.
         @Test(arguments: ["PUT", "POST"] as [HTTPMethod])
         func expectationThatTheServerRefusesIsTheAnswer(_ method: HTTPMethod) async throws {
             let heads = Locked(0)
@@ -311,7 +311,7 @@ extension OverLoopback {
 
             #expect(transcript.response?.status.code == 417)
             #expect(transcript.result == "success", "\(String(describing: transcript.error))")
-            // libcurl, which means to ask again, keeps the content to itself.
+            // libcurl intends to retry, so it doesn't report the content.
             #expect(["no", ""].contains(transcript.text))
             #expect(heads.withLock { $0 } == 1)
             #expect(transcript.violations == [])
@@ -350,7 +350,8 @@ extension OverLoopback {
             )
             transport.close()
 
-            // A server that closes while it is sent to may answer, and may reset what it has answered.
+            // A server that closes during an upload may respond, and may reset the connection before the response is
+            // read.
             #expect(
                 ["success", "connectionLost"].contains(transcript.result),
                 "\(String(describing: transcript.error))"

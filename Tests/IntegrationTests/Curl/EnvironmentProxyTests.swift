@@ -9,7 +9,8 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The environment is a process's own, and so is the process: which proxy it names, and for whom.
+    /// The proxies of the environment, and their hosts. The environment belongs to a process, so a separate process is
+    /// used.
     @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct EnvironmentProxyTests {
         struct Row: Sendable, CustomTestStringConvertible {
             var testDescription: String { environment.map { "\($0)=\($1)" }.sorted().joined(separator: " ") }
@@ -21,7 +22,7 @@ extension OverLoopback {
             Row(environment: ["http_proxy": "PROXY"], isAsked: true),
             Row(environment: ["all_proxy": "PROXY"], isAsked: true),
             Row(environment: ["https_proxy": "PROXY"], isAsked: false),
-            // A server may be started with a header as a variable, which this would be (CVE-2016-5385).
+            // A server may be started with a header as this variable (CVE-2016-5385).
             Row(environment: ["HTTP_PROXY": "PROXY"], isAsked: false),
             Row(environment: ["http_proxy": "PROXY", "no_proxy": "*"], isAsked: false),
             Row(environment: ["http_proxy": "PROXY", "no_proxy": "127.0.0.1"], isAsked: false),

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Whatever comes together leaves one end each, in order, and a transport that goes on or is gone.
+    /// Concurrent actions leave one end for each transfer, in order, and a transport that works or is gone.
     @Suite(.bounded, .tags(.behaviour, .race)) struct RaceCurlTests {
         static let iterations = Scale.races
 
@@ -25,7 +25,7 @@ extension OverLoopback {
             Answer(testDescription: "reset", response: .reset),
         ]
 
-        /// What is done to a transfer while it runs, by whoever comes first.
+        /// Cancels or pauses a transfer while it runs, at a random moment.
         private func disturb(_ transfer: any Transfer, _ number: Int) {
             DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...800))) {
                 switch number % 4 {
@@ -110,8 +110,8 @@ extension OverLoopback {
             #expect(Set(results.withLock { $0 }.keys).isSubset(of: ["success", "cancelled", "closed"]))
         }
 
-        /// One worker tells a receiver of content, and another of an end that comes from this side.
-        @Test func contentAndAnEndFromThisSideAreToldOneAtATime() async throws {
+        /// One worker reports content to a receiver, and another an end from this side.
+        @Test func contentAndALocalEndAreReportedOneAtATime() async throws {
             let server = try MockServer { _ in .chunked(Array(repeating: Data(count: 20_000), count: 20)) }
             let transport = CurlTransport()
 
@@ -156,7 +156,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        /// A connection that was kept turns out to be closed, with each request.
+        /// With each request, a kept connection turns out to be closed.
         @Test func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
             let server = try RawListener { connection in
                 guard connection.readHead() != nil else { return }
@@ -179,7 +179,7 @@ extension OverLoopback {
             transport.close()
         }
 
-        @Test func transportThatIsLetGoOfAtAnyMomentEndsItsTransfers() async throws {
+        @Test func transportReleasedAtAnyMomentEndsItsTransfers() async throws {
             let server = try MockServer { _ in .text("fast") }
 
             for number in 0..<Self.iterations {

@@ -8,7 +8,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Rounds of cancels over a client that has everything: small by default, whole in `Scripts/soak`.
+/// Rounds of cancels with a client that has all features: small by default, full size in `Scripts/soak`.
 @Suite(.bounded, .tags(.behaviour, .soak)) struct SoakClientTests {
     private final class Passing: Interceptor, ResponseValidator {
         func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
@@ -38,7 +38,7 @@ import Testing
 
     @Test(.tags(.alone)) func roundsOfCancelsEndOnceEachAndLeaveNothing() async throws {
         let (rounds, count) = (20, Scale.pick(150, whole: 10_000))
-        // What it records would grow with the rounds, and be taken for something else.
+        // Its records would grow with the rounds, and look like a leak.
         var configuration = MockServer.Configuration()
         configuration.maximumRecordedRequests = 0
         let server = try MockServer(configuration: configuration) { Self.answer($0) }
@@ -88,7 +88,7 @@ import Testing
         #expect(ends.withLock { $0 } == total)
         #expect(unexpected.withLock { $0 } == [])
         #expect(client.operations.isEmpty && activity.count == 0)
-        // So few rounds tell nothing.
+        // With few rounds, the result means nothing.
         guard Scale.isWhole else { return }
         #expect(descriptorsAfter - descriptors < 100, "\(descriptors), then \(descriptorsAfter)")
         #expect(!Usage.isMemoryExact || memoryAfter - memory < 64 << 20, "grew by \(memoryAfter - memory)")

@@ -8,7 +8,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What only shows in great numbers: small by default, whole in `Scripts/soak`.
+/// Tests of large numbers of transfers: small by default, full size in `Scripts/soak`.
 @Suite(.bounded, .tags(.behaviour, .soak)) struct SoakCurlTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// The server, in this process, has the other end of each: two descriptors and one thread for a transfer.
-    @Test(.tags(.alone)) func multitudeThatHangsHindersNobodyAndIsCancelledAtOnce() async throws {
+    /// The server, in this process, has the other end of each transfer: two descriptors and one thread.
+    @Test(.tags(.alone)) func manyStalledTransfersDelayNoOtherAndAreCancelledAtOnce() async throws {
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         let most = Int(min(limit.rlim_cur, 1 << 20)) / 2 - 500
@@ -82,7 +82,7 @@ import Testing
         transport.close()
 
         #expect(hanging.allSatisfy { $0.result == "cancelled" && $0.violations == [] })
-        // Only a soak has the machine for itself. The budget is a release build's; this one checks every event besides.
+        // Only a soak has the machine to itself. The limit is for a release build; this build also checks every event.
         if Scale.isWhole {
             #expect(among < alone * 3 + .milliseconds(300), "\(alone) alone, \(among) among \(count)")
             #expect(cancelling < .milliseconds(1000), "\(cancelling) for \(count)")
@@ -104,7 +104,7 @@ import Testing
         for number in 0..<count { await live(number) }
         try await server.awaitConnections(open: 0)
 
-        // The last may be about to end.
+        // The last one may be about to end.
         #expect(Usage.loops - loops < 20)
         if Scale.isWhole {
             #expect(Usage.descriptors - descriptors < 100)
@@ -123,7 +123,7 @@ import Testing
         let most = Locked(0)
         let transcript = Transcript(keepsContent: false) { event in
             guard case .data = event else { return }
-            // Slow by work rather than by waiting: a file is opened and read for each piece.
+            // Slow by work rather than by waiting: each piece opens and reads a file.
             let now = Usage.memory
             most.withLock { $0 = max($0, now) }
         }
@@ -187,7 +187,7 @@ private final class Silence: Sendable {
         done.wait()
     }
 
-    /// Waits until so many connections were accepted.
+    /// Waits until `count` connections were accepted.
     func hasTaken(_ count: Int) async {
         await withCheckedContinuation { continuation in
             let isThere = state.withLock { state in

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Addresses that two parsers read in two ways: whoever looks at the URL sees where the request really goes.
+    /// Addresses that two parsers read differently: the request goes to the host that its `URL` has.
     @Suite(.bounded, .tags(.behaviour)) struct HostileAddressTests {
         static let addresses = [
             "http://A/@B", "http://A/\\@B", "http://A\\@B/", "http://A#@B/", "http://A?@B/", "http://A@B/",

@@ -8,9 +8,9 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Content that was written to bring down whoever reads it: an error, in no time.
+    /// Content that is meant to crash its reader: it fails quickly with an error.
     @Suite(.bounded, .tags(.behaviour)) struct HostileContentTests {
-        /// A type that goes as deep as the content does.
+        /// A type that is nested as deeply as the content.
         indirect enum Tree: Decodable, Sendable {
             case leaf
             case branch([Tree])
@@ -64,7 +64,7 @@ extension OverLoopback {
             "{\"a\":1,\"a\":2", "[1,]", "\u{FEFF}[", String(repeating: "\"", count: 99_999),
             "[\(String(repeating: "-", count: 99_999))",
         ])
-        func whatIsNoValueIsAnErrorAndNoTrap(_ content: String) async throws {
+        func invalidValueIsAnErrorAndNoTrap(_ content: String) async throws {
             let server = try MockServer { _ in .json(content) }
             let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
 

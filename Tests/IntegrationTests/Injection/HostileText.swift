@@ -1,26 +1,26 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Texts that try to be more than what they are put into.
+/// Texts that try to break out of the place that they are put into.
 enum HostileText {
     static let all = lines + delimiters + places + unusual
 
-    /// The plainest attempt: the end of a line, and a field of its own.
+    /// The plainest attempt: the end of a line, and a separate field.
     static let newField = "a\r\nX-Evil: 1"
 
-    /// What ends a line somewhere, and goes on with a line of its own.
+    /// Texts that end a line for some parsers, and begin another line.
     static let lines = [
         "\r", "\n", "\r\n", "\0", newField, "a\nX-Evil: 1", "a\rX-Evil: 1", "a\0X-Evil: 1",
         " HTTP/1.1\r\nX-Evil: 1\r\n\r\n", "\r\n\r\nGET /evil HTTP/1.1\r\nHost: evil.example\r\n\r\n",
         "a\r\n X-Evil: 1", "\r\n0\r\n\r\n", "--boundary--\r\n", "a\r\n--boundary\r\nX-Evil: 1\r\n\r\n",
-        // One character of Swift's each, which isn't the line break that it has in it.
+        // Each is one Swift character that differs from the line break in it.
         "a\r\n\u{301}X-Evil: 1", "a\u{301}\nX-Evil: 1", "\r\u{200D}\nX-Evil: 1",
-        // What becomes a line break where only the low byte is kept, and what some take for one.
+        // Texts that become line breaks if only the low byte is kept, and Unicode line separators.
         "\u{10D}\u{10A}X-Evil: 1", "\u{560D}\u{560A}X-Evil: 1", "\u{2028}X-Evil: 1\u{2029}", "\u{85}X-Evil: 1",
         "\u{B}\u{C}X-Evil: 1", "%0d%0aX-Evil:%201", "%00", "%250d%250a", "\\r\\nX-Evil: 1",
     ]
 
-    /// What ends a piece of a field, of a query, of a form.
+    /// Texts with delimiters of fields, queries and forms.
     static let delimiters = [
         "", " ", "\t", " a ", "\"", "\"; x=\"1", "'", "a;b=c", "a,b", "a: b", "=", "==", "&", "&evil=1", "+", "\\",
         "\\\"",
@@ -29,7 +29,7 @@ enum HostileText {
         "@\u{301}/etc/passwd",
     ]
 
-    /// What leads to another place.
+    /// Texts that lead to another address.
     static let places = [
         ".", "..", "../../evil", "a/../../../evil", "..\\evil", "%2e%2e/%2e%2e", "..%2fevil", "%2F%2Fevil.example",
         "//evil.example", "///evil.example", "/\\evil.example", "\\\\evil.example\\", "http://evil.example/",
@@ -37,7 +37,7 @@ enum HostileText {
         "?evil=1", "#evil", "a?b#c", "javascript:1", "[::1]", ":1", "/", "//", ";a=b",
     ]
 
-    /// What is no plain text: controls, marks, remains of bytes that aren't UTF-8, a great deal of it.
+    /// Unusual text: control characters, marks, invalid UTF-8, and very long text.
     static let unusual = [
         "\u{7F}", "\u{1}\u{1B}[2J", "\u{FEFF}", "\u{202E}evil", "grün 🥞", "e\u{301}",
         String(decoding: [0x61, 0xED, 0xA0, 0x80, 0xED, 0xB0, 0x80, 0xFF] as [UInt8], as: UTF8.self),

@@ -8,7 +8,7 @@ import Testing
 /// A place for a text in a request.
 struct Injection: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// What is harmless there.
+    /// A harmless text for the place.
     let harmless: String
     let makeRequest: @Sendable (String) throws -> HTTPRequest
 

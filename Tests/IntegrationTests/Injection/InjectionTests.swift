@@ -8,13 +8,14 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Whatever text is put into whichever place of a request: either it is an error, and nothing is sent, or what
-    /// arrives differs from a harmless request in that place alone.
+    /// Any text in any place of a request is either an error, and nothing is sent, or the request on the wire differs
+    /// from a harmless one in that place alone.
     @Suite(.bounded, .tags(.behaviour)) struct InjectionTests {
-        /// Once without a `URLSession`, and once over one.
+        /// Once without a `URLSession`, and once with one.
         static let transports = TransportUnderTest.only(.standard, .injectedSession)
 
-        /// The texts for a place: the plainest and some others, which differ by transport, or all in a whole run.
+        /// Returns the texts for a place: the plainest and some others, which differ by transport; all of them in a
+        /// full run.
         private static func texts(for place: Injection, over transport: TransportUnderTest) -> [String] {
             guard !Scale.isWhole else { return HostileText.all }
             let index = Injection.all.firstIndex { $0.testDescription == place.testDescription } ?? 0
@@ -23,7 +24,7 @@ extension OverLoopback {
         }
 
         @Test(arguments: transports, Injection.all)
-        func nothingButWhatWasMeantArrives(_ transport: TransportUnderTest, _ place: Injection) async throws {
+        func onlyTheIntendedChangeArrives(_ transport: TransportUnderTest, _ place: Injection) async throws {
             let server = try MockServer { _ in .noContent }
             let client = HTTPClient(
                 baseURL: server.url("/base?key=1"),
@@ -56,7 +57,7 @@ extension OverLoopback {
             }
         }
 
-        /// A place in which a text is an error before there is a request sends nothing either.
+        /// Returns the request; if the text is an error in this place already, nothing is sent either.
         private func request(_ place: Injection, _ text: String) throws(RequestError) -> HTTPRequest {
             do {
                 return try place.makeRequest(text)
@@ -115,7 +116,7 @@ extension OverLoopback {
     }
 }
 
-/// The head of a request, as it stood on the wire.
+/// The head of a request as it was on the wire.
 private struct Wire {
     let head: String
     private let lines: [String]
@@ -125,7 +126,7 @@ private struct Wire {
         let bytes = request.rawBytes
         let end = try #require(bytes.firstRange(of: Data("\r\n\r\n".utf8)))
         head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
-        // By bytes: a character of Swift's may have a line break in it.
+        // Compared as bytes, since a Swift character may contain a line break.
         lines = Array(bytes[..<end.lowerBound]).split(separator: 0x0A, omittingEmptySubsequences: false)
             .map { String(decoding: $0.last == 0x0D ? $0.dropLast() : $0, as: UTF8.self) }
         let breaks = bytes[..<end.lowerBound].filter { $0 == 0x0A }.count
@@ -133,7 +134,7 @@ private struct Wire {
         isTerminated = breaks == returns && breaks == lines.count - 1
     }
 
-    /// Whether there is one request line of three words, and no control character but the ends of the lines.
+    /// Whether there is one request line of three words, and no control character except the line ends.
     var isWhole: Bool {
         let words = lines[0].utf8.split(separator: 0x20, omittingEmptySubsequences: false)
         return isTerminated && words.count == 3 && words[1].allSatisfy { $0 > 0x20 && $0 < 0x7F }
@@ -146,13 +147,13 @@ private struct Wire {
         return hosts.count == 1 ? hosts[0].dropFirst(5).trimmingCharacters(in: .whitespaces) : nil
     }
 
-    /// The names of the fields, but for one that is called like the text itself, which was meant.
+    /// Returns the names of the fields, except for one that is named like the text itself, as intended.
     func names(besides text: String) -> [String] {
         lines.dropFirst().map { String($0.prefix { $0 != ":" }).lowercased() }
             .filter { $0 != text.lowercased() && $0 != "x-" + text.lowercased() }.sorted()
     }
 
-    /// Whether the path is below another one, for a server that decodes it, or doesn't.
+    /// Whether the path is below another one, both for servers that decode it and for those that don't.
     func staysBelow(_ base: String) -> Bool {
         var path = lines[0].split(separator: " ").dropFirst().first.map { String($0.prefix { $0 != "?" }) } ?? ""
         guard path == base || path.hasPrefix(base + "/") else { return false }
@@ -165,8 +166,8 @@ private struct Wire {
 }
 
 extension [String] {
-    /// Whether all elements are in another list, as often as here at least. Foundation drops empty fields, and those
-    /// that have a line break in them, so that there may be fewer.
+    /// Whether another list contains all elements, at least as often. Foundation drops empty fields and fields with a
+    /// line break, so there may be fewer.
     fileprivate func isContained(in other: [String]) -> Bool {
         var rest = other
         return allSatisfy { name in rest.firstIndex(of: name).map { rest.remove(at: $0) } != nil }
@@ -179,8 +180,8 @@ extension RequestError {
 }
 
 extension String {
-    /// The words that a shell makes of text that stands in single quotes wherever it matters; nil where it expands
-    /// something, or a quote isn't closed.
+    /// The words that a shell reads from text in single quotes; `nil` if the shell would expand it, or if a quote isn't
+    /// closed.
     fileprivate var shellWords: [String]? {
         var words: [String] = []
         var word: [UInt8]?

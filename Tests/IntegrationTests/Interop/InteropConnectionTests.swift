@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Which requests share a connection with nginx, and which must not.
+    /// The requests that share a connection with nginx, and those that must not.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -37,7 +37,7 @@ extension OverLoopback {
             #expect(Set(answers.map(\.connection)).count <= 3)
         }
 
-        /// Policies under which the server is to be trusted, no two of which ask the same.
+        /// Policies under which the server is trusted, each with other rules.
         private var policies: [TrustPolicy] {
             get throws {
                 let authority = try servers.authority
@@ -57,13 +57,13 @@ extension OverLoopback {
             }
         }
 
-        /// Policies under which the server isn't to be trusted, or can't be talked to, each a neighbour of one that is.
+        /// Policies under which the server isn't trusted, or can't be reached, each similar to one that works.
         private var refusals: [TrustPolicy] {
             get throws {
                 let authority = try servers.authority
                 let (text, encrypted) = (try servers.text("client.pem"), try servers.text("client-encrypted.key"))
                 let container = try Data(contentsOf: servers.file("client.p12"))
-                // A letter of the other case is all that is wrong here, which libcurl wouldn't notice.
+                // Only the case of one letter is wrong here, which libcurl wouldn't notice.
                 let pin = try servers.pin("server").description.dropFirst("sha256/".count)
                 let flipped = try PublicKeyPin(
                     "sha256/"
@@ -132,7 +132,7 @@ extension OverLoopback {
             #expect(Set(used).count == used.count)
         }
 
-        /// The answers on connections that are made while another is open to the same place.
+        /// Returns the responses on connections that are made while another to the same server is open.
         private func answersOnOtherConnections(_ trust: TrustPolicy) async throws -> [InteropAnswer] {
             let transport = CurlTransport.configured { $0.usesHTTP2 = false }
             let first = try await servers.ask(.trusted, trust: trust, over: transport)
@@ -150,11 +150,11 @@ extension OverLoopback {
             return []
         }
 
-        /// A handshake less, and no certificate.
+        /// The handshake is shorter, and has no certificate.
         @Test func nextConnectionResumesTheSessionOfTLS() async throws {
             for trust in [try servers.authority, try servers.extra] {
                 let answers = try await answersOnOtherConnections(trust)
-                // A session may be replaced by that of another connection, while that is being made.
+                // A session may be replaced by that of another connection while this one is being made.
                 #expect(answers.contains { $0.isResumed })
             }
         }

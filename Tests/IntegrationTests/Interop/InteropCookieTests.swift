@@ -6,12 +6,12 @@ import Requests
 import TestSupport
 import Testing
 
-/// Where `Scripts/interop` has the suite; nil in any other run.
+/// The place of the suite from `Scripts/interop`; `nil` in any other run.
 private enum CookieSuite {
     static let folder = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_COOKIES"].map { URL(fileURLWithPath: $0) }
 }
 
-/// The suite of tests for cookies at github.com/abarth/http-state, which RFC 6265 was written with.
+/// The suite of cookie tests at github.com/abarth/http-state, which accompanied the writing of RFC 6265.
 @Suite(
     .bounded,
     .tags(.behaviour),
@@ -40,7 +40,7 @@ struct InteropCookieTests {
         let expected: String?
     }
 
-    /// The tests that aren't passed, each with its reason.
+    /// The tests that fail, each with its reason.
     private static let deviations = [
         "0002": "its time is over", "COMMA0006": "its time is over", "COMMA0007": "its time is over",
         "DISABLED_CHROMIUM0022": "a control character: RFC 6265bis, 5.6 ignores the cookie",

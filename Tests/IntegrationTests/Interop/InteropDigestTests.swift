@@ -6,13 +6,13 @@ import Requests
 import TestSupport
 import Testing
 
-/// Where `Scripts/interop` has started httpbin; nil in any other run.
+/// The address of httpbin from `Scripts/interop`; `nil` in any other run.
 private enum HTTPBin {
     static let url = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_HTTPBIN"].flatMap { URL(string: $0) }
 }
 
 extension OverLoopback {
-    /// Challenges of httpbin, over each transport.
+    /// Challenges of httpbin, with each transport.
     @Suite(
         .bounded,
         .tags(.behaviour),

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What streams of one HTTP/2 connection do to each other: nothing.
+    /// Streams of one HTTP/2 connection don't affect each other.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -24,14 +24,14 @@ extension OverLoopback {
             servers = try #require(InteropServers.current)
         }
 
-        /// Asks for 64 MiB, whose receiver waits at a gate.
+        /// Requests 64 MiB, whose receiver waits at a gate.
         private func sendLarge(_ transcript: Transcript) throws -> any Transfer {
             var request = TransportRequest(HTTPRequest(url: try servers.url(.trusted).appendingPathComponent("large")))
             request.trust = try servers.authority
             return transport.send(request) { transcript.receive($0) }
         }
 
-        /// The connections on which fifty small requests were answered.
+        /// Returns the connections on which fifty small requests were answered.
         private func askFifty() async throws -> Set<String> {
             let (servers, transport, trust) = (servers, transport, try servers.authority)
             return try await withThrowingTaskGroup(of: String.self) { group in
@@ -63,7 +63,7 @@ extension OverLoopback {
             #expect(connections == [try #require(transcript.response?["X-Connection"])])
             #expect(transcript.result == "success" && transcript.contentSize == Self.size)
             #expect(transcript.violations == [])
-            // A window of HTTP/2 is up to 32 MiB in libcurl, and that much may have come.
+            // An HTTP/2 window is up to 32 MiB in libcurl, so that much may have arrived.
             #expect(!Usage.isMemoryExact || growth < 48 << 20, "grew by \(growth)")
         }
 

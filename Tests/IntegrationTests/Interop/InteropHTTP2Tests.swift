@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// What servers do with the connections of HTTP/2, and with what is sent over them.
+    /// Faults and limits of servers on HTTP/2 connections, and the outcomes of requests.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -23,9 +23,10 @@ extension OverLoopback {
             servers = try #require(InteropServers.current)
         }
 
-        /// Sends a request, and gives its result: the status and the size of the content, or the code of the error.
+        /// Sends a request, and returns its result: the status and the byte count of the content, or the code of the
+        /// error.
         ///
-        /// With the reason of the error where that is wanted.
+        /// The reason of the error is added on request.
         private func result(
             _ server: InteropServers.Server,
             _ method: HTTPMethod,
@@ -58,7 +59,7 @@ extension OverLoopback {
 
         static let briefServers: [InteropServers.Server] = [.brief1, .brief2, .brief5, .brief20, .brief100, .brief1000]
 
-        /// By the log of the server, which ends each connection behind a few requests.
+        /// By the log of the server, which closes each connection after a few requests.
         @Test(arguments: briefServers, [1, 8, 64])
         func requestsAcrossTheEndsOfConnectionsAreEachProcessedOnce(
             _ server: InteropServers.Server,
@@ -80,13 +81,13 @@ extension OverLoopback {
                 return try await group.reduce(into: []) { $0 += $1 }
             }
 
-            // libcurl may lose an answer that comes together with the end of its connection. Of such a request nothing is
-            // known, and it isn't sent again; where each connection ends behind one or two, there are many.
+            // libcurl may lose a response that arrives with the end of its connection. The state of such a request is
+            // unknown, so it isn't retried. If each connection ends after one or two requests, there are many of them.
             let failures = results.filter { !$0.hasPrefix("200 ") }
             let most = [.brief1, .brief2].contains(server) ? count / 2 : count / 50
             #expect(failures.allSatisfy { $0.hasPrefix("connectionLost") } && failures.count <= most, "\(failures)")
             print("\(server.rawValue), width \(width): \(results.count - failures.count) of \(results.count) answered")
-            // nginx writes the line of a request when it has answered that.
+            // nginx logs a request when it has responded to it.
             func processed() -> Int {
                 let log = (try? servers.text("\(server.rawValue).log")) ?? ""
                 return log.components(separatedBy: "POST /\(path) ").count - 1
@@ -119,10 +120,10 @@ extension OverLoopback {
             Fault(path: "gzip/50000000", result: "200 50000000"),
             Fault(path: "gzip/70000000", result: "bodyTooLarge"),
             Fault(path: "gzip-cut/1000000", result: "badResponse"),
-            // Answers that are complete before the request is.
+            // Responses that are complete before the request is.
             Fault(path: "early/10", method: .post, body: 1_000_000, result: "200 10"),
             Fault(path: "early/300000", method: .post, body: 300_000, result: "200 300000"),
-            // What the server hasn't processed, and says so.
+            // Requests that the server reports as unprocessed.
             Fault(path: "refused/1", method: .post, body: 10, result: "200 2"),
             Fault(path: "goaway/1", method: .post, body: 10, result: "200 2"),
             Fault(path: "refused/2", result: "200 1"),
@@ -134,7 +135,7 @@ extension OverLoopback {
             Fault(path: "close-in-content", result: "connectionLost"),
             Fault(path: "goaway-in-content", result: "200 10"),
             Fault(path: "short", result: "connectionLost"),
-            // More of everything than is meant.
+            // Too much of everything.
             Fault(path: "trailers", result: "200 5"),
             Fault(path: "early-hints", result: "200 5"),
             Fault(path: "pings", result: "200 5"),
@@ -163,7 +164,7 @@ extension OverLoopback {
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true))
-        func whatComesBeforeTheResponseAndBehindItIsTold() async throws {
+        func informationalResponsesAndTrailersAreReported() async throws {
             let trust = try servers.authority
             let told = Locked<[String]>([])
             let client = HTTPClient(transport: transport) {
@@ -188,7 +189,7 @@ extension OverLoopback {
             #expect(told.withLock { $0 } == ["103 </a>", "103 </a>", "103 </a>", "trailer t"])
         }
 
-        /// What the server hasn't processed is sent again, unless it isn't wanted any more.
+        /// An unprocessed request is sent again, unless it was cancelled.
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), .tags(.race))
         func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
             let trust = try servers.authority

@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Client certificates, shown to servers that ask for them and to servers that insist.
+    /// Client certificates, for servers that request them and for servers that require them.
     @Suite(
         .bounded,
         .tags(.behaviour),

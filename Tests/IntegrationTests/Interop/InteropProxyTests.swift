@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Through the tunnel of a proxy, whom to trust is asked of the server behind it.
+    /// Through the tunnel of a proxy, trust is checked for the server behind it.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -26,7 +26,7 @@ extension OverLoopback {
             transport = .configured { [tunnel] in $0.proxy = "http://127.0.0.1:\(tunnel.port)" }
         }
 
-        @Test func serverBehindATunnelIsTrustedAsAnyOther() async throws {
+        @Test func trustOfAServerBehindATunnelIsChecked() async throws {
             let trust = try servers.authority.pinning([servers.pin("server")], forHosts: ["localhost"])
 
             let answer = try await servers.ask(.trusted, trust: trust, over: transport)
@@ -35,9 +35,9 @@ extension OverLoopback {
             #expect(tunnel.targets == [try servers.url(.trusted).port.map { "localhost:\($0)" }])
         }
 
-        @Test func serverBehindATunnelIsRefusedAsAnyOther() async throws {
+        @Test func untrustedServerBehindATunnelIsRefused() async throws {
             let authority = try servers.authority
-            // Where one connection was trusted, another policy doesn't get it.
+            // A connection that one policy trusted isn't reused for another policy.
             _ = try await servers.ask(.trusted, trust: authority, over: transport)
             let wrongPin = try authority.pinning([servers.pin("elsewhere")], forHosts: ["localhost"])
 
@@ -84,7 +84,7 @@ extension OverLoopback {
             #expect(answer.parameters.first { $0.name == "uri" }?.value == "localhost:\(port)")
         }
 
-        /// The script says `no_proxy=*`: what the environment says is for those who say nothing themselves.
+        /// The script sets `no_proxy=*`; the environment applies only to transports without a configured proxy.
         @Test func proxyOfAConfigurationIsForEveryHost() async throws {
             #expect(ProcessInfo.processInfo.environment["no_proxy"] == "*")
 
@@ -95,18 +95,18 @@ extension OverLoopback {
     }
 }
 
-/// A proxy that makes tunnels, to wherever it is asked to.
+/// A proxy that opens tunnels to any requested address.
 final class Tunnel: Sendable {
     private let listener: RawListener
     private let log: Locked<[(target: String, answer: String?)]>
 
     var port: Int { listener.port }
-    /// What tunnels were asked for to, in the order of the requests.
+    /// The addresses of the requested tunnels, in order.
     var targets: [String] { log.withLock { $0.map(\.target) } }
     /// The credentials that these requests had.
     var answers: [String?] { log.withLock { $0.map(\.answer) } }
 
-    /// - Parameter challenge: How requests without credentials are refused; nil, the default, if they aren't.
+    /// - Parameter challenge: The challenge for requests without credentials; `nil`, the default, refuses none.
     init(asking challenge: String? = nil) throws {
         let log = Locked<[(target: String, answer: String?)]>([])
         self.log = log

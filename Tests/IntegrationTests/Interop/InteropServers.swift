@@ -6,27 +6,27 @@ import Foundation
 import Requests
 import Testing
 
-/// The servers and certificates that `Scripts/interop` has made; nil in any other run.
+/// The servers and certificates that `Scripts/interop` has made; `nil` in any other run.
 struct InteropServers: Sendable {
-    /// A server, by what is special about it.
+    /// The servers, named by their peculiarity.
     enum Server: String, Sendable {
-        /// nginx, with HTTP/2, and nothing wrong.
+        /// nginx, with HTTP/2 and a valid certificate.
         case trusted
-        /// nginx, with a certificate for another host, one that has expired, one that it made itself.
+        /// nginx, with a certificate for another host, an expired one, and a self-signed one.
         case elsewhere, expired, own
-        /// nginx, which asks for a client certificate and says whose it got.
+        /// nginx, which requests a client certificate and reports the one that it got.
         case clients
         /// nginx, without TLS.
         case plain
-        /// nginx, with HTTP/2, which ends each connection behind that number of requests and logs its answers.
+        /// nginx, with HTTP/2, which closes each connection after that number of requests and logs its responses.
         case brief1, brief2, brief5, brief20, brief100, brief1000
-        /// Python's h2, which does what the path of a request says, also what is wrong.
+        /// Python's h2, which does what the path of a request says, including faults.
         case peer
         /// OpenSSL, with one version of TLS.
         case tls11, tls12, tls13
-        /// OpenSSL, which sends along a certificate that has nothing to do with its own; which staples a status.
+        /// OpenSSL, which sends an unrelated certificate along with its own; OpenSSL, which staples a status.
         case decoy, stapled
-        /// The same, refusing whoever has no client certificate.
+        /// The same, refusing clients without a certificate.
         case asking12, asking13
     }
 
@@ -51,10 +51,10 @@ struct InteropServers: Sendable {
     func certificate(_ name: String) throws -> Certificate { try Certificate(contentsOf: file("\(name).pem")) }
     func pin(_ name: String) throws -> PublicKeyPin { PublicKeyPin(try certificate(name)) }
 
-    /// Nobody but the authority that was made for these tests.
+    /// Only the authority that was made for these tests.
     var authority: TrustPolicy { get throws { .only([try certificate("authority")]) } }
 
-    /// The system, and that authority.
+    /// The system's authorities, and that authority.
     var extra: TrustPolicy { get throws { .system.adding([try certificate("authority")]) } }
 
     func identity(_ name: String) throws -> ClientIdentity {
@@ -66,7 +66,7 @@ struct InteropServers: Sendable {
         return try #require(URL(string: "\(server == .plain ? "http" : "https")://\(host):\(port)/"))
     }
 
-    /// Asks a server on a transport of its own, or the one that is given.
+    /// Sends a request to a server, on a new transport by default.
     func ask(
         _ server: Server,
         host: String = "localhost",
@@ -78,7 +78,7 @@ struct InteropServers: Sendable {
         return InteropAnswer(try await OperationQueue().send(call, session: transport).text)
     }
 
-    /// The error of asking a server.
+    /// Returns the error of a request to a server.
     func refusal(
         _ server: Server,
         host: String = "localhost",
@@ -94,7 +94,7 @@ struct InteropServers: Sendable {
     }
 }
 
-/// A queue whose requests trust by a policy, unless they say otherwise.
+/// A queue with a trust policy for requests without their own.
 final class TrustingQueue: RequestQueue {
     let environment: RequestEnvironment
     private let queue = OperationQueue()
@@ -109,16 +109,16 @@ final class TrustingQueue: RequestQueue {
     func addOperation(_ operation: Operation) { queue.addOperation(operation) }
 }
 
-/// What nginx says about a request.
+/// The response of nginx about a request.
 struct InteropAnswer: Sendable, Hashable {
-    /// Which of its connections it came on.
+    /// The number of the connection.
     let connection: String
     let version: String
-    /// `SUCCESS`, `NONE`, or why not.
+    /// `SUCCESS`, `NONE`, or the reason of the failure.
     let verification: String
     let client: String
     let tls: String
-    /// Whether an earlier session of TLS was resumed.
+    /// Whether an earlier TLS session was resumed.
     let isResumed: Bool
 
     init(_ text: String) {

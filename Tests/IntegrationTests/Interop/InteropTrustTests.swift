@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// Whom the library trusts, asked of servers that aren't ours, with certificates that OpenSSL made.
+    /// The trust policies, tested with independent servers, and certificates made by OpenSSL.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -61,7 +61,7 @@ extension OverLoopback {
             #expect(error?.reason?.hasPrefix("there are no authorities") == true)
         }
 
-        @Test func environmentSaysWhomToTrustAndARequestOverridesIt() async throws {
+        @Test func trustOfTheEnvironmentIsOverriddenByARequest() async throws {
             let queue = TrustingQueue(try servers.authority)
             let url = try servers.url(.trusted)
 
@@ -99,7 +99,7 @@ extension OverLoopback {
             #expect(error?.reason?.contains("another host") == true)
         }
 
-        @Test func serverWithoutTLSIsToldApart() async throws {
+        @Test func serverWithoutTLSIsDistinguished() async throws {
             let plain = try #require(URLComponents(url: servers.url(.plain), resolvingAgainstBaseURL: true)?.port)
             let url = try #require(URL(string: "https://localhost:\(plain)/"))
             let error = await #expect(throws: RequestError.self) {
@@ -127,7 +127,7 @@ extension OverLoopback {
             for _ in 1...3 {
                 #expect(try await servers.ask(.trusted, trust: trust, over: transport).version == "HTTP/2.0")
             }
-            // Each connection of its own: a TLS session that is resumed has no chain.
+            // Each connection is new, since a resumed TLS session has no chain.
             for _ in 1...3 { #expect(try await servers.refusal(.tls13, trust: trust) == nil) }
             for _ in 1...3 { #expect(try await servers.refusal(.tls12, trust: trust) == nil) }
         }
@@ -265,7 +265,7 @@ extension OverLoopback {
             #expect(try await servers.refusal(.own, trust: wrong)?.reason?.contains("pinned") == true)
         }
 
-        // MARK: What isn't affected
+        // MARK: Requests without TLS
 
         @Test func plainRequestsAreNotAffected() async throws {
             let trust = try TrustPolicy.only([]).pinning([servers.pin("elsewhere")], forHosts: ["localhost"])

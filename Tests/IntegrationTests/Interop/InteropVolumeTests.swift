@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// A folder with 64 KiB of room, which `Scripts/interop` makes where it may.
+/// A folder with 64 KiB of space, which `Scripts/interop` creates if it is allowed to.
 private let smallVolume = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_VOLUME"]
 
 extension OverLoopback {
@@ -15,12 +15,12 @@ extension OverLoopback {
         .bounded,
         .tags(.behaviour),
         .enabled(if: smallVolume != nil, "REQUESTS_INTEROP_VOLUME names no folder with 64 KiB of room"),
-        // Two at a time would have half of the room each, or one of them none.
+        // Two tests at a time would share the space.
         .serialized
     )
     struct InteropVolumeTests {
         @Test(arguments: [true, false])
-        func aFullDiskIsAnErrorAndNothingIsLeft(isKept: Bool) async throws {
+        func fullDiskIsAnErrorAndLeavesNothing(isKept: Bool) async throws {
             let volume = URL(fileURLWithPath: try #require(smallVolume), isDirectory: true)
             let server = try MockServer { _ in
                 .status(.ok, headers: [.eTag: "\"v1\""], body: DownloadTests.content)
@@ -37,7 +37,7 @@ extension OverLoopback {
 
                 #expect(error?.code == .diskFull && error?.underlying is DownloadError)
                 guard isKept else { return }
-                // What found room can be gone on with, once there is more.
+                // The part that fitted can be resumed when there is more space.
                 let token = try #require(operation.resumeToken)
                 #expect(token.receivedLength > 0)
                 token.discard()

@@ -4,7 +4,7 @@
 import TestSupport
 
 extension Array {
-    /// Some elements, spread evenly over the array, or all of them in a whole run.
+    /// Returns some elements, spread evenly over the array, or all of them in a full run.
     ///
     /// Another number gives other elements, so that a table of n rows with k elements each has every element about
     /// n × k / count times.

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A request of any kind, whose value is the content of the answer.
+/// A request of any kind, whose value is the content of the response.
 struct Call: DataRequest {
     typealias Success = Data
     typealias Failure = RequestError
@@ -38,7 +38,7 @@ struct Call: DataRequest {
 }
 
 extension TransportUnderTest {
-    /// Sends a call on a queue of its own.
+    /// Sends a call on its own queue.
     func send(
         _ call: Call,
         _ configure: (URLSessionConfiguration) -> Void = { _ in }

@@ -4,7 +4,7 @@
 import Foundation
 import Testing
 
-/// A port of the loopback that refuses connections, and that no server of another test can get meanwhile.
+/// A port on the loopback interface that refuses connections, and that no other test's server can get meanwhile.
 final class ClosedPort: Sendable {
     let number: Int
     private let descriptor: Int32
@@ -22,7 +22,7 @@ final class ClosedPort: Sendable {
         name.sin_family = sa_family_t(AF_INET)
         name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        // Bound without a listener: the system refuses connections, and gives the port to nobody else.
+        // Bound without a listener: the system refuses connections, and assigns the port to no other socket.
         let isBound = withUnsafeMutablePointer(to: &name) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 bind(handle, $0, length) == 0 && getsockname(handle, $0, &length) == 0

@@ -4,7 +4,7 @@
 import Foundation
 
 extension Data {
-    /// Bytes with a period of 251, which divides no size of a buffer: a piece in the wrong place shows.
+    /// Returns bytes with a period of 251, which divides no usual buffer size, so that a misplaced piece is noticed.
     static func pattern(_ count: Int) -> Data {
         let period = Data((0..<251).map { UInt8($0) })
         var data = Data(capacity: count + period.count)

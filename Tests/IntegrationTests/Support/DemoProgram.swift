@@ -4,7 +4,7 @@
 #if os(Linux) || os(macOS)
 import Foundation
 
-/// The demo, built beside the tests: a process of its own.
+/// The demo, built beside the tests, as a separate process.
 enum DemoProgram {
     static let url: URL? = {
         let places = [Bundle.main.bundleURL, Bundle.main.executableURL].compactMap { $0 }
@@ -14,12 +14,12 @@ enum DemoProgram {
             .first { FileManager.default.isExecutableFile(atPath: $0.path) }
     }()
 
-    /// Has it download a file, with more in its environment than there is in this process's.
+    /// Starts a download in the demo, with additional environment variables.
     static func download(_ url: URL, to file: URL, environment: [String: String] = [:]) throws -> Process {
         try run(["download", url.absoluteString, file.path], environment: environment)
     }
 
-    /// Has it page through a list, and gives what it prints.
+    /// Pages through a list in the demo, and returns its output.
     static func page(through url: URL, pages: Int) async throws -> (text: String, status: Int32) {
         let output = Pipe()
         let process = try run(["--url", url.absoluteString, "--pages", "\(pages)"], output: output)
@@ -59,7 +59,7 @@ extension Process {
         }
     }
 
-    /// Kills the process, if it runs.
+    /// Kills the process, if it is running.
     func stop() {
         if isRunning { kill(processIdentifier, SIGKILL) }
     }

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import Testing
 
-/// A folder for the downloads of one test, which goes with it.
+/// A folder for the downloads of one test, which is removed with this object.
 final class DownloadFolder: Sendable {
     let url: URL
 
@@ -18,14 +18,14 @@ final class DownloadFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// All that is in it, the hidden included.
+    /// Returns the names of all files, including hidden ones.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }
 
     func file(_ name: String) -> DownloadDestination { .file(url.appendingPathComponent(name)) }
 
-    /// The token of a download that broke after some bytes.
+    /// Returns the token of a download that was interrupted after some bytes.
     func brokenDownload(of url: URL) async throws -> ResumeToken {
         let request = OverLoopback.DownloadTests.Fetch(url: url, destination: file("first"))
         let operation = OperationQueue().addRequest(request)

@@ -4,8 +4,8 @@
 import TestSupport
 import Testing
 
-/// The suites whose tests run over the loopback.
+/// The suites whose tests use the loopback interface.
 ///
-/// The tests run beside each other, a few at a time: each has servers, queues and sessions of its own. A test that
-/// measures the whole process is tagged as `alone`.
+/// The tests run in parallel, a few at a time: each has its own servers, queues and sessions. A test that measures the
+/// whole process has the tag `alone`.
 @Suite(.bounded) enum OverLoopback {}

@@ -4,32 +4,32 @@
 import Foundation
 import Requests
 
-/// What came of one call, watched to its very end: every completion, and how long it took.
+/// The outcome of one call: every completion, and the durations.
 struct Run: Sendable {
-    /// What the completion was called with, each time that it was called.
+    /// The arguments of the completion, for each time that it was called.
     let outcomes: [Result<Data, RequestError>]
     /// From the call to its first completion.
     let duration: Duration
     /// From the call to the end of its transfer.
     let durationOfTransfer: Duration
 
-    /// The outcome, where there was exactly one.
+    /// The outcome, if there was exactly one.
     var outcome: Result<Data, RequestError>? { outcomes.count == 1 ? outcomes[0] : nil }
 
-    /// The error, where there was exactly one outcome, and it is one.
+    /// The error, if there was exactly one outcome and it failed.
     var error: RequestError? {
         if case .failure(let error)? = outcome { error } else { nil }
     }
 
-    /// The content, where there was exactly one outcome, and it is some.
+    /// The content, if there was exactly one outcome and it succeeded.
     var value: Data? { try? outcome?.get() }
 }
 
 extension TransportUnderTest {
-    /// Runs a call until its operation has finished, which it does after its transfer, and everything that it had to say
-    /// was said.
+    /// Runs a call until its operation has finished, which is after its transfer, and all of its completions were
+    /// called.
     ///
-    /// - Parameter session: What carries the call; by default what the transport under test makes.
+    /// - Parameter session: The transport of the call; by default a new one of the kind under test.
     func run(_ call: Call, over session: (any HTTPTransport)? = nil) async -> Run {
         let queue = OperationQueue()
         let completions = DispatchQueue(label: "completions")
@@ -62,7 +62,7 @@ extension OperationQueue {
 }
 
 extension DispatchQueue {
-    /// Waits for everything that was enqueued on a serial queue.
+    /// Waits for every block that was enqueued on a serial queue.
     func drain() async {
         await withCheckedContinuation { continuation in
             async { continuation.resume() }

@@ -5,11 +5,11 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// A transport that listens in on another: it says when the first content came, and keeps the names of all events.
+/// A transport that observes another: it signals the first content, and records the names of all events.
 final class Tap: HTTPTransport {
-    /// Opens when the head has come, or the end.
+    /// Opens with the head, or with the end.
     let head = Gate()
-    /// Opens when content has come, or the end.
+    /// Opens with the first content, or with the end.
     let content = Gate()
     /// Opens when content has been sent, or with the end.
     let upload = Gate()
@@ -20,7 +20,7 @@ final class Tap: HTTPTransport {
         base = transport.makeSession() ?? DefaultTransport.shared
     }
 
-    /// The events so far, without those of sending, which come at any time.
+    /// The events so far, except for those of sending, which come at any time.
     var events: [String] { log.withLock { $0 } }
 
     var capabilities: TransportCapabilities { base.capabilities }

@@ -6,18 +6,19 @@ import Requests
 import TestSupport
 import Testing
 
-/// What carries the requests of a test: each way in which a session can be handed to a queue, and each transport.
+/// The transports of the tests: each way to pass a session to a queue, and each transport.
 ///
 /// Most tests of this target take one as their argument, so that a new transport is one new case here. The environment
-/// variable `REQUESTS_TRANSPORT` names those of a run, separated by commas, or `urlsession` for all that run over one.
+/// variable `REQUESTS_TRANSPORT` selects the transports of a run, separated by commas; `urlsession` selects all that
+/// use a `URLSession`.
 enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
-    /// No session is named: the best that the platform has.
+    /// No session is passed: the best transport of the platform is used.
     case standard = "default"
-    /// A `URLSession` of the caller's own.
+    /// A `URLSession` of the caller.
     case injectedSession = "session"
     /// `URLSession.shared`, written `.shared`.
     case sharedSession = "shared"
-    /// A transport over a configuration.
+    /// A transport with a configuration.
     case configuration = "configuration"
 
     /// The transports that `REQUESTS_TRANSPORT` names; `nil` if it isn't set.
@@ -28,10 +29,10 @@ enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvert
         return allCases.filter { names.contains($0.rawValue) }
     }()
 
-    /// The transports of most tests: the default one and a session, or every one in a whole run.
+    /// The transports of most tests: the default one and a session, or all of them in a full run.
     static let all: [TransportUnderTest] = named ?? Scale.pick([.standard, .injectedSession], whole: allCases)
 
-    /// The transports whose configuration is the caller's, at every scale.
+    /// The transports with a configuration of the caller, at every scale.
     static let configurable = only(.injectedSession, .configuration)
 
     /// The given transports, at every scale, unless `REQUESTS_TRANSPORT` leaves them out.
@@ -39,7 +40,7 @@ enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvert
         transports.filter { named?.contains($0) ?? true }
     }
 
-    /// Whether the faults apply that ``URLSessionTransport`` documents as beyond repair.
+    /// Whether the faults apply that ``URLSessionTransport`` documents as unfixable.
     var runsOverURLSessionOfLinux: Bool {
         #if canImport(FoundationNetworking)
         self != .standard
@@ -48,7 +49,7 @@ enum TransportUnderTest: String, CaseIterable, Sendable, CustomTestStringConvert
         #endif
     }
 
-    /// What a test passes as `session`. Those that can be configured are, and are new for every call.
+    /// Returns the argument `session` of a test. A configurable one is configured, and is new for every call.
     func makeSession(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> (any HTTPTransport)? {
         let configuration = URLSessionConfiguration.ephemeral
         configure(configuration)

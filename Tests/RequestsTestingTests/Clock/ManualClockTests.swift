@@ -76,7 +76,7 @@ import Testing
             async let advanced: Void = clock.advance(by: .seconds(1))
             _ = await (cancelled, advanced)
 
-            // Either end is right; none, or two, would hang or trap.
+            // Either end is right; none would hang, and two would trap.
             if case .failure(let error) = await task.result { #expect(error is CancellationError) }
             #expect(clock.sleeperCount == 0)
         }

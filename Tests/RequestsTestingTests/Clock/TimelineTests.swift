@@ -38,7 +38,7 @@ import Testing
         #expect(timeline.now == at(5))
     }
 
-    @Test func watchersGoOnOnceEnoughSleep() {
+    @Test func watchersResumeOnceEnoughTasksSleep() {
         var timeline = Timeline<String>(now: at(0))
 
         #expect(timeline.watch(1, for: 0, "none") == ["none"])
@@ -60,7 +60,7 @@ import Testing
         #expect(timeline.advance(to: at(1)) == ["uncounted"])
     }
 
-    @Test func whoIsRemovedIsReturnedOnceAndNotWoken() {
+    @Test func removedWaiterIsReturnedOnceAndNotWoken() {
         var timeline = Timeline<String>(now: at(0))
         _ = timeline.sleep(1, until: at(1), "sleeper")
         _ = timeline.watch(2, for: 5, "watcher")

@@ -5,9 +5,9 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// A transport that works, but for one rule that it breaks on purpose.
+/// A working transport that breaks one rule on purpose.
 final class BrokenTransport: HTTPTransport {
-    /// What is wrong with it.
+    /// The broken rule.
     enum Fault: String, CaseIterable, Sendable {
         case twoEnds, noEnd, contentAfterEnd, contentBeforeHead, twoHeads, noHead
         case overlapping, followsRedirects, ignoresCancel, changesCancel, loosesContent, keepsCookies, blocks, retries
@@ -51,7 +51,8 @@ final class BrokenTransport: HTTPTransport {
         case (.twoHeads, .head): [event, event].forEach(receive)
         case (.noHead, .head): break
         case (.overlapping, .head):
-            // Long enough for two threads to meet, on however few processors; a queue might run one after the other.
+            // Long enough for two threads to overlap on any number of processors; a queue might run one after the
+            // other.
             let group = DispatchGroup()
             for _ in 0..<2 {
                 group.enter()

@@ -8,14 +8,14 @@ import Testing
 
 @testable import RequestsTesting
 
-/// The checks are checked: a transport with a fault fails the check that is about it, with a report that names it.
+/// The checks are tested: a transport with a fault fails the matching check, with a report that names the fault.
 @Suite(.bounded) struct TransportConformanceTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let fault: BrokenTransport.Fault
         let check: String
-        /// What the report says.
+        /// The text of the report.
         let problem: String
-        /// The time for what has to come; short only if the fault is found by waiting for it.
+        /// The maximum time of a wait; short only if the fault is found by waiting for it.
         var patience = Duration.seconds(30)
 
         var testDescription: String { fault.rawValue }
@@ -40,7 +40,7 @@ import Testing
         Row(fault: .changesCancel, check: "a cancel while waiting ends the transfer", problem: "not cancelled"),
         Row(fault: .keepsCookies, check: "cookies aren't kept", problem: "conformance=1"),
         Row(fault: .blocks, check: "sending returns at once", problem: "send took", patience: .seconds(1)),
-        Row(fault: .retries, check: "failures aren't tried again", problem: "3 requests were sent, not 2"),
+        Row(fault: .retries, check: "failures aren't retried", problem: "3 requests were sent, not 2"),
         Row(
             fault: .claimsPausing,
             check: "a pause stops the peer, and resuming brings the rest",
@@ -59,7 +59,7 @@ import Testing
     func brokenTransportFailsTheCheckThatIsAboutIt(_ row: Row) async throws {
         let check = try #require(TransportConformance.checks.first { $0.name == row.check })
 
-        // Under load, a fault that is a matter of time may go unseen: one of some attempts has to find it.
+        // Under load, a fault of timing may stay unnoticed: one of several attempts has to find it.
         var (failure, isFound): (ConformanceFailure?, Bool) = (nil, false)
         for _ in 0..<5 where !isFound {
             do throws(ConformanceFailure) {
@@ -79,7 +79,7 @@ import Testing
         #expect(Set(Self.rows.map(\.fault)) == Set(BrokenTransport.Fault.allCases))
     }
 
-    @Test func faultThatIsDeclaredIsNoFailure() async throws {
+    @Test func declaredFaultIsNotAFailure() async throws {
         let check = try #require(TransportConformance.checks.first)
 
         let outcome = try await check.run(on: { BrokenTransport(.twoEnds) }, knownFault: .fails("it was told to"))
@@ -130,9 +130,9 @@ import Testing
         #expect(failure?.problems == ["nothing could be tried: Broken()"])
     }
 
-    /// The checks for a server of one's own: all in a whole run, else some of those that don't measure time.
+    /// The checks for a custom server: all in a full run, otherwise some of those that don't measure time.
     ///
-    /// `ConformanceTests` puts the transport to all of them at servers of their own.
+    /// `ConformanceTests` runs all of them on the transport, each with its own server.
     static let checksAtAServer: [TransportConformance.Check] = {
         guard !Scale.isWhole else { return TransportConformance.checks }
         let limits = Set(TransportConformance.limits.map(\.name))

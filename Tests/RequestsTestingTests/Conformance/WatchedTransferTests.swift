@@ -8,9 +8,9 @@ import Testing
 
 @testable import RequestsTesting
 
-/// What is wished for by the receiver of an event that came before there was a handle.
+/// Cancels and pauses by the receiver of an event that came before there was a handle.
 @Suite(.bounded) struct WatchedTransferTests {
-    /// Reports a head before it gives a handle, and keeps what that is told.
+    /// Reports a head before it returns a handle, and records the calls of that handle.
     private final class Hasty: HTTPTransport, Transfer {
         let calls = Locked<[String]>([])
         let capabilities: TransportCapabilities = [.concurrentDelivery, .pausing]
@@ -70,7 +70,7 @@ import Testing
             ([head, trailers, trailers, .end(nil)], ["trailers came after the trailers"]),
         ] as [([TransferEvent], [String])]
     )
-    func trailersComeBehindTheContent(_ events: [TransferEvent], _ violations: [String]) {
+    func trailersComeAfterTheContent(_ events: [TransferEvent], _ violations: [String]) {
         var log = EventLog()
         for event in events {
             log.begin(event)

@@ -30,7 +30,7 @@ import Testing
         #expect(try await transport.awaitTransfer(count: 2) === transport.transfers[1])
     }
 
-    @Test func nothingIsReportedBehindTheEnd() async throws {
+    @Test func nothingIsReportedAfterTheEnd() async throws {
         try send()
         let transfer = try await transport.awaitTransfer()
 
@@ -50,7 +50,7 @@ import Testing
         #expect(transfer.cancelCount == 2 && events.withLock { $0.isEmpty })
     }
 
-    @Test func whoWaitsCanBeCancelled() async throws {
+    @Test func waiterCanBeCancelled() async throws {
         try send()
         let transfer = try await transport.awaitTransfer()
         let tasks = [

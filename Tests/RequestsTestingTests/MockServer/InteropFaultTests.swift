@@ -7,10 +7,10 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Faults as seen by a client that knows nothing of HTTP: a byte count and an end.
+/// Faults as seen by a client without HTTP: a byte count and an end.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropFaultTests {
-    /// Connects once for each target, and prints how many bytes came and how it ended: a socket, and no library.
+    /// Connects once for each target, and prints the byte count and the end: with a socket, and no library.
     private static let program = """
         import socket, sys
         for target in sys.argv[2:]:
@@ -74,7 +74,7 @@ struct InteropFaultTests {
         #expect(result.output.split(separator: "\n").map(String.init) == expected)
     }
 
-    @Test func anAnswerBeforeTheContentIsSeenByWhoeverStillSends() async throws {
+    @Test func responseBeforeTheContentReachesTheSendingClient() async throws {
         var configuration = MockServer.Configuration()
         configuration.maximumBodySize = 1000
         let server = try MockServer(configuration: configuration)

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Python's parser of forms and queries, which nobody here wrote, reads what we write, and is strict about it.
+/// Python's strict parser of forms and queries, an independent implementation, reads the library's output.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropFormTests {
     private static let program = """
@@ -17,7 +17,7 @@ struct InteropFormTests {
             errors="strict", max_num_fields=100000) if line else [] for line in lines]))
         """
 
-    /// What Python finds in texts.
+    /// Returns the items that Python finds in texts.
     private func parsed(_ texts: [String]) async throws -> [[[String]]] {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
@@ -27,7 +27,7 @@ struct InteropFormTests {
         return try JSONDecoder().decode([[[String]]].self, from: Data(result.output.utf8))
     }
 
-    /// What a server receives: as the content of a form, and as a query, with spaces in both ways where they differ.
+    /// Returns the text that a server receives: as form content, and as a query, with both spellings of spaces.
     private func received(_ query: Query) async throws -> [String] {
         let server = try MockServer { _ in .noContent }
         let client = HTTPClient(baseURL: server.url, transport: DefaultTransport.shared)
@@ -127,7 +127,7 @@ struct InteropFormTests {
         ["isNew", "true"], ["date", "2026-07-11T08:30:00Z"], ["data", "+/8+"], ["price", "∞ & more"],
     ]
 
-    /// What each option changes of the plain fields: those of a prefix are replaced by others.
+    /// The effect of each option on the plain fields: those of a prefix are replaced by others.
     static let options: [(change: @Sendable (inout QueryEncoder) -> Void, prefix: String, fields: [[String]])] = [
         ({ _ in }, "text", [["text", "a & b=ü+"]]),
         ({ $0.arrays = .noBrackets }, "tags", [["tags", "x y"], ["tags", "z"]]),

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Python's parser of multipart messages, which nobody here wrote, reads what we write.
+/// Python's parser of multipart messages, an independent implementation, reads the library's output.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropMultipartTests {
     private struct Part: Codable, Equatable {
@@ -23,7 +23,7 @@ struct InteropMultipartTests {
         var parts: [Part]
     }
 
-    // The field lines are read as bytes, since `email` takes all that isn't ASCII in them for an error.
+    // The field lines are read as bytes, since `email` treats all that isn't ASCII in them as an error.
     private static let program = """
         import base64, email, email.policy, json, sys
         head, body = sys.argv[1], open(sys.argv[2], "rb").read()
@@ -44,7 +44,7 @@ struct InteropMultipartTests {
             "content": base64.b64encode(p.get_payload(decode=True) or b"").decode()} for p in parts]}))
         """
 
-    /// What Python finds in a form that was sent to a server.
+    /// Returns the parts that Python finds in a form that was sent to a server.
     private func parsed(_ form: MultipartForm) async throws -> Message {
         let body = try HTTPBody.multipart(form).resolved()
         let type = try #require(body.mandatoryHeaders[.contentType])

@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Real clients against the server: what they accept, our own client may be tested with.
+/// Real clients with the server: if they accept its responses, the library's client may be tested with it.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.curl.exists, "curl is not installed"))
 struct InteropCurlTests {
     @Test func getAndHead() async throws {
@@ -70,7 +70,7 @@ struct InteropCurlTests {
     ]
 
     @Test(arguments: faults.indices)
-    func faultsAreToldByTheExitCode(index: Int) async throws {
+    func faultsAreReportedByTheExitCode(index: Int) async throws {
         let (response, code) = Self.faults[index]
         let server = try MockServer { _ in response }
 
@@ -80,7 +80,7 @@ struct InteropCurlTests {
     }
 }
 
-/// Python's client, which reads answers by rules of its own.
+/// Python's client, which parses responses independently.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropPythonTests {
     @Test func aConnectionCarriesEveryKindOfRequest() async throws {

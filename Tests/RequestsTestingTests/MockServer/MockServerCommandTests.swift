@@ -8,13 +8,13 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// The program, as one uses it: its arguments, its address, its end.
+/// The program from a user's view: its arguments, its address, its end.
 @Suite(.bounded, .tags(.behaviour)) struct MockServerCommandTests {
     private static let command = BuiltProgram.url(named: "requests-mock-server")
 
     private struct NoAddress: Error {}
 
-    /// The program while it runs, with its address.
+    /// The running program, with its address.
     private final class Running {
         let process = Process()
         let url: URL
@@ -41,7 +41,7 @@ import Testing
             if !ended.isOpen { kill(process.processIdentifier, SIGKILL) }
         }
 
-        /// The address that the program prints first; a program that couldn't start prints none.
+        /// Returns the address that the program prints first; a program that couldn't start prints none.
         private static func address(from output: FileHandle) throws -> URL {
             var line = Data()
             while line.last != 0x0A, let byte = try output.read(upToCount: 1), !byte.isEmpty { line += byte }
@@ -50,7 +50,7 @@ import Testing
             return url
         }
 
-        /// Ends the program with a signal; what it said then, and its code.
+        /// Ends the program with a signal; returns its output since then, and its exit code.
         func end(_ signal: Int32) async throws -> (code: Int32, errors: String) {
             kill(process.processIdentifier, signal)
             guard await ended.wait() else { throw CancellationError() }
@@ -88,7 +88,7 @@ import Testing
         try await inFolder { folder in
             let script = folder.appending(path: "script.json")
             try Data(#"{"routes": [{"path": "/a", "answers": [{"text": "a"}]}]}"#.utf8).write(to: script)
-            // A port that was free a moment ago may be taken meanwhile, by a server of another test.
+            // A port that was free a moment ago may be taken by a server of another test.
             var started: (server: Running, port: Int)?
             for _ in 0..<5 where started == nil {
                 let probe = try MockServer()
@@ -121,7 +121,7 @@ import Testing
     ]
 
     @Test(arguments: faults)
-    func aFaultIsToldAndTheCodeIsTwo(arguments: [String], message: String) async throws {
+    func faultIsPrintedAndTheExitCodeIsTwo(arguments: [String], message: String) async throws {
         let result = try await Tool(url: Self.command)(arguments: arguments)
 
         #expect(result.status == 2)
@@ -142,7 +142,7 @@ import Testing
         }
     }
 
-    @Test func aPortThatIsTakenIsToldSo() async throws {
+    @Test func takenPortIsReported() async throws {
         let other = try MockServer()
 
         let result = try await Tool(url: Self.command)(arguments: ["--port", "\(other.port)", "/"])

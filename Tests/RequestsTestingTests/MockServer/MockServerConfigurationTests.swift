@@ -27,7 +27,7 @@ import Testing
         #expect(throws: MockServerError.system(call: "bind", code: EINVAL)) { try server { $0.port = 65536 } }
     }
 
-    @Test func theLastRequestOfAConnectionIsToldSo() throws {
+    @Test func lastResponseOfAConnectionAnnouncesItsEnd() throws {
         let server = try server { $0.maximumRequestsPerConnection = 2 }
         let client = try RawClient(port: server.port)
 
@@ -44,7 +44,7 @@ import Testing
         let expected = sent.hasSuffix("\r\n\r\n") ? ["200", "/a"] : ["", ""]
         var found: [String] = []
 
-        // Under load, what is sent may come after the timeout: then it is sent again with more time.
+        // Under load, bytes may arrive after the timeout: then they are sent again with more time.
         for milliseconds in [50, 500, 5000] where found != expected {
             let server = try server { $0.idleTimeout = .milliseconds(milliseconds) }
             let client = try RawClient(port: server.port)
@@ -124,7 +124,7 @@ import Testing
         #expect(server.requests.map(\.body.count) == [10, 10])
     }
 
-    @Test func aRequestBeyondTheRecordIsNotWaitedForInVain() async throws {
+    @Test func waitForAnUnrecordedRequestThrows() async throws {
         let server = try server { $0.maximumRecordedRequests = 1 }
         let client = try RawClient(port: server.port)
         client.get("/0")

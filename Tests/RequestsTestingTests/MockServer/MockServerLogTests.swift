@@ -32,7 +32,7 @@ import Testing
         #expect(entry.request == server.requests.first)
     }
 
-    @Test func aFaultIsNoAnswer() async throws {
+    @Test func faultHasNoResponseTime() async throws {
         let server = try MockServer()
         server.route(.post, "/", .raw("HTTP/1.1 200 OK\r\n\r\nhello").truncated(after: 20).early)
         let client = try RawClient(port: server.port)

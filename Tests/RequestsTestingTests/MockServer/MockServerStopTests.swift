@@ -102,7 +102,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// The sockets of this process, `socket:[4711]`, with their descriptors.
+    /// Returns the sockets of this process, such as `socket:[4711]`, with their descriptors.
     private func sockets() throws -> [String: Int32] {
         var sockets: [String: Int32] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
@@ -136,7 +136,7 @@ import Testing
     }
     #endif
 
-    @Test(.tags(.alone)) func serversThatComeAndGoLeaveNoDescriptorsBehind() async throws {
+    @Test(.tags(.alone)) func startedAndStoppedServersLeaveNoDescriptors() async throws {
         let count: Int32 = Scale.pick(300, whole: 2000)
         let before = lowestFreeDescriptor()
 
@@ -145,11 +145,12 @@ import Testing
             server.stop()
         }
 
-        // The descriptor that a server's thread waits on goes with the thread, which a busy machine may keep waiting.
+        // The descriptor that a server's thread waits for is closed with the thread, which may end late on a busy
+        // machine.
         try await eventually { lowestFreeDescriptor() < before + count / 2 }
     }
 
-    /// The number of the next descriptor, which each one that leaks pushes up.
+    /// Returns the number of the next descriptor, which grows with each leak.
     private func lowestFreeDescriptor() -> Int32 {
         let probe = dup(0)
         defer { close(probe) }

@@ -48,7 +48,7 @@ import Testing
         #expect(bodies == ["", "now", "route", "made for x=1", "route", "handler"])
     }
 
-    @Test func whatNothingMatchesIsNotFound() throws {
+    @Test func unmatchedRequestIsNotFound() throws {
         let server = try MockServer()
         server.route(.post, "/a", .text("posted"))
         let client = try RawClient(port: server.port)

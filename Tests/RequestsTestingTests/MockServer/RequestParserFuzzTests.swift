@@ -30,12 +30,13 @@ import Testing
         return events
     }
 
-    /// A head that is too large may be found so before a fault in it: how it is refused depends on what came when.
+    /// Removes the reasons: a head that is too large may be refused before a fault in it is found, depending on the
+    /// pieces.
     static func withoutReasons(_ events: [RequestParser.Event]) -> [RequestParser.Event] {
         events.map { if case .malformed = $0 { .malformed(.badRequest, "") } else { $0 } }
     }
 
-    @Test func whateverComesTheSplitMakesNoDifference() {
+    @Test func splitOfTheBytesMakesNoDifference() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let bytes = Array(fuzz.text(of: Self.pieces).utf8)
@@ -68,7 +69,7 @@ import Testing
         }
     }
 
-    /// What is pipelined is moved once on average, not once for each request in front of it.
+    /// A pipelined request is moved once on average, not once for each request before it.
     @Test func manyPipelinedRequestsAreReadInTheirOrder() {
         let count = Scale.pick(2000, whole: 20_000)
         let size = 5 * count

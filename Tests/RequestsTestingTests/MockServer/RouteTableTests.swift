@@ -9,7 +9,7 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct RouteTableTests {
-    /// What a client reads of the answers to requests for the targets, one after another.
+    /// Returns the responses to requests for the targets, one after another.
     private func bodies(of server: MockServer, _ targets: String...) throws -> [String] {
         try targets.map { target in
             let client = try RawClient(port: server.port)
@@ -65,7 +65,7 @@ import Testing
         #expect(table.match(.post, target: "/a", path: "/a") == nil)
     }
 
-    @Test func aMalformedTemplateIsToldToWhoeverAsks() throws {
+    @Test func malformedTemplateIsReportedToTheClient() throws {
         let server = try MockServer()
         server.route(.get, "/recipes/{id", .text("recipe"))
 

@@ -12,7 +12,7 @@ import Testing
     static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
     static let plain = head + "hello"
 
-    /// A client that has asked, and the server, which lives as long as the caller holds it.
+    /// Returns a client that has sent a request, and the server, which lives as long as the caller holds it.
     private func ask(_ response: StubResponse) throws -> (client: RawClient, server: MockServer) {
         let server = try MockServer { _ in response }
         let client = try RawClient(port: server.port)
@@ -157,7 +157,7 @@ import Testing
         defer { server.stop() }
 
         #expect(client.read(size) == Self.plain)
-        // A tenth of a second, but for the pause behind the last piece.
+        // A tenth of a second, except for the pause after the last piece.
         #expect(ContinuousClock.now - start >= .milliseconds(45))
     }
 

@@ -15,7 +15,7 @@ import Testing
         var image = "a/b"
     }
 
-    /// What a client reads to the end of the connection.
+    /// Returns all that a client reads until the connection ends.
     private func answer(
         _ response: StubResponse,
         to request: String = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
@@ -152,7 +152,7 @@ import Testing
 
         #expect(StubResponse.text("a").steps(for: request).count == 1)
         #expect(StubResponse.text("abc").held(by: Gate(), after: 2).steps(for: request).count == 3)
-        // Not one for each piece, of which a large answer has millions.
+        // Not one step for each piece, since a large response has millions.
         let large = StubResponse.raw(Data(count: 1 << 20))
         #expect(large.dripping(every: .seconds(1)).steps(for: request).count == 1)
         #expect(large.throttled(to: .gprs).truncated(after: 100).steps(for: request).count == 2)
@@ -162,7 +162,7 @@ import Testing
                 "sendInPieces", "waitFor", "pause", "sendInPieces",
             ]
         )
-        // Said twice, the second counts.
+        // If both are given, the second counts.
         let twice = StubResponse.raw("abcd").dripping(by: 3, every: .seconds(2)).dripping(every: .seconds(1))
         #expect(twice.steps(for: request).map { "\($0)" } == ["sendInPieces(4 bytes, of: 1, every: 1.0 seconds)"])
     }

@@ -30,7 +30,7 @@ import Testing
         #expect(sameSource.next() == random.next())
     }
 
-    @Test func whatIsDrawnIsTheSameInEveryRun() {
+    @Test func numbersAreTheSameInEveryRun() {
         var random = SeededRandom(42)
 
         let drawn = (0..<6).map { _ in Int.random(in: 0..<100, using: &random) }

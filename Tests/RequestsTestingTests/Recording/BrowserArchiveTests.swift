@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Files as browsers write them: with fields of their own, and content that isn't framed any more as its head says.
+/// Files of browsers: with extra members, and content that no longer has the framing of its head.
 @Suite(.bounded, .tags(.behaviour)) struct BrowserArchiveTests {
     private static let chrome = #"""
         {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"537.36"},"pages":[{"id":"page_1"}],

@@ -23,7 +23,7 @@ import Testing
         #expect(ledger.exchanges.map(\.request.path) == ["/1", "/2"])
     }
 
-    @Test func whatWasForgottenDoesNotComeBack() {
+    @Test func removedExchangeDoesNotReturn() {
         var ledger = ExchangeLedger()
         let old = ledger.begin { exchange("/old") }
         ledger.reset()

@@ -17,7 +17,7 @@ import Testing
             let request = HTTPRequest(url: URL(string: "https://a/\(round)")!)
             let transfer = recorder.send(TransportRequest(request)) { event in
                 guard case .end = event else { return }
-                // By its end, an exchange has been recorded.
+                // An exchange is recorded before its end is reported.
                 #expect(recorder.exchanges.count == 1)
                 ended.open()
             }

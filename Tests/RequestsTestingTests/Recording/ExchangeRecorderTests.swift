@@ -134,7 +134,7 @@ import Testing
         #expect(text.contains(#""time": 1500.0"#))
     }
 
-    @Test func whatIsForgottenStaysSo() async throws {
+    @Test func removedExchangeIsNotAddedByItsEnd() async throws {
         let (reached, gate) = (Gate(), Gate())
         defer { gate.open() }
         let network = InMemoryTransport { request in
@@ -154,7 +154,7 @@ import Testing
         #expect(recorder.exchanges.map(\.request.path) == ["/next"])
     }
 
-    @Test func whatIsUnderWayIsStoredWithARemark() async throws {
+    @Test func exchangeUnderWayIsStoredWithARemark() async throws {
         let (reached, gate) = (Gate(), Gate())
         defer { gate.open() }
         let network = HTTPStubber()

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct HTTPArchiveFuzzTests {
     private let seed = Fuzz.seed
 
-    /// JSON that is nearly an entry.
+    /// Returns JSON that is similar to an entry.
     private func noise(_ random: inout SeededRandom, depth: Int = 0) -> JSONValue {
         switch Int.random(in: 0..<(depth > 2 ? 7 : 8), using: &random) {
         case 0: return .null
@@ -73,7 +73,7 @@ import Testing
         #expect(readable > Scale.fuzz() / 4)
     }
 
-    @Test func whatIsReadIsWrittenTheSame() throws {
+    @Test func readArchiveIsWrittenUnchanged() throws {
         var random = SeededRandom(seed)
         for _ in 0..<Scale.fuzz(weight: 200) {
             let json: JSONValue = ["log": ["entries": [entry(&random)]]]

@@ -45,13 +45,13 @@ import Testing
             "entry 0 (GET https://a/): response.content.text isn't base64"
         ),
     ])
-    func whatIsMissingIsNamed(text: String, description: String) {
+    func missingRequiredMemberIsNamed(text: String, description: String) {
         let error = #expect(throws: ArchiveError.self) { try read(text) }
 
         #expect(error?.description == description)
     }
 
-    @Test func whatElseIsMissingIsUnknown() throws {
+    @Test func missingOptionalMemberIsUnknown() throws {
         let exchange = try read(
             entry: #"{"request":{"method":"GET","url":"https://a/"},"response":{"status":204}}"#
         )
@@ -61,7 +61,7 @@ import Testing
         #expect(exchange.metrics.start == Date(timeIntervalSince1970: 0))
     }
 
-    @Test func aMarkAtTheBeginningIsPassedOver() throws {
+    @Test func byteOrderMarkIsSkipped() throws {
         #expect(try read("\u{FEFF}{\"log\":{\"entries\":[]}}").exchanges.isEmpty)
     }
 
@@ -117,7 +117,7 @@ import Testing
         return HTTPArchive([RecordedExchange(request: request, response: response)])
     }
 
-    /// No name is to be seen in what is compressed.
+    /// Compressed content can't be searched for secret names.
     @Test func compressedContentIsWrittenOnlyWhenAskedFor() throws {
         var archive = sample
         archive.exchanges[0].request.headers[.contentEncoding] = "gzip"
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    @Test func whatWasCutStaysKnownAsCut() throws {
+    @Test func truncatedContentStaysMarkedAsIncomplete() throws {
         var exchange = sample.exchanges[0]
         exchange.response?.bodySize += 10
         exchange.requestBodySize += 5

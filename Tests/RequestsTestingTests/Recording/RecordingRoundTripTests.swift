@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// From a real server over the default transport to a file, and back.
+/// Exchanges with a real server over the default transport are written to a file, and replayed.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "python3 is not installed"))
 struct RecordingRoundTripTests {
     @Test func aReplayIsWhatTheServerSaid() async throws {

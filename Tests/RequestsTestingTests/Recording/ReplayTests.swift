@@ -73,7 +73,7 @@ import Testing
         #expect(reason?.contains("it has answered as often as it may") == true)
     }
 
-    @Test func whatWasNotRecordedIsRefusedWithTheNearest() async throws {
+    @Test func unrecordedRequestIsRefusedWithTheNearest() async throws {
         let stubber = HTTPStubber()
         stubber.replay(HTTPArchive([recorded("https://a/x?page=1", "1"), recorded("https://b/z", "1", .post)]))
 
@@ -116,7 +116,7 @@ import Testing
         #expect(reason?.contains("the JSON has no member password") == true)
     }
 
-    /// What is compressed isn't in the archive either.
+    /// Compressed content isn't in the archive.
     @Test func compressedContentReplays() async throws {
         let gzip: HTTPHeaders = [.contentEncoding: "gzip"]
         let request = StubbedRequest(
@@ -137,7 +137,7 @@ import Testing
         _ = try await other.fetch(on: HTTPClient(transport: stubber))
     }
 
-    /// What can't be taken apart isn't in the archive, and is no reason to refuse the request that it was of.
+    /// Content that can't be parsed isn't in the archive, but its request must still be answered.
     @Test func contentThatIsLeftOutForItsSecretsStillReplays() async throws {
         let form = "--b\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\nhush\r\n--b--\r\n"
         let type = "multipart/form-data; boundary=b"
@@ -155,18 +155,18 @@ import Testing
         #expect(await refuses("https://a/x", .post, on: stubber) != nil)
     }
 
-    /// What is recorded, how much of it is kept, and what it is compared with.
+    /// The recorded content, the byte count that is kept, and the contents it is compared with.
     static let cutContents: [(recorded: String, kept: Int, same: [String], others: [String])] = [
         (
             "name=Ada&password=hush&page=1", 27, ["name=Ada&password=hush&page=1", "name=Ada&password=other&page=2"],
             ["name=Bob&password=hush&page=1", "name=Ada&password=hush&page=10", "name=Ada&page=1&password=hush"]
         ),
-        // The secret itself is cut: what is behind may have any length.
+        // The secret itself is cut, so the rest may have any length.
         (
             "name=Ada&password=hush&page=1", 20, ["name=Ada&password=other&page=22", "name=Ada&password="],
             ["name=Ada&token=hush&page=1", "name=Ada"]
         ),
-        // Nor is it known how long a secret behind the cut is.
+        // The length of a secret after the cut is unknown too.
         ("name=Ada&password=hush", 10, ["name=Ada&password=other"], ["name=Ada&page=1", "name=Bob&password=hush"]),
         ("name=\u{E9}t\u{E9}&password=x", 9, ["name=\u{E9}t\u{E9}&password=xyz"], ["name=\u{E9}a&password=x"]),
         ("a=1&b=2&c=3", 4, ["a=1&b=2&c=3", "a=1&d=2&c=4"], ["a=1&b=2&c=33", "a=1&b=2", "a=2&b=2&c=3"]),

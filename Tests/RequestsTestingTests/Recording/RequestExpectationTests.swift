@@ -19,7 +19,7 @@ import Testing
         request.differences(from: expected).map(\.description)
     }
 
-    @Test func whatIsAsExpectedHasNoDifferences() throws {
+    @Test func matchingRequestHasNoDifferences() throws {
         let expected = ExpectedRequest(
             .post,
             url: URL(string: "https://API.example.com:8443/users%2f1?tag=a&tag=b&token=hush&page=1"),
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoSecretIsStillShownBesideOne() {
+    @Test func otherValuesAreShownBesideASecret() {
         var request = request
         request.headers[.contentType] = "application/x-www-form-urlencoded"
         request.body = Data("password=hush&name=Bob".utf8)
@@ -157,7 +157,7 @@ import Testing
         request.differences(from: ExpectedRequest(body: body)).map(\.description)
     }
 
-    @Test func theNearestOfSeveralIsTold() throws {
+    @Test func nearestOfSeveralIsReported() throws {
         let other = StubbedRequest(url: URL(string: "https://a/x")!)
         let requests = [other, request]
 

@@ -84,13 +84,13 @@ import Testing
         _ = try await load(URLRequest(url: try #require(URL(string: "/login", relativeTo: url))), in: session)
         for session in [session, other] { _ = try await load(URLRequest(url: url), in: session) }
 
-        // In which order, is Foundation's secret.
+        // Foundation doesn't document the order.
         let sent = stubber.requests.map { $0.headers[.cookie].map { Set($0.components(separatedBy: "; ")) } }
         #expect(sent == [nil, ["a=1", "b=2"], nil])
         #expect(configuration.httpCookieStorage?.cookies?.map(\.name).sorted() == ["a", "b"])
     }
 
-    /// The client has a jar of its own in the place of the storage that all share.
+    /// The client has its own jar in place of the shared storage.
     @Test func theCookiesOfAClientStayItsOwn() async throws {
         stubber.stub().respond(with: .status(.ok, headers: [.setCookie: "stubbed=1; Path=/"]))
         let configuration = URLSessionConfiguration.default
@@ -261,7 +261,7 @@ import Testing
         #expect(stubber.requests.map(\.path) == ["/a", "/b"])
     }
 
-    @Test func whatIsLetThroughIsSentByTheNetwork() async throws {
+    @Test func passedThroughRequestIsSentByTheNetwork() async throws {
         let network = InMemoryTransport { .status(.ok, body: (try? $0.body.data()) ?? Data()) }
         let stubber = HTTPStubber(unhandledMode: .passThrough, network: network)
         let session = URLSession(configuration: configuration(stubber))
@@ -324,7 +324,7 @@ import Testing
     }
 }
 
-/// What the delegate of a session hears.
+/// The events that the delegate of a session receives.
 private final class SessionRecorder: NSObject, URLSessionDataDelegate, Sendable {
     let ended = Gate()
     private let words = Locked<(status: String, data: Data, end: [String])>(("", Data(), []))

@@ -54,7 +54,7 @@ import Testing
         try stubber.verify()
     }
 
-    @Test func whatNoStubIsMeantForIsRefusedAndToldWhy() async throws {
+    @Test func unmatchedRequestIsRefusedWithReasons() async throws {
         stubber.stub(.method(.get), .path("/login"))
         stubber.stub(.method(.post), .path("/login"), .jsonBody(containing: ["user": "ada"]))
         stubber.stub(.method(.get), .host("other"), .path("/x"))
@@ -103,7 +103,7 @@ import Testing
         #expect(stubber.requests.map(\.body) == echoes)
     }
 
-    @Test func whatCannotBeReadIsAnError() async throws {
+    @Test func unreadableContentIsAnError() async throws {
         stubber.stub(.any)
         let body = HTTPBody.file(URL(fileURLWithPath: "/nowhere/x"))
 
@@ -212,7 +212,7 @@ import Testing
         #expect(cancelled.isOpen)
     }
 
-    @Test func theLimitOfAResponderIsNoSleeperThatATestWaitsFor() async throws {
+    @Test func timeoutOfAResponderIsNotCountedAsASleeper() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
         stubber.stub(.get, "/") { _ in .text("x").delayed(by: .seconds(5)) }
@@ -228,7 +228,7 @@ import Testing
         #expect(clock.now.offset == .seconds(5))
     }
 
-    @Test func aStubIsPassedOverUntilItsAnswerIsSaid() async throws {
+    @Test func stubIsSkippedUntilItsResponseIsSet() async throws {
         let stub = stubber.stub(.path("/a"))
         stubber.stub().respond(with: .text("other"))
 
@@ -246,13 +246,13 @@ import Testing
         #expect(stub.callCount == 1)
     }
 
-    @Test func aStubWithoutAnAnswerIsToldWhereNothingElseIsMeant() async throws {
+    @Test func stubWithoutAResponseIsReportedIfNoOtherMatches() async throws {
         stubber.stub(.path("/a"))
 
         let error = await #expect(throws: RequestError.self) { try await request("/a").fetch(on: client()) }
 
         let unhandled = try #require(error?.underlying as? UnhandledRequest)
-        #expect(unhandled.nearest.map(\.mismatches) == [["nobody has said what it answers"]])
+        #expect(unhandled.nearest.map(\.mismatches) == [["its response isn't set yet"]])
     }
 
     @Test func requestsUnderWayNeverMeetAStubWithoutItsAnswer() async throws {
@@ -281,7 +281,7 @@ import Testing
         stubber.stub(.get, "/delayed").respond(with: .text("x").delayed(by: .seconds(9)))
         stubber.stub(.get, "/deaf") { _ in
             reached.open()
-            // Deaf to the cancel of the request: the gate is waited for in a task of its own.
+            // Ignores the cancel of the request: a separate task waits for the gate.
             _ = await Task { await gate.wait() }.value
             return .text("x")
         }
@@ -422,7 +422,7 @@ import Testing
             transfer.cancel()
             await ended.wait()
         }
-        // The task that played the answer may hold the stubber a moment longer.
+        // The task that played the response may hold the stubber a moment longer.
         #expect(await gone.wait())
 
         #expect(stubber == nil)

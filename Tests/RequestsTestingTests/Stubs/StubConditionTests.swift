@@ -15,7 +15,7 @@ import Testing
         var method = HTTPMethod.post
         var headers: HTTPHeaders = ["X-Version": "1", "Accept": "text/html", "Accept": "text/plain"]
         var body = ""
-        /// Nil where the condition holds.
+        /// The reason of the mismatch; `nil` if the condition holds.
         let reason: String?
 
         var testDescription: String { "\(condition): \(reason ?? "holds")" }
@@ -50,7 +50,7 @@ import Testing
         Row(
             condition: .url("http://other.example.com:8080/users/8", ignoring: .query),
             reason: "the scheme is https, not http, the host is api.example.com, not other.example.com, "
-                + "the port is none, not 8080, the path is /users/7, not /users/8"
+                + "the port is the default, not 8080, the path is /users/7, not /users/8"
         ),
         Row(condition: .url("http://x:8080/users/7", ignoring: [.scheme, .host, .port, .query]), reason: nil),
         Row(condition: .url("http://[::1"), reason: "\"http://[::1\" isn't an address"),

@@ -13,7 +13,7 @@ import Testing
     private let a = TransferEvent.data(Data("a".utf8))
     private let b = TransferEvent.data(Data("b".utf8))
 
-    @Test func theWholeIsToldAtItsEnd() {
+    @Test func wholeContentIsDeliveredAtItsEnd() {
         var state = StubDeliveryState()
 
         let told = add([.sent(1, of: 1), head, a, b, .end(nil)], to: &state, isWhole: true)
@@ -25,7 +25,7 @@ import Testing
         #expect(rest.isEmpty)
     }
 
-    @Test func nothingOfTheWholeIsToldBeforeItsEnd() {
+    @Test func wholeContentIsNotDeliveredBeforeItsEnd() {
         var state = StubDeliveryState()
 
         _ = add([head, a], to: &state, isWhole: true)
@@ -37,7 +37,7 @@ import Testing
         #expect(events.map(\.name) == ["head", "ab", "end"])
     }
 
-    @Test func piecesAreToldAsTheyCome() {
+    @Test func piecesAreDeliveredAsTheyCome() {
         var state = StubDeliveryState()
 
         let told = add([.sent(1, of: 1), head, a, b], to: &state, isWhole: false)
@@ -57,7 +57,7 @@ import Testing
         return told
     }
 
-    @Test func nothingIsToldAfterAStop() {
+    @Test func nothingIsDeliveredAfterAStop() {
         var state = StubDeliveryState()
 
         _ = state.add(head, isWhole: false)

@@ -121,7 +121,7 @@ import Testing
         #expect(plan.steps.flatMap(\.texts) == ["200 length \(json.utf8.count)", json, "end"])
     }
 
-    @Test func whatCannotBeMadeThrows() {
+    @Test func failingContentThrows() {
         let request = StubbedRequest(url: URL(string: "https://a/x")!)
 
         #expect(throws: EncodingError.self) { try StubPlan(.json(Double.nan), to: StubPlan.Request(request)) }

@@ -60,7 +60,7 @@ import Testing
 }
 
 extension StubUsage.Claim {
-    /// The response where it is there already.
+    /// The response, if it is ready-made.
     fileprivate var response: StubResponse? {
         guard case .answer(.ready(let response)) = self else { return nil }
         return response

@@ -11,9 +11,9 @@ import Glibc
 import Musl
 #endif
 
-/// A blocking client of bytes: what arrives is what the server sent, with no library in between.
+/// A blocking client of bytes: it receives what the server sent, without a library in between.
 ///
-/// A read that gets nothing for a minute ends as if the connection had ended: a test that fails doesn't hang.
+/// A read without data for a minute ends as if the connection had ended, so that a failing test doesn't hang.
 final class RawClient {
     private let descriptor: Int32
     private(set) var wasReset = false
@@ -67,7 +67,7 @@ final class RawClient {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// Reads up to and including a text of ASCII.
+    /// Reads up to and including an ASCII text.
     func read(upTo end: String) -> String {
         var result: [UInt8] = []
         while !result.suffix(end.utf8.count).elementsEqual(end.utf8), let byte = receive(1) { result += byte }

@@ -7,7 +7,7 @@ import Requests
 @testable import RequestsTesting
 
 extension RecordedRequest {
-    /// A request as a server records it, for what looks at one without a socket.
+    /// Returns a request as a server records it, for tests without a socket.
     static func sample(_ method: HTTPMethod = .get, headers: HTTPHeaders = []) -> RecordedRequest {
         RecordedRequest(
             method: method,

@@ -28,7 +28,7 @@ struct Tool {
 
     var exists: Bool { path != nil }
 
-    /// Runs the tool to its end; the output goes through files, which take any amount without being read meanwhile.
+    /// Runs the tool to its end; the output goes to files, which can take any amount before they are read.
     func callAsFunction(_ arguments: String...) async throws -> Result {
         try await self(arguments: arguments)
     }
@@ -50,7 +50,7 @@ struct Tool {
         process.terminationHandler = { _ in ended.open() }
         try process.run()
         guard await ended.wait() else {
-            // The test was cancelled: a process that goes on would outlive it.
+            // The test was cancelled, and the process must not outlive it.
             kill(process.processIdentifier, SIGKILL)
             throw CancellationError()
         }

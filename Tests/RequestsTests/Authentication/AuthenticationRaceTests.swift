@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What two threads do to a request that waits for a refresh.
+/// Races of two threads for a request that waits for a refresh.
 @Suite(.bounded, .tags(.behaviour, .race)) struct AuthenticationRaceTests {
     private let census = Census()
 

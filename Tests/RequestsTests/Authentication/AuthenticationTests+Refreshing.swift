@@ -7,15 +7,15 @@ import Testing
 
 @testable import Requests
 
-/// While a refresh is under way.
+/// Tests of requests and changes while a refresh is under way.
 extension AuthenticationTests {
-    @Test func aRefreshIsHandedWhatItSendsWith() async throws {
+    @Test func refreshReceivesTheClientToSendWith() async throws {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {
                 request.headers.set(.authorization(.bearer(token)))
             }
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
-                // Elsewhere than in the task of the refresh, too.
+                // Also outside the task of the refresh.
                 let request = HTTPRequest(method: .post, "token", body: .text(token ?? ""))
                 let value = try await Task.detached { try await client.fetch([String].self, from: request) }.value
                 return try #require(value.first)
@@ -45,7 +45,7 @@ extension AuthenticationTests {
         #expect(try logins.first?.body.data() == Data("old".utf8))
     }
 
-    @Test func whatRefusesTheRequestOfARefreshIsItsFailure() async {
+    @Test func errorOfTheRequestOfARefreshIsItsFailure() async {
         struct Login: Authenticator {
             func apply(_ token: String, to request: inout HTTPRequest) {}
             func refresh(_ token: String?, using client: RefreshClient) async throws -> String {
@@ -115,8 +115,8 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
-    // Sharing the transfer of a request that waits for the refresh, the refresh would wait for itself.
-    @Test func aRefreshSharesNoTransferWithWhoWaitsForIt() async {
+    // If the refresh shared the transfer of a request that waits for it, it would wait for itself.
+    @Test func refreshSharesNoTransferWithItsWaiter() async {
         let waiting = Locked<TestQueue?>(nil)
         let authenticator = TokenAuthenticator { _ in
             let queue = try #require(waiting.withLock { $0 })
@@ -131,7 +131,7 @@ extension AuthenticationTests {
         waiting.withLock { $0 = nil }
     }
 
-    // The refresh of each sends a request that wants the credential of the other.
+    // Each refresh sends a request that needs the credential of the other.
     @Test func twoRefreshesThatWantEachOtherEnd() async {
         struct Named: Authenticator {
             let name: HTTPField.Name
@@ -164,7 +164,7 @@ extension AuthenticationTests {
         queues.withLock { $0 = [] }
     }
 
-    @Test func aCancelledWaiterEndsAtOnceAndTheRefreshGoesOn() async {
+    @Test func cancelledWaiterEndsAtOnceAndTheRefreshContinues() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "new", sent, rejectingAfter: 2), width: 2) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator, credential: "old")]
@@ -181,7 +181,7 @@ extension AuthenticationTests {
         #expect(desk.calls.count == 1)
     }
 
-    @Test func aLogoutFailsWhoWaitsAndForgetsWhatIsRefreshed() async {
+    @Test func logoutFailsWaitersAndDiscardsTheRefresh() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
         let queue = TestQueue(server(accepting: "new", sent), width: 2) { $0.interceptors = [interceptor] }
@@ -196,7 +196,7 @@ extension AuthenticationTests {
         #expect(interceptor.credential == nil && sent.count == 1)
     }
 
-    @Test func aLogoutFailsWhoWaitsToBeSent() async {
+    @Test func logoutFailsRequestsThatWaitToBeSent() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator)
         let transport = InMemoryTransport { _ in .status(.ok) }
@@ -234,7 +234,7 @@ extension AuthenticationTests {
         #expect(await first.ended().count == 1)
     }
 
-    @Test func aLoginMeanwhileLetsAllGoOn() async {
+    @Test func loginDuringARefreshResumesAllWaiters() async {
         let desk = RefreshDesk()
         let interceptor = AuthenticationInterceptor(desk.authenticator, credential: "old")
         let queue = TestQueue(server(accepting: "login")) { $0.interceptors = [interceptor] }

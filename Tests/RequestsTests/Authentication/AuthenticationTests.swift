@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct AuthenticationTests {
-    /// A server that wants to see one token, and rejects others when a number of requests has come.
+    /// A server that accepts one token, and begins to reject others after a number of requests.
     func server(
         accepting token: String,
         _ sent: Recorder<String?> = Recorder(),
@@ -52,7 +52,7 @@ import Testing
         if allAreSentBefore { #expect(sent.count == 2 * count) }
     }
 
-    @Test func aFailedRefreshFailsAllWhoWereSentBeforeItOnce() async {
+    @Test func failedRefreshFailsAllEarlierRequestsOnce() async {
         let count = Scale.pick(200, whole: 1000)
         let (sent, refreshes) = (Recorder<String?>(), Recorder<String?>())
         let authenticator = TokenAuthenticator { token in
@@ -71,7 +71,7 @@ import Testing
         #expect(refreshes.count == 1 && sent.count == count)
     }
 
-    @Test func whoComesAfterAFailedRefreshTriesAnew() async {
+    @Test func requestAfterAFailedRefreshStartsAnother() async {
         let refreshes = Recorder<String?>()
         let authenticator = TokenAuthenticator { token in
             refreshes.record(token)
@@ -86,7 +86,7 @@ import Testing
         #expect(await results(1, on: queue).first?.value == "in")
     }
 
-    @Test func aHundredRequestsWithoutACredentialLogInOnce() async {
+    @Test func hundredRequestsWithoutACredentialLogInOnce() async {
         let (desk, sent) = (RefreshDesk(), Recorder<String?>())
         let queue = TestQueue(server(accepting: "first", sent), width: 100) {
             $0.interceptors = [AuthenticationInterceptor(desk.authenticator)]
@@ -115,7 +115,7 @@ import Testing
         #expect(interceptor.credential == "new")
     }
 
-    @Test func aCredentialThatIsBornStaleIsSentAllTheSame() async {
+    @Test func newCredentialThatIsStaleIsSentNonetheless() async {
         let authenticator = TokenAuthenticator(isStale: { _ in true }, renew: { _ in "new" })
         let queue = TestQueue(server(accepting: "new")) {
             $0.interceptors = [AuthenticationInterceptor(authenticator, credential: "old")]
@@ -224,7 +224,7 @@ import Testing
         #expect(next?.value != nil && desk.calls.count == 1)
     }
 
-    // MARK: Whose the credential is
+    // MARK: The origin of the credential
 
     static let addresses = [
         ("https://api.example.com/other", true), ("https://API.example.com:443/", true), ("users/1", true),
@@ -288,7 +288,7 @@ import Testing
         #expect(!transport.requests.isEmpty && !"\(transport.requests.map(\.headers))".contains("old"))
     }
 
-    @Test func whatCannotBeAppliedFailsTheRequest() async {
+    @Test func credentialThatCannotBeAppliedFailsTheRequest() async {
         struct Broken: Authenticator {
             func apply(_ key: String, to request: inout HTTPRequest) throws { throw SampleError() }
             func refresh(_ key: String?) async throws -> String { "new" }

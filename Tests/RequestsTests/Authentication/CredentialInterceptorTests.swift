@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct CredentialInterceptorTests {
-    /// Asks for a name and a password with a challenge, and says what it got.
+    /// Returns a server that requests a user name and a password by a challenge, and responds with those it got.
     private func server(_ challenge: String, accepting: String = "") -> InMemoryTransport {
         InMemoryTransport { request in
             let given = request.headers[.authorization].flatMap { Authorization($0).basicCredentials }
@@ -71,7 +71,7 @@ import Testing
         #expect(await run(transport, answering("u", "p"), WireRequest())?.value == "u:p")
     }
 
-    /// RFC 7617, 2.1: where the server expects UTF-8, the text is normalised.
+    /// RFC 7617, 2.1: if the server expects UTF-8, the text is normalised.
     @Test(arguments: [
         (#"Basic realm="r", charset="UTF-8""#, "\u{FC}"), (#"Basic realm="r", charset="utf-8""#, "\u{FC}"),
         (#"Basic realm="r""#, "u\u{308}"), (#"Basic realm="r", charset="latin1""#, "u\u{308}"),
@@ -105,7 +105,7 @@ import Testing
         #expect(asked.count == 0 && transport.requests.count == 1)
     }
 
-    @Test func whereTheAppHasNothingTheChallengeStands() async {
+    @Test func withoutCredentialsTheChallengeIsTheResponse() async {
         let transport = server(#"Basic realm="r""#)
 
         let result = await run(transport, CredentialInterceptor { _, _ in nil }, WireRequest())
@@ -122,7 +122,7 @@ import Testing
         #expect(asked.count == 0)
     }
 
-    @Test func whereARedirectLedIsNotAnswered() async {
+    @Test func challengeAfterARedirectIsNotAnswered() async {
         let asked = Recorder<String>()
         let transport = InMemoryTransport { request in
             request.url == home
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test(arguments: [("a:b", "p"), ("u", "p\r\nX: y"), ("u\0", "p")])
-    func whatNoFieldCanBearIsATypedError(user: String, password: String) async {
+    func credentialsInvalidInAFieldAreATypedError(user: String, password: String) async {
         let transport = server(#"Basic realm="r""#)
 
         let result = await run(transport, answering(user, password), WireRequest())

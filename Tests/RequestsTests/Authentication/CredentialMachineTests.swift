@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct CredentialMachineTests {
-    /// What can be said to the machine; waiters are called as they are numbered.
+    /// The inputs of the machine; waiters are called by their number.
     enum Input: Sendable {
         case wish(Int, after: Int, at: Int = 0)
         case refreshed(Int, String)
@@ -29,7 +29,7 @@ import Testing
         case .set(let credential):
             describe(machine.set(credential))
         case .withdraw(let id):
-            machine.withdraw(id).map { "let go \($0)" } ?? "nobody"
+            machine.withdraw(id).map { "released \($0)" } ?? "no waiter"
         }
     }
 
@@ -76,7 +76,7 @@ import Testing
         var testDescription: String { "\(state): \(input)" }
     }
 
-    /// How each state is reached, from a machine that has the credential “a”, of generation 0.
+    /// The inputs that lead to each state, from a machine that has the credential “a”, of generation 0.
     static let states: [String: [Input]] = [
         "idle": [],
         "replaced": [.wish(1, after: 0), .refreshed(0, "b")],
@@ -95,18 +95,18 @@ import Testing
         Row("idle", .failed(0), "nothing"),
         Row("idle", .set("c"), "nothing"),
         Row("idle", .set(nil), "nothing"),
-        Row("idle", .withdraw(1), "nobody"),
+        Row("idle", .withdraw(1), "no waiter"),
 
         Row("replaced", .wish(2, after: 0), "b of 1"),
         Row("replaced", .wish(2, after: 1), "refresh b of 1"),
         Row("replaced", .refreshed(0, "x"), "nothing"),
         Row("replaced", .failed(1), "nothing"),
-        Row("replaced", .withdraw(1), "nobody"),
+        Row("replaced", .withdraw(1), "no waiter"),
 
         Row("failed", .wish(2, after: 0), "failed"),
         Row("failed", .wish(2, after: 1), "refresh a of 1"),
         Row("failed", .refreshed(0, "x"), "nothing"),
-        Row("failed", .withdraw(1), "nobody"),
+        Row("failed", .withdraw(1), "no waiter"),
 
         Row("refreshing", .wish(2, after: 0), "wait"),
         Row("refreshing", .refreshed(0, "b"), "[1]: fresh b of 1"),
@@ -115,13 +115,13 @@ import Testing
         Row("refreshing", .failed(1), "nothing"),
         Row("refreshing", .set("c"), "[1]: fresh c of 1"),
         Row("refreshing", .set(nil), "[1]: logged out"),
-        Row("refreshing", .withdraw(1), "let go 1"),
-        Row("refreshing", .withdraw(2), "nobody"),
+        Row("refreshing", .withdraw(1), "released 1"),
+        Row("refreshing", .withdraw(2), "no waiter"),
 
         Row("deserted", .wish(2, after: 0), "wait"),
         Row("deserted", .refreshed(0, "b"), "[]: fresh b of 1"),
         Row("deserted", .failed(0), "[]: failed"),
-        Row("deserted", .withdraw(1), "nobody"),
+        Row("deserted", .withdraw(1), "no waiter"),
 
         Row("logged out", .wish(2, after: 0), "logged out"),
         Row("logged out", .wish(2, after: 1), "refresh none of 1"),
@@ -138,7 +138,7 @@ import Testing
         Row("set meanwhile", .wish(2, after: 0), "c of 1"),
         Row("set meanwhile", .wish(2, after: 1), "wait"),
         Row("set meanwhile", .set("d"), "nothing"),
-        Row("set meanwhile", .withdraw(1), "nobody"),
+        Row("set meanwhile", .withdraw(1), "no waiter"),
 
         Row("set and rejected", .wish(3, after: 0), "wait"),
         Row("set and rejected", .wish(3, after: 1), "wait"),
@@ -158,7 +158,7 @@ import Testing
         #expect(Self.apply(row.input, to: &machine) == row.outcome)
     }
 
-    @Test func theNextRefreshWaitsForTheEndOfOneThatIsOfNoUseAnyMore() {
+    @Test func nextRefreshWaitsForTheEndOfAnObsoleteOne() {
         var machine = Machine("a", window: nil)
 
         let outcomes = [
@@ -217,11 +217,11 @@ import Testing
 }
 
 @Suite(.bounded) struct CredentialMachineFuzzTests {
-    @Test func everyWaiterIsLetGoOnceAndOneRefreshIsUnderWay() {
+    @Test func everyWaiterIsReleasedOnceAndOneRefreshIsUnderWay() {
         var fuzz = Fuzz()
         var machine = CredentialMachine<Int, Int>(0, window: RefreshWindow(limit: 3, duration: .seconds(5)))
         var waiting: Set<Int> = []
-        /// The generation whose refresh is under way, and whether anybody may still wait for it.
+        /// The generation whose refresh is under way, and whether a request may still wait for it.
         var refreshing: (generation: Int, isWanted: Bool)?
         var flaws: [String] = []
 

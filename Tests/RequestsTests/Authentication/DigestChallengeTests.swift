@@ -8,14 +8,14 @@ import Testing
 
 @testable import Requests
 
-/// A server that asks for `Digest`, and reckons by itself what the answer has to be (RFC 7616, 3.4).
+/// A server that requires `Digest`, and computes the expected response independently (RFC 7616, 3.4).
 private final class DigestServer: Sendable {
     struct State: Sendable {
         var nonce = 1
-        /// The counts that were seen with the present nonce.
+        /// The counts that were received with the current nonce.
         var counts: Set<String> = []
         var nextNonce: String?
-        /// The nonce of the last challenge, of which the keys of sessions are made.
+        /// The nonce of the last challenge, from which session keys are made.
         var challengeNonce = ""
     }
 
@@ -209,7 +209,7 @@ private final class DigestServer: Sendable {
         #expect(!transport.requests.contains { $0.headers.contains(.authorization) })
     }
 
-    @Test func originBehindATunnelDoesNotGetWhatIsMeantForTheProxy() async throws {
+    @Test func originBehindATunnelDoesNotGetTheProxysCredentials() async throws {
         let proxy = DigestServer("MD5", "auth", isProxy: true)
         let (client, transport) = makeClient(proxy)
         let url = try #require(URL(string: "http://api.example.com/a"))
@@ -222,7 +222,7 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.last?.headers.contains(.proxyAuthorization) == false)
     }
 
-    /// A server that asks by one scheme and then by the other, each time anew.
+    /// Returns a server that uses one scheme and then the other, with a new challenge each time.
     private func fickle(_ scheme: String) -> (HTTPClient, InMemoryTransport, Locked<String>) {
         let digest = DigestServer()
         let asks = Locked(scheme)

@@ -41,7 +41,7 @@ import Testing
         )
     }
 
-    /// The example with `userhash`. Its digests in the standard are of SHA-512, cut (erratum 4897); these are OpenSSL's.
+    /// The example with `userhash`. The standard's digests are truncated SHA-512 (erratum 4897); these are OpenSSL's.
     @Test func nameIsHashedWhereTheServerWantsThat() throws {
         let challenge = try challenge(
             """
@@ -91,7 +91,7 @@ import Testing
         #expect([count(), count()] == ["00000001", "00000002"])
     }
 
-    /// RFC 7616, 3.4.2: the key is made of the nonce of the challenge, and only another challenge begins another session.
+    /// RFC 7616, 3.4.2: the key uses the nonce of the challenge, and only another challenge begins another session.
     @Test func keyOfASessionOutlivesItsNonceAndEndsWithAnotherChallenge() throws {
         func text(_ nonce: String, _ more: String) -> String {
             "Digest realm=\"r\", nonce=\"\(nonce)\", qop=\"auth\", algorithm=MD5-sess, opaque=\"\(more)\""

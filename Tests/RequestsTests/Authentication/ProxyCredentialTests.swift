@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// A transport that can't bring credentials to a proxy, as a `URLSession` can't.
+/// A transport that can't send credentials to a proxy, like a `URLSession`.
 private final class ProxylessTransport: HTTPTransport {
     let base: InMemoryTransport
 
@@ -27,7 +27,7 @@ private final class ProxylessTransport: HTTPTransport {
     ) -> any Transfer { base.send(request, receive: receive) }
 }
 
-/// Which proxy gets which credentials.
+/// The proxies and the credentials that they get.
 @Suite(.bounded, .tags(.behaviour)) struct ProxyCredentialTests {
     private static let challenge: HTTPHeaders = [.proxyAuthenticate: #"Basic realm="proxy""#]
     private let asked = Recorder<String>()
@@ -42,7 +42,7 @@ private final class ProxylessTransport: HTTPTransport {
         )
     }
 
-    /// Answers as a proxy does that asks for credentials: by a response over plain http, else by making no tunnel.
+    /// Responds like a proxy that requires credentials: by a response over plain http, else by refusing the tunnel.
     private static func proxy(_ request: TransportRequest) -> StubResponse {
         guard !request.headers.contains(.proxyAuthorization) else { return .status(.ok) }
         guard request.url.scheme == "https" else {

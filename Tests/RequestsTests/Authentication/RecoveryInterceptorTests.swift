@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct RecoveryInterceptorTests {
-    /// A server that wants a login first.
+    /// Returns a server that requires a login first.
     private func server(_ isLoggedIn: Locked<Bool>, _ sent: Recorder<Void>) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { _ in
             sent.record(())
@@ -40,7 +40,7 @@ import Testing
         #expect(runs.elements == [.forbidden])
     }
 
-    @Test func whatDoesNotHelpIsNotRepeated() async {
+    @Test func uselessRecoveryIsNotRepeated() async {
         let (sent, runs) = (Recorder<Void>(), Recorder<Void>())
         let queue = TestQueue(server(Locked(false), sent)) {
             $0.interceptors = [.recover(on: [.forbidden]) { _ in runs.record(()) }]

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Everything that waits for something that waits for it, if it isn't seen to: the time limit tells.
+/// Cycles of waits, which must be detected: a deadlock exceeds the time limit.
 @Suite(.bounded, .tags(.behaviour, .race), .serialized) struct RefreshDeadlockRaceTests {
-    /// A client that its own refresh reaches, weakly.
+    /// A weak reference to a client, for its own refresh.
     private final class Door: Sendable {
         private struct Weak {
             weak var client: HTTPClient?
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Gives `new` at `/token`, and wants to see it elsewhere.
+    /// Returns the token `new` at `/token`, and requires it elsewhere.
     private static func transport(_ sent: Recorder<String> = Recorder()) -> InMemoryTransport {
         InMemoryTransport(recordsRequests: false) { request in
             sent.record(request.url.path)
@@ -110,7 +110,7 @@ import Testing
         let authentication = AuthenticationInterceptor(door.authenticator(), credential: "old")
         let recovery = RecoveryInterceptor.recover(on: [.forbidden]) { _ in
             recoveries.record(())
-            // Nothing of the credential is there for the one who logs in.
+            // The login finds only a stale credential.
             authentication.setCredential("stale")
             _ = try await door.fetch("/login")
         }
@@ -199,7 +199,7 @@ import Testing
         own.withLock { $0 = nil }
     }
 
-    @Test func clientThatIsLetGoOfInARefreshLetsItsRequestsEnd() async throws {
+    @Test func clientReleasedDuringARefreshLetsItsRequestsEnd() async throws {
         let (desk, door) = (RefreshDesk(), Door())
         weak var weakClient: HTTPClient?
         let operations = {
@@ -220,7 +220,7 @@ import Testing
         #expect(desk.calls.count == 1)
     }
 
-    @Test func refreshWhoseClientIsGoneFailsAllWhoWait() async throws {
+    @Test func refreshOfAReleasedClientFailsAllWaiters() async throws {
         let door = Door()
         let operations = {
             let client = client(door, width: 8)
@@ -230,8 +230,8 @@ import Testing
             return operations
         }()
 
-        // The client goes before or in the refresh: either way nobody waits for ever. Those that come after a failure
-        // try anew, until it is too often.
+        // The client is deallocated before the refresh or during it; in both cases every request ends. Requests after a
+        // failure start another refresh, until there are too many.
         for operation in operations { await operation.end() }
         let codes = Set(operations.compactMap { $0.result?.error?.code })
         #expect(codes.isSubset(of: [.authenticationFailed, .excessiveRefresh]), "\(codes)")

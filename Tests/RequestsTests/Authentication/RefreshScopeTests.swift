@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// What the refresh of a credential may do, and for how long.
+/// The privileges of a refresh's requests, and their duration.
 @Suite(.bounded, .tags(.behaviour)) struct RefreshScopeTests {
-    /// Wants the new token of everything but the log-in.
+    /// Requires the new token for every path except the login.
     private static let transport = InMemoryTransport { request in
         switch (request.url.lastPathComponent, request.headers[.authorization]) {
         case ("code", nil), ("token", nil): .status(.ok, body: Data("new".utf8))
@@ -50,7 +50,7 @@ import Testing
         #expect(try await text(client, "recipes") == "in")
         client.isSuspended = true
         gate.open()
-        // With its privilege it would pass the queue, without a credential.
+        // With the privilege it would bypass the queue, without a credential.
         try await eventually { !client.operations.isEmpty }
         client.isSuspended = false
 
@@ -98,7 +98,7 @@ import Testing
         #expect(try await text(client, "recipes") == "in")
     }
 
-    @Test func theRefreshGoesOnWhereTheOneThatBeganItIsCancelled() async throws {
+    @Test func refreshContinuesIfTheRequestThatBeganItIsCancelled() async throws {
         let (gate, begun) = (Gate(), Recorder<Void>())
         let client = client(width: 2) { client in
             begun.record(())
@@ -121,7 +121,7 @@ import Testing
             let (begun, gate) = (Recorder<Void>(), Gate())
             let authenticator = TokenAuthenticator { _ in
                 begun.record(())
-                // A request behind the logout needs another log-in.
+                // A request after the logout needs another login.
                 guard begun.count == 1 else { throw SampleError() }
                 await gate.wait()
                 return "new"

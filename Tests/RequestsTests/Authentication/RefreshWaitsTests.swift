@@ -21,7 +21,7 @@ import Testing
         #expect(begun == [true, true, false, false, true])
     }
 
-    @Test func whoWaitsTwiceDoesSoUntilBothHaveEnded() {
+    @Test func doubleWaitLastsUntilBothHaveEnded() {
         var waits = RefreshWaits()
         var begun = [waits.begin([ids[0]], for: ids[1]), waits.begin([ids[0]], for: ids[1])]
 

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Where the secrets of a request go, whoever changes it on its way.
+/// The origins that get the secrets of a request, whatever changes the request on its way.
 @Suite(.bounded, .tags(.behaviour)) struct SecretTests {
-    /// Leads abroad.
+    /// Redirects to another origin.
     private let leaving = InMemoryTransport { request in
         request.url.host == "example.com"
             ? .status(.found, headers: [.location: "https://abroad.example/"]) : .status(.ok)
@@ -112,7 +112,7 @@ import Testing
         #expect(before?.headers[.authorization] == nil && after?.headers[.authorization] == nil)
     }
 
-    @Test func whatTheRequestBringsGoesWhereItGoes() async {
+    @Test func secretsOfTheRequestAreSentToItsAddress() async {
         var request = HTTPRequest("x")
         request.headers[.authorization] = "Bearer own"
         request.authentication = .header(Self.token, "own")
@@ -122,7 +122,7 @@ import Testing
         #expect(sent?.headers[.authorization] == "Bearer own" && sent?.headers[Self.token] == "own")
     }
 
-    @Test func whatAnInterceptorSetsForTheNewOriginGoesThere() async {
+    @Test func secretSetForTheNewOriginIsSentThere() async {
         let sent = await sent([
             .adapting {
                 $0.host = "mirror.example"

@@ -46,7 +46,7 @@ import Testing
         #expect(try permissions(of: path(1)) == 0o600)
     }
 
-    @Test func whatIsSavedIsLoaded() {
+    @Test func savedRecordIsLoaded() {
         save(1)
 
         #expect(load(1) == Self.record)
@@ -131,7 +131,7 @@ import Testing
         #expect(try permissions(of: directory.url) == 0o700)
     }
 
-    @Test func whatIsNotTheCachesIsLeftAlone() throws {
+    @Test func foreignFilesAreLeftAlone() throws {
         let names = [
             "notes.txt", "a.response", "-.response", ".response", "\(Self.key(1).name).txt", "\(Self.key(1).name)",
             "\(String(repeating: "x", count: 32))-\(String(repeating: "0", count: 64)).response",
@@ -165,7 +165,7 @@ import Testing
         #expect(directory.files.count == 8)
     }
 
-    @Test func whatACrashedWriterLeftIsSweptAway() throws {
+    @Test func filesOfACrashedWriterAreRemoved() throws {
         for (id, age) in [("old", 3601.0), ("new", 3599)] {
             let url = directory.url.appendingPathComponent("\(Self.key(1).name).\(id).partial")
             try Data("part".utf8).write(to: url)

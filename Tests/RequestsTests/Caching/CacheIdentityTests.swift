@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Whose responses a client with a jar for cookies gets from its cache.
+/// The users whose responses a client with a cookie jar gets from its cache.
 @Suite(.bounded, .tags(.behaviour)) struct CacheIdentityTests {
-    /// A server whose answers say who asked, and which sets the cookies that a path asks for.
+    /// A server whose responses name the user, and which sets the cookies that a path requests.
     private let transport = InMemoryTransport { request in
         let items = URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.queryItems ?? []
         var headers: HTTPHeaders = [:]
@@ -42,7 +42,7 @@ import Testing
         String(decoding: try await client.send(request).body, as: UTF8.self)
     }
 
-    /// How often the server is asked for four fresh resources, in five rounds.
+    /// Returns the number of requests to the server for four fresh resources, in five rounds.
     private func transfers(of client: HTTPClient, _ disturb: (Int) async throws -> Void) async throws -> Int {
         var count = 0
         for round in 1...5 {
@@ -98,7 +98,7 @@ import Testing
     @Test(arguments: [
         (HTTPMethod.get, "session"), (.get, "user"), (.get, "PHPSESSID"), (.get, "connect.sid"), (.post, "visits"),
     ])
-    func usersWhoLogInOneAfterTheOtherDoNotSeeEachOthersResponses(method: HTTPMethod, name: String) async throws {
+    func successiveUsersDoNotSeeEachOthersResponses(method: HTTPMethod, name: String) async throws {
         let client = makeClient()
 
         for user in ["alice", "bob", "alice"] {
@@ -108,7 +108,7 @@ import Testing
         #expect(transport.requests.filter { $0.url.path == "/v1/fresh/me" }.count == 2)
     }
 
-    /// The server keeps the value of the session, and remembers who it is by now.
+    /// The server keeps the value of the session, and knows the user by then.
     @Test func cookieThatALoginKeepsIdentifiesItsUserFromThenOn() async throws {
         let cache = ResponseCache(identity: .automatic)
 
@@ -153,7 +153,7 @@ import Testing
 
         for user in ["alice", "bob"] {
             _ = try await get("login", setting: "session=\(user)", method: .post, from: client)
-            // The server encrypts its session anew with each response.
+            // The server encrypts its session again for each response.
             _ = try await get("fresh/\(user)", setting: "session=\(user)-2", from: client)
             #expect(try await get("fresh/me", from: client) == "session=\(user)-2")
         }
@@ -191,7 +191,7 @@ import Testing
         #expect(try await get("fresh/1", from: client).contains("who=bob"))
     }
 
-    @Test func closureSaysWhoTheUserIs() async throws {
+    @Test func closureIdentifiesTheUser() async throws {
         let client = makeClient(.custom { $0.headers["X-User"] ?? "" })
         var answers: [String] = []
         for (user, token) in [("1", "a"), ("1", "b"), ("2", "c")] {

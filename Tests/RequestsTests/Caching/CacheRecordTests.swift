@@ -23,7 +23,7 @@ import Testing
         .varies(["accept", "accept-language"]),
     ]
 
-    @Test(arguments: records) func whatIsWrittenIsRead(_ record: CacheRecord) {
+    @Test(arguments: records) func writtenRecordIsRead(_ record: CacheRecord) {
         #expect(CacheRecord(bytes: record.bytes(for: Self.key), for: Self.key) == record)
     }
 
@@ -34,7 +34,7 @@ import Testing
         #expect(response.body.startIndex == 0)
     }
 
-    @Test(arguments: records) func whatIsCutOffIsDamaged(_ record: CacheRecord) {
+    @Test(arguments: records) func truncatedRecordIsDamaged(_ record: CacheRecord) {
         let bytes = record.bytes(for: Self.key)
         for count in 0..<bytes.count {
             #expect(CacheRecord(bytes: bytes.prefix(count), for: Self.key) == nil)
@@ -42,7 +42,7 @@ import Testing
         #expect(CacheRecord(bytes: bytes + [0], for: Self.key) == nil)
     }
 
-    @Test(arguments: records) func whatHasAnotherBitIsDamaged(_ record: CacheRecord) {
+    @Test(arguments: records) func recordWithAChangedBitIsDamaged(_ record: CacheRecord) {
         let bytes = record.bytes(for: Self.key)
         for index in bytes.indices {
             // One bit of each byte, or all.
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test(arguments: records) func whatWasWrittenForAnotherKeyIsDamaged(_ record: CacheRecord) {
+    @Test(arguments: records) func recordOfAnotherKeyIsDamaged(_ record: CacheRecord) {
         let other = CacheKey(CacheSample.get([.authorization: "Bearer a"]))
 
         #expect(CacheRecord(bytes: record.bytes(for: other), for: Self.key) == nil)
@@ -62,7 +62,7 @@ import Testing
 }
 
 @Suite(.bounded) struct CacheRecordFuzzTests {
-    /// The checksum is made right, so that what is behind it is read at all.
+    /// The checksum is corrected, so that the bytes after it are read.
     @Test func nothingThatIsReadTraps() throws {
         var fuzz = Fuzz()
         let key = CacheRecordTests.key

@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct CacheRemovalsTests {
     private let start = CacheSample.start
 
-    @Test func whatWasAskedForBeforeARemovalIsOutdated() {
+    @Test func responseRequestedBeforeARemovalIsOutdated() {
         var removals = CacheRemovals()
 
         removals.note(["a"], at: start)

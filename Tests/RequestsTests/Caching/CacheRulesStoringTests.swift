@@ -61,7 +61,7 @@ import Testing
         ("PURGE", 200, true), (.post, 303, true), (.post, 400, false), (.post, 500, false), (.put, 100, false),
         (.get, 200, false), (.head, 200, false), (.options, 200, false), (.query, 200, false),
     ])
-    func whatChangesSomethingInvalidates(method: HTTPMethod, code: Int, invalidates: Bool) {
+    func unsafeMethodsInvalidate(method: HTTPMethod, code: Int, invalidates: Bool) {
         let rules = CacheRules(HTTPRequest(url: CacheSample.url, method: method))
 
         let urls = rules.invalidated(by: HTTPResponseHead(status: HTTPStatus(code)))

@@ -5,7 +5,7 @@ import Foundation
 
 @testable import Requests
 
-/// What the tests of the cache keep and ask for.
+/// The responses and requests of the cache tests.
 enum CacheSample {
     /// Sun, 06 Nov 1994 08:49:37 GMT, the time of RFC 9110's examples.
     static let start = Date(timeIntervalSince1970: 784_111_777)
@@ -59,7 +59,7 @@ extension CacheKey {
     }
 }
 
-/// A clock on the wall that moves when it is told to.
+/// A wall clock that only a test advances.
 final class WallClock: Sendable {
     private let time = Locked(CacheSample.start)
 
@@ -70,7 +70,7 @@ final class WallClock: Sendable {
     }
 }
 
-/// A directory that goes away with its owner.
+/// A directory that is removed with its owner.
 final class TemporaryDirectory: Sendable {
     let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
@@ -78,7 +78,7 @@ final class TemporaryDirectory: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// What is in it, in alphabetical order.
+    /// The files in it, in alphabetical order.
     var files: [URL] {
         let files = try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
         return (files ?? []).sorted { $0.path < $1.path }
@@ -86,7 +86,7 @@ final class TemporaryDirectory: Sendable {
 }
 
 extension ResponseCache {
-    /// The content that a caller gets without anything being sent.
+    /// Returns the content that a caller gets without a request being sent.
     func content(for request: HTTPRequest) -> String? {
         guard case .fresh(let response) = answer(to: request) else { return nil }
         return String(decoding: response.body, as: UTF8.self)
@@ -98,7 +98,7 @@ extension ResponseCache {
 }
 
 extension CacheAnswer {
-    /// The answer in a word, for tables.
+    /// The answer in one word, for tables.
     var word: String {
         switch self {
         case .miss: "miss"
@@ -109,7 +109,7 @@ extension CacheAnswer {
         }
     }
 
-    /// What is to be sent, if anything is.
+    /// The request to send; `nil` if none is needed.
     var request: HTTPRequest? {
         switch self {
         case .miss(let request), .revalidate(let request, stored: _), .stale(_, revalidate: let request, stored: _):

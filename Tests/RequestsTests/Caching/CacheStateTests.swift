@@ -24,7 +24,7 @@ import Testing
         state.keep([(Self.key, record)], askedAt: time, now: time + 2)
     }
 
-    @Test mutating func whatIsReadFromAFileIsFoundAgain() {
+    @Test mutating func recordReadFromAFileIsFoundAgain() {
         let finding = state.find(Self.key)
         #expect(finding.record == nil)
 
@@ -34,7 +34,7 @@ import Testing
         #expect(record == Self.old)
     }
 
-    @Test mutating func whatIsReadDoesNotReplaceWhatIsNewer() {
+    @Test mutating func readRecordReplacesNoNewerOne() {
         let finding = state.find(Self.key)
 
         _ = keep(Self.new, askedAt: start)
@@ -47,11 +47,11 @@ import Testing
     static let removals: [@Sendable (inout CacheState) -> Void] = [
         { $0.removeAll(at: CacheSample.start) },
         { $0.remove([key.resource], at: CacheSample.start) },
-        // Of another resource: nobody counts which.
+        // Of another resource: removals aren't distinguished by resource.
         { $0.remove(["another"], at: CacheSample.start) },
     ]
 
-    @Test(arguments: removals.indices) mutating func whatIsReadDuringARemovalIsNotTaken(index: Int) {
+    @Test(arguments: removals.indices) mutating func recordReadDuringARemovalIsDiscarded(index: Int) {
         let finding = state.find(Self.key)
 
         Self.removals[index](&state)
@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test(arguments: [(0, false), (1, false), (2, true)])
-    mutating func whatWasAskedForBeforeARemovalIsNotKept(index: Int, isKept: Bool) {
+    mutating func responseRequestedBeforeARemovalIsNotKept(index: Int, isKept: Bool) {
         Self.removals[index](&state)
 
         let isKeptBefore = keep(Self.old, askedAt: start - 1)

@@ -8,11 +8,11 @@ import Testing
 
 @testable import Requests
 
-/// Redirects whose first hops a cache answers, so that nothing sent tells of them.
+/// Redirects whose first hops are cached, so that no sent request shows them.
 @Suite(.bounded) struct CachedRedirectTests {
     private let address = "https://home.example/"
 
-    /// Leads from home abroad with an answer that is kept, and from there as `abroad` says.
+    /// Redirects from home to another origin with a response that is cached; that origin answers as `abroad` says.
     private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> StubResponse) -> InMemoryTransport {
         InMemoryTransport { request in
             guard request.url.host == "home.example" else { return abroad(request) }
@@ -27,7 +27,7 @@ import Testing
         for _ in 0..<2 { await queue.addRequest(request).end() }
     }
 
-    @Test func aTransportIsToldThatTheOriginWasLeft() async {
+    @Test func transportIsNotifiedThatTheOriginWasLeft() async {
         let transport = transport { _ in .status(.ok, headers: [.cacheControl: "no-store"]) }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -67,7 +67,7 @@ import Testing
         #expect(asked.count == 0 && transport.requests.count == 3)
     }
 
-    @Test func whoSendsAgainWhatARedirectLedToHasChosenTheAddress() async throws {
+    @Test func redirectedRequestSentByTheCallerIsAtItsOrigin() async throws {
         let transport = transport { _ in .status(.ok) }
         let queue = TestQueue(transport)
         let first = queue.addRequest(HTTPRequest("\(raw: address)"))

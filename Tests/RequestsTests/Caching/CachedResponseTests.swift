@@ -21,7 +21,7 @@ import Testing
         #expect(response.headers == [.contentType: "text/plain", .eTag: "\"1\""])
     }
 
-    @Test func whatOnlySoundsLikeASecretIsAPartOfTheAnswer() {
+    @Test func fieldThatOnlySoundsSecretIsKept() {
         let response = CacheSample.cached(["X-Continuation-Token": "page 2"])
 
         #expect(response.headers == ["X-Continuation-Token": "page 2"])

@@ -98,7 +98,7 @@ import Testing
         #expect(try await TestQueue.sent(none).cachePolicy == .reloadIgnoringLocalCacheData)
     }
 
-    @Test func whatTheServerForbidsToStoreIsNotStored() async throws {
+    @Test func responseWithNoStoreIsNotStored() async throws {
         let (client, _) = client("no-store, max-age=60")
         let request = Get<String>("a").caching(.for(.seconds(600)))
 
@@ -113,7 +113,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test(arguments: [false, true]) func whatIsStoredForAnAddressIsFound(isOnDisk: Bool) async throws {
+    @Test(arguments: [false, true]) func responseStoredForAnAddressIsFound(isOnDisk: Bool) async throws {
         let folder = try TemporaryFolder()
         let cache =
             try isOnDisk ? ResponseCache(directory: folder.url, memoryLimit: 0, now: { [clock] in clock.now }) : cache

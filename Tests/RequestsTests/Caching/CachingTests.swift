@@ -17,7 +17,7 @@ import Testing
         return operation
     }
 
-    @Test func whatIsFreshIsNotSentFor() async {
+    @Test func freshResponseIsNotRequested() async {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data("kept".utf8))
         }
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test(arguments: ["max-age=3600", "max-age=0"])
-    func anErrorAboutWhatACacheAnsweredTellsTheWholeStory(cacheControl: String) async {
+    func errorOfACachedResponseHasAllAttempts(cacheControl: String) async {
         let transport = InMemoryTransport { request in
             request.headers.contains(.ifNoneMatch)
                 ? .status(.notModified, headers: [.eTag: "\"v1\""])
@@ -74,7 +74,7 @@ import Testing
         #expect((second.result?.error as? RequestError)?.code == .rejected)
     }
 
-    @Test func whatIsStaleIsAskedAboutAndTheCallerSeesNoneOfIt() async {
+    @Test func staleResponseIsRevalidatedTransparently() async {
         let transport = InMemoryTransport { request in
             request.headers[.ifNoneMatch] == "\"v1\""
                 ? .status(.notModified, headers: [.eTag: "\"v1\""])
@@ -105,7 +105,7 @@ import Testing
 
     @Test func usersDoNotSeeEachOthersAnswers() async {
         let transport = InMemoryTransport { request in
-            let user = request.headers[.authorization] ?? "nobody"
+            let user = request.headers[.authorization] ?? "anonymous"
             return .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(user.utf8))
         }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
@@ -132,7 +132,7 @@ import Testing
         #expect(transport.requests.map(\.url.path) == ["/v1", "/end", "/end"])
     }
 
-    @Test func whatIsOnlyWantedFromTheCacheIsNotSent() async {
+    @Test func cacheOnlyRequestIsNotSent() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.cache = ResponseCache() }
 
@@ -141,7 +141,7 @@ import Testing
         #expect(operation.result?.error?.code == .notCached && transport.requests.isEmpty)
     }
 
-    @Test func aChangeMakesWhatWasKeptOver() async {
+    @Test func changeInvalidatesTheStoredResponse() async {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(request.method.rawValue.utf8))
         }
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test(arguments: ["stream", "download"])
-    func aChangeMakesWhatWasKeptOverWhereverItsContentGoes(way: String) async throws {
+    func changeInvalidatesTheStoredResponseForAnyKindOfContent(way: String) async throws {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=3600"], body: Data(request.method.rawValue.utf8))
         }
@@ -171,7 +171,7 @@ import Testing
         #expect(transport.requests.map(\.method) == [.get, .post, .get])
     }
 
-    @Test func aChangeWhoseAnswerIsLostMakesWhatWasKeptOver() async throws {
+    @Test func changeWithoutAResponseInvalidatesTheStoredResponse() async throws {
         let transport = ManualTransport()
         let cache = ResponseCache()
         let queue = TestQueue(transport) { $0.cache = cache }
@@ -192,7 +192,7 @@ import Testing
         #expect(kept == 1 && cache.responses(for: server).isEmpty)
     }
 
-    @Test func aChangeThatFailsLeavesWhatWasKept() async throws {
+    @Test func failedChangeKeepsTheStoredResponse() async throws {
         let transport = InMemoryTransport { request in
             request.method == .get
                 ? .status(.ok, headers: [.cacheControl: "max-age=3600"]) : .status(.internalServerError)
@@ -225,8 +225,8 @@ import Testing
         #expect(transport.requests.count == 3)
     }
 
-    // It would find the rejected response in the cache, and reject it again, for as long as it is fresh.
-    @Test func aRetryIsNotAnsweredWithWhatWasRejected() async {
+    // The cache would return the rejected response again and again, for as long as it is fresh.
+    @Test func retryIsNotAnsweredWithTheRejectedResponse() async {
         let number = Locked(0)
         let transport = InMemoryTransport { _ in
             let number = number.withLock { number in
@@ -252,7 +252,7 @@ import Testing
     @Test(arguments: [
         URLRequest.CachePolicy.useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad,
     ])
-    func whatIsKeptAndAlwaysRejectedFailsAtTheLimit(_ policy: URLRequest.CachePolicy) async {
+    func rejectedCachedResponseFailsAtTheRetryLimit(_ policy: URLRequest.CachePolicy) async {
         let attempts = Recorder<Int>()
         let transport = InMemoryTransport { _ in .status(.ok, headers: [.cacheControl: "max-age=3600"]) }
         let cache = ResponseCache()

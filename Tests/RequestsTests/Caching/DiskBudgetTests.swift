@@ -22,7 +22,7 @@ import Testing
         #expect(budget.take(1) == false)
     }
 
-    @Test func whatIsWrittenStaysBelowTheLimit() {
+    @Test func writtenFilesStayBelowTheLimit() {
         var budget = DiskBudget(limit: 800)
 
         budget.take(10, besides: 750)

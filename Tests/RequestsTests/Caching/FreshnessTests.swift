@@ -30,7 +30,7 @@ import Testing
         Lifetime(headers: [.cacheControl: "s-maxage=60"], seconds: 0),
         Lifetime(headers: [.cacheControl: "s-maxage=1, max-age=60"], seconds: 60),
         Lifetime(headers: [.date: second + "37 GMT", .expires: second + "57 GMT"], seconds: 20),
-        // Both are the server's, and ours doesn't count.
+        // Both times are the server's, and the client's clock doesn't count.
         Lifetime(headers: [.date: second + "30 GMT", .expires: second + "37 GMT"], seconds: 7),
         Lifetime(headers: [.date: second + "37 GMT", .expires: second + "30 GMT"], seconds: 0),
         Lifetime(headers: [.expires: second + "57 GMT"], seconds: 20),
@@ -71,7 +71,7 @@ import Testing
         Age(headers: [.date: second + "36 GMT", .age: "3"], delay: 2, seconds: 5),
         // The server's clock is ahead.
         Age(headers: [.date: second + "57 GMT"], resident: 5, seconds: 5),
-        // Ours was set back since.
+        // The client's clock was set back since.
         Age(headers: [.age: "10"], resident: -5, seconds: 10),
         Age(headers: [.age: "-10"], seconds: 0),
         Age(headers: [.age: "soon"], seconds: 0),

@@ -29,7 +29,7 @@ import Testing
         #expect(try cache().content(for: CacheSample.get()) == nil)
     }
 
-    @Test func whatIsReadFromDiskIsInMemoryThen() throws {
+    @Test func recordReadFromDiskIsKeptInMemory() throws {
         try cache().store(CacheSample.response(), for: CacheSample.get())
         let cache = try cache(memoryLimit: 1 << 20)
         #expect(cache.memorySize == 0)
@@ -53,12 +53,12 @@ import Testing
 
         #expect(cache.diskSize >= limit / 2)
         #expect(cache.content(for: CacheSample.get(Self.url(count - 1))) == "content")
-        // Used all the time, and so never the least recently used.
+        // Used all the time, so it is never the least recently used.
         #expect(cache.content(for: CacheSample.get(Self.url(0))) == "content")
         #expect(cache.content(for: CacheSample.get(Self.url(1))) == nil)
     }
 
-    @Test func whatIsUsedInMemoryStaysOnDisk() throws {
+    @Test func recordUsedInMemoryStaysOnDisk() throws {
         let cache = try cache(diskLimit: 32 * 4096, memoryLimit: 1 << 20)
         for index in 0..<Scale.pick(80, whole: 200) {
             clock.advance(by: 0.01)

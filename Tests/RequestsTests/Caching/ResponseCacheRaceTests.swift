@@ -13,7 +13,7 @@ import Testing
 
     private static func url(_ index: Int) -> URL { URL(string: "https://example.com/\(index)")! }
 
-    /// Each content says for whom it is, and is long enough to be torn.
+    /// Each content names its user, and is long enough to be torn.
     private static func body(_ user: Int, _ index: Int) -> String {
         String(repeating: "\(user):\(index);", count: 500)
     }
@@ -22,7 +22,7 @@ import Testing
         CacheSample.get(url(index), [.authorization: "Bearer \(user)"])
     }
 
-    /// As two processes: nothing is shared but the directory.
+    /// Like two processes, which share only the directory.
     @Test func twoCachesShareADirectory() throws {
         let caches = try [0, 4096].map {
             try ResponseCache(directory: directory.url, diskLimit: 64 * 4096, memoryLimit: $0)
@@ -54,7 +54,7 @@ import Testing
         }
 
         #expect(wrong.withLock { $0 } == [])
-        // Each may overstep the limit by an eighth of it.
+        // Each cache may exceed the limit by an eighth of it.
         #expect(caches[0].diskSize <= 64 * 4096 * 9 / 8)
         #expect(!directory.files.contains { $0.lastPathComponent.hasSuffix("partial") })
     }
@@ -84,7 +84,7 @@ import Testing
         #expect(missed.withLock { $0 } == 0)
     }
 
-    @Test func whatIsReadOrWrittenDuringARemovalIsGoneAfterIt() throws {
+    @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
         let clock = WallClock()
         let cache = try ResponseCache(directory: directory.url, now: { clock.now })
         let request = Self.request(1, 1)

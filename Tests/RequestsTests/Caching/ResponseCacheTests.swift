@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// What a cache does wherever it keeps things.
+/// The behavior of a cache in memory and on disk.
 @Suite(.bounded) struct ResponseCacheTests {
     enum Place: CaseIterable {
         case memory
@@ -64,7 +64,7 @@ import Testing
             for other in Self.users[index...] {
                 for policy in policies { #expect(cache.content(for: CacheSample.get(other, policy)) == nil) }
             }
-            // Whatever the server says about who may share it.
+            // Even if the server allows sharing it.
             let headers: HTTPHeaders = [.cacheControl: "public, max-age=60, s-maxage=60"]
             cache.store(CacheSample.response(headers, body: "\(index)"), for: CacheSample.get(user))
         }
@@ -232,7 +232,7 @@ import Testing
         #expect(cache.content(for: CacheSample.get(other)) != nil)
     }
 
-    @Test(arguments: Place.allCases) func whatIsRemovedIsGone(place: Place) throws {
+    @Test(arguments: Place.allCases) func removedResponseIsGone(place: Place) throws {
         let cache = try cache(place)
         let other = URL(string: "https://api.example.com/todos/2")!
         cache.store(CacheSample.response(), for: CacheSample.get([.authorization: "Bearer a"]))
@@ -248,7 +248,7 @@ import Testing
         #expect(cache.diskSize == 0)
     }
 
-    @Test(arguments: Place.allCases) func whatWasUnderWayDuringARemovalIsNotKept(place: Place) throws {
+    @Test(arguments: Place.allCases) func responseUnderWayDuringARemovalIsNotKept(place: Place) throws {
         let cache = try cache(place)
         let removals: [@Sendable (ResponseCache) -> Void] = [
             { $0.removeAll() }, { $0.remove(for: CacheSample.url) },

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Stale responses that a server lets be used (RFC 5861).
+/// Stale responses that a server allows to be used (RFC 5861).
 @Suite(.bounded, .tags(.behaviour)) struct StaleResponseTests {
     private let clock = WallClock()
     private let transport = ManualTransport()
@@ -40,7 +40,7 @@ import Testing
         transfer.receive(.end(nil))
     }
 
-    /// Asks, and answers the transfer that this needs.
+    /// Sends a request, and completes the transfer that it needs.
     private func fill(_ client: HTTPClient, _ headers: HTTPHeaders, _ text: String) async throws {
         let operation = client.addRequest(HTTPRequest(url: server))
         answer(try await transfer(1), headers, text)

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded, .tags(.behaviour)) struct ConnectivityTests {
     // MARK: Changes
 
-    @Test func eachChangeIsToldBeginningWithThePresent() async {
+    @Test func eachChangeIsReportedBeginningWithTheCurrentState() async {
         let connectivity = Connectivity(.connected(.wifi))
         var updates = connectivity.updates().makeAsyncIterator()
 
@@ -59,11 +59,11 @@ import Testing
 
     // MARK: Waiting
 
-    @Test func whereThereIsANetworkNobodyWaits() async {
+    @Test func waitReturnsAtOnceWithANetwork() async {
         #expect(await Connectivity().wait(atMost: .zero))
     }
 
-    @Test func allGoOnAtOnceWhenThereIsOne() async {
+    @Test func allWaitersResumeWhenANetworkAppears() async {
         let (connectivity, clock) = (Connectivity(isConnected: false), TestClock())
         async let first = connectivity.wait(atMost: .seconds(60), clock: clock)
         async let second = connectivity.wait(atMost: .seconds(60), clock: clock)
@@ -94,7 +94,7 @@ import Testing
         #expect(await !task.value)
     }
 
-    @Test(.tags(.race)) func nobodyIsForgottenAndNobodyGoesOnTwice() async {
+    @Test(.tags(.race)) func everyWaiterIsResumedExactlyOnce() async {
         for _ in 0..<Scale.races {
             let connectivity = Connectivity(isConnected: false)
             await withTaskGroup(of: Void.self) { group in
@@ -213,7 +213,7 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Code.connectionLost, .cannotConnect, .timedOut, .badResponse, .untrusted])
-    func whereThereIsANetworkOtherFailuresAreNoBusinessOfIts(code: RequestError.Code) async {
+    func otherFailuresWithANetworkAreNotRetried(code: RequestError.Code) async {
         #expect(await !decision(after: code))
     }
 

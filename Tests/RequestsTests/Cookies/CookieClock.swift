@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A clock for cookies, which stands still until a test moves it.
+/// A clock for cookies, which only a test advances.
 final class CookieClock: Sendable {
     private let date = Locked(Date(timeIntervalSince1970: 1_783_728_000))
 
@@ -16,13 +16,13 @@ final class CookieClock: Sendable {
 }
 
 extension CookieStorage {
-    /// Hands over the `Set-Cookie` fields of a response.
+    /// Stores the `Set-Cookie` fields of a response.
     func receive(_ fields: String..., from address: String) {
         guard let url = URL(string: address) else { return }
         store(fields.compactMap { SetCookie(parsing: $0) }, from: url)
     }
 
-    /// The cookies of a request, as they are sent.
+    /// Returns the cookies of a request, as they are sent.
     func sent(to address: String) -> String {
         (URL(string: address).map(cookies(for:)) ?? []).map(\.rawValue).joined(separator: "; ")
     }

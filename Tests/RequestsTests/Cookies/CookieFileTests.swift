@@ -53,7 +53,7 @@ import Testing
         #expect(try !String(contentsOf: file, encoding: .utf8).contains("\"a\""))
     }
 
-    @Test func whatIsRemovedIsGoneFromTheFile() throws {
+    @Test func removedCookieIsRemovedFromTheFile() throws {
         let jar = try jar()
         jar.receive("a=1; Max-Age=60", "b=2; Max-Age=60", "c=3; Max-Age=60", "d=4; Max-Age=60", from: "https://h/")
 
@@ -67,7 +67,7 @@ import Testing
         #expect(try self.jar().cookies.isEmpty)
     }
 
-    @Test func whatWasNeededStaysTheNextTimeToo() throws {
+    @Test func recentlyUsedCookiesStayInTheFile() throws {
         let jar = try jar()
         for index in 0..<50 { jar.receive("a\(index)=b; Path=/\(index); Max-Age=60", from: "https://h/") }
         #expect(jar.sent(to: "https://h/0") == "a0=b")
@@ -100,7 +100,7 @@ import Testing
             jar.receive("a=1; Max-Age=60", from: "https://h/")
         }
 
-        // The write holds on to the jar until it is done.
+        // The write holds the jar until it is done.
         await census.extinction()
 
         #expect(try self.jar().cookies.map(\.name) == ["a"])
@@ -136,7 +136,7 @@ import Testing
             ("path", "x"), ("path", #"/\u0000"#), ("sameSite", "Odd"),
         ] as [(String, String)]
     )
-    func fileHoldsOnlyWhatTheRulesLetIn(key: String, text: String) throws {
+    func fileHoldsOnlyValidCookies(key: String, text: String) throws {
         var fields = ["name": "a", "value": "b", "domain": "example.com", "path": "/", "sameSite": "Lax"]
         fields[key] = text
         let texts = fields.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
@@ -165,7 +165,7 @@ import Testing
         }
     }
 
-    @Test func fileThatCannotBeWrittenIsToldAndTriedAgain() throws {
+    @Test func failedWriteIsReportedAndRetried() throws {
         let jar = try jar()
         try FileManager.default.removeItem(at: folder)
         jar.receive("a=1; Max-Age=60", from: "https://h/")
@@ -188,7 +188,7 @@ import Testing
             }
         }
 
-        // The cookies of one of them, all: whoever wrote last.
+        // All cookies of one jar: the one that wrote last.
         let cookies = try jar().cookies
         #expect(cookies == jars[0].cookies || cookies == jars[1].cookies)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["cookies.json"])

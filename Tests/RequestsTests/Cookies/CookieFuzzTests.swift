@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Servers that say anything: nothing traps, nothing grows, and nobody gets what isn't theirs.
+/// Fuzzed cookies of servers: nothing traps, memory is bounded, and no host gets a cookie of another.
 @Suite(.bounded) struct CookieFuzzTests {
     private static let words = [
         "a=b", "sid=1", "__Host-a=1", "__Secure-b=2", "; Path=/", "; Path=", "/x", "; Domain=", "; Domain=.",
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Whether a host may hear what another one said: it is the same, or they are of one domain of two labels.
+    /// Whether a host may get a cookie of another: it is the same host, or they share a domain of two labels.
     private static func mayHear(_ one: String, of other: String) -> Bool {
         if one == other { return true }
         let labels = [one, other].map { $0.split(separator: ".").suffix(2) }
@@ -36,7 +36,7 @@ import Testing
         return areNames && labels[0].count == 2 && labels[0] == labels[1]
     }
 
-    @Test func nobodyGetsWhatIsNotTheirs() throws {
+    @Test func cookiesGoOnlyToTheirHosts() throws {
         var fuzz = Fuzz()
         let clock = CookieClock()
         var jar = CookieJar { clock.now }
@@ -53,7 +53,7 @@ import Testing
             guard let (from, source) = Self.places.randomElement(using: &fuzz),
                 let (to, target) = Self.places.randomElement(using: &fuzz)
             else { continue }
-            // The value says who set it, and how.
+            // The value says which host set it, and how.
             var cookie = SetCookie(parsing: fuzz.text(of: Self.words)) ?? SetCookie(fuzz.text(of: Self.words), "")
             cookie.value = "\(source.host) \(cookie.isSecure)"
             jar.store([cookie], from: from)
@@ -66,11 +66,11 @@ import Testing
                 return
             }
         }
-        // Else nothing was asked.
+        // Otherwise nothing was tested.
         #expect(count > Scale.fuzz() / 4)
     }
 
-    @Test func whateverIsThereStaysWithinItsBounds() {
+    @Test func cookiesStayWithinTheirLimits() {
         var fuzz = Fuzz()
         let clock = CookieClock()
         let jar = CookieJar { clock.now }

@@ -52,7 +52,7 @@ import Testing
         #expect(self.jar().cookies.isEmpty)
     }
 
-    @Test(.tags(.behaviour)) func whatIsPickedGoes() throws {
+    @Test(.tags(.behaviour)) func selectedCookiesAreRemoved() throws {
         let jar = jar()
         jar.receive("a=1", "b=2; Secure", "c=3", from: "https://h/")
 
@@ -65,7 +65,7 @@ import Testing
         #expect(jar.cookies.isEmpty && jar.sent(to: "https://h/") == "")
     }
 
-    @Test(.tags(.behaviour)) func whatIsSetAnewWhileItIsPickedStays() {
+    @Test(.tags(.behaviour)) func cookieReplacedDuringItsRemovalStays() {
         let jar = jar()
         jar.receive("a=1", "b=1", from: "https://h/")
 
@@ -120,7 +120,7 @@ import Testing
                 }
             }
 
-            // All of one call or nothing: nobody sees half a response.
+            // All cookies of one call or none: half of a response is never visible.
             #expect([0, 7, 8].contains(jar.cookies.count))
             #expect(jar.cookies(for: url).map(\.name) == jar.cookies.map(\.name))
         }

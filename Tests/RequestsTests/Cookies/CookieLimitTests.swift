@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// What stays bounded, whatever servers send.
+/// The limits of a jar, for any input of servers.
 @Suite(.bounded) struct CookieLimitTests {
     private let clock = CookieClock()
 
@@ -35,7 +35,7 @@ import Testing
         #expect(jar.cookies.last?.domain == "h\(count - 1).example.com")
     }
 
-    @Test(.tags(.behaviour)) func whatWasNeededStays() {
+    @Test(.tags(.behaviour)) func recentlyUsedCookiesStay() {
         let jar = jar()
         for index in 0..<50 { jar.receive("a\(index)=b; Path=/\(index)", from: "https://h/") }
 
@@ -46,7 +46,7 @@ import Testing
         #expect(jar.cookies.count == 50)
     }
 
-    @Test(.tags(.behaviour)) func whatHasEndedGoesFirstOfAll() {
+    @Test(.tags(.behaviour)) func expiredCookiesAreRemovedFirst() {
         let jar = jar()
         for index in 0..<49 { jar.receive("a\(index)=b", from: "https://h/") }
         jar.receive("old=b; Max-Age=1", from: "https://h/")
@@ -106,7 +106,7 @@ import Testing
 }
 
 extension CookieStore {
-    /// Whether nothing at all is left, in any index.
+    /// Whether no index has any entry.
     fileprivate var isEmpty: Bool {
         Mirror(reflecting: self).children.compactMap { $0.value as? any Collection }.allSatisfy(\.isEmpty)
     }

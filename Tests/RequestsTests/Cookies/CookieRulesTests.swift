@@ -7,7 +7,8 @@ import Testing
 
 @testable import Requests
 
-/// What a server may set, and whom it is sent to then: RFC 6265, 5.3 and 5.4, and its successor's additions.
+/// The cookies that a server may set, and the hosts that get them: RFC 6265, 5.3 and 5.4, and its successor's
+/// additions.
 @Suite(.bounded, .tags(.behaviour)) struct CookieRulesTests {
     private let clock = CookieClock()
 
@@ -32,7 +33,7 @@ import Testing
 
     @Test(
         arguments: [
-            // The host that sets, its Domain, and who gets the cookie.
+            // The host that sets the cookie, its Domain, and the hosts that get it.
             ("example.com", nil, ["example.com", "EXAMPLE.com", "example.com.", "example.com:81"]),
             ("a.example.com", nil, ["a.example.com"]),
             ("example.com", "example.com", ["example.com", "example.com.", "EXAMPLE.com", "example.com:81"] + below),
@@ -41,20 +42,20 @@ import Testing
                 ["example.com", "example.com.", "EXAMPLE.com", "example.com:81"] + below
             ),
             ("a.example.com", "a.example.com", ["a.example.com", "b.a.example.com"]),
-            // Of another, of everyone, and of the root.
+            // A domain of another host, of everyone, and of the root.
             ("example.com", "example.org", []), ("example.com", "a.example.com", []), ("example.com", "com", []),
             ("example.com", "ample.com", []), ("badexample.com", "example.com", []),
             ("example.com", "example.com.", []),
             ("example.com", "com.", []), ("example.com", "e\u{301}xample.com", []),
             ("a.example.com", "*.example.com", []),
             ("a.localhost", "localhost", []), ("a.example.com", "..example.com", []),
-            // Names of one label, and addresses, speak for themselves.
+            // Names of one label, and addresses, are valid only for themselves.
             ("localhost", "localhost", ["localhost"]), ("localhost", nil, ["localhost"]),
             ("127.0.0.1", "127.0.0.1", ["127.0.0.1", "127.1"]), ("127.0.0.1", "0.1", []), ("127.0.0.1", "0.0.1", []),
             ("127.0.0.1", "127.1", []), ("[::1]", nil, ["[::1]", "[0::1]"]), ("[::1]", "[::1]", []), ("[::1]", "1", []),
         ] as [(String, String?, [String])]
     )
-    func domainDecidesWhoGetsTheCookie(host: String, domain: String?, hosts: [String]) {
+    func domainDecidesWhichHostsGetTheCookie(host: String, domain: String?, hosts: [String]) {
         let jar = jar()
 
         jar.receive("a=b" + (domain.map { "; Domain=\($0)" } ?? ""), from: "https://\(host)/")
@@ -117,7 +118,7 @@ import Testing
 
     @Test(
         arguments: [
-            // What http says where https has set “a=1; Secure; Domain=b.example.com; Path=/x”.
+            // The cookie that http sets after https has set “a=1; Secure; Domain=b.example.com; Path=/x”.
             ("b.example.com", "a=2; Domain=b.example.com; Path=/x", false),
             ("b.example.com", "a=2; Path=/x/y", false), ("a.b.example.com", "a=2; Path=/x", false),
             ("example.com", "a=2; Domain=example.com; Path=/x", false),

@@ -12,7 +12,7 @@ import Testing
     private let cookies: FoundationCookieStorage
 
     init() throws {
-        // In memory, and nobody else's.
+        // In memory, and shared with no other test.
         foundation = try #require(URLSessionConfiguration.ephemeral.httpCookieStorage)
         cookies = FoundationCookieStorage(foundation)
     }
@@ -23,7 +23,7 @@ import Testing
         foundation.setCookie(try #require(HTTPCookie(properties: properties)))
     }
 
-    @Test func whatASessionStoredIsSentByTheRules() throws {
+    @Test func cookieStoredByASessionIsSentByTheRules() throws {
         try put("host", domain: "example.com")
         try put("domain", domain: ".example.com")
         try put("path", domain: "example.com", path: "/x")
@@ -42,7 +42,7 @@ import Testing
         URL(string: address).map(cookies.cookies(for:))?.map(\.name) ?? []
     }
 
-    @Test func whatAResponseSetsIsThereForTheSession() throws {
+    @Test func cookieOfAResponseIsStoredForTheSession() throws {
         cookies.receive(
             "a=\"x,y=\"; Secure; HttpOnly; Domain=example.com; Path=/x; Max-Age=60",
             from: "https://www.example.com/"
@@ -61,7 +61,7 @@ import Testing
     @Test(arguments: [
         "a=b; Domain=com", "a=b; Domain=example.org", "a=b; Secure", "__Host-a=b", "a=b; Domain=www.example.com",
     ])
-    func whatTheHostMayNotSetIsRefused(field: String) {
+    func cookieForAnotherHostIsRefused(field: String) {
         cookies.receive(field, from: "http://example.com/")
 
         #expect(foundation.cookies ?? [] == [])

@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded, .tags(.behaviour)) struct SendingCookiesTests {
     private let home = URL(string: "https://example.com/login")!
 
-    @Test func whatAServerSetsGoesBackToIt() async throws {
+    @Test func cookieIsSentBackToItsServer() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.setCookie: "a=1; Path=/", .setCookie: "b=2; Path=/"]),
             .status(.ok),

@@ -64,7 +64,7 @@ import Testing
         init(_ life: Census.Life) { self.life = life }
     }
 
-    @Test func whatWasWaitedForIsLetGoOf() async {
+    @Test func finishedDependencyIsReleased() async {
         let census = Census()
         let last = AsynchronousOperation()
         do {
@@ -80,7 +80,7 @@ import Testing
         withExtendedLifetime(last) {}
     }
 
-    /// Its dependency finishes at the moment at which its queue asks for the first time whether it is ready.
+    /// Its dependency finishes at the moment at which the queue first asks whether it is ready.
     private final class Asked: AsynchronousOperation, @unchecked Sendable {
         private let isAwaited = Locked(false)
         private let dependency = AsynchronousOperation()
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// Foundation's queue on Linux misses the end of a dependency while it takes an operation.
+    /// Foundation's queue on Linux misses the end of a dependency while an operation is being added.
     @Test(arguments: [true, false])
     func operationStartsAlsoIfItsDependencyFinishesWhileItIsAdded(_ isClient: Bool) async {
         let operation = Asked()

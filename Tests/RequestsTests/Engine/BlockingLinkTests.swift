@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Links of the chain that block the thread that they are called on.
+/// Interceptors that block the thread that they are called on.
 @Suite(.bounded, .tags(.behaviour, .alone), .serialized) struct BlockingLinkTests {
-    /// Blocks its thread for requests to `/slow`, whatever the task is told.
+    /// Blocks its thread for requests to `/slow`, even if the task is cancelled.
     private struct Blocking: Interceptor {
         let gate: Gate
         let entered = Recorder<Void>()
@@ -47,9 +47,9 @@ import Testing
         return HTTPClient(maxConcurrentRequests: width, transport: transport) { $0.interceptors = [blocking] }
     }
 
-    @Test func thoseThatBlockHoldUpNoOtherRequest() async throws {
+    @Test func blockingInterceptorsDelayNoOtherRequest() async throws {
         let client = makeClient()
-        // On Linux, Dispatch takes a second to replace a thread that blocks.
+        // On Linux, Dispatch takes a second to replace a blocked thread.
         let count = Scale.pick(1, whole: 4) * ProcessInfo.processInfo.activeProcessorCount
         let slow = (0..<count).map { _ in client.addRequest(Self.request("slow")) }
         _ = await blocking.entered.first(count)

@@ -7,11 +7,11 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What a request owes to those who wait for it, whatever becomes of its queue, its threads and its environment.
+/// A request's promises to its callers, whatever happens to its queue, its threads and its environment.
 @Suite(.bounded, .tags(.behaviour)) struct CallEndTests {
     // MARK: Identity and options
 
-    /// A request that counts how often its identifier is computed, and its options are read.
+    /// A request that counts how often its identifier is computed and its options are read.
     private struct CountedRequest: DataRequest {
         typealias Success = Data
         typealias Failure = RequestError
@@ -79,7 +79,7 @@ import Testing
         #expect(refreshes.count == 1 && transport.requests.count == 2)
     }
 
-    // MARK: Queues that go, and stand-ins
+    // MARK: Released queues, and stand-ins
 
     @Test func clientThatIsReleasedWhileSuspendedCallsItsCompletions() async {
         let results = Recorder<RequestError.Code?>()
@@ -92,7 +92,7 @@ import Testing
         #expect(await results.first(3) == [.cancelled, .cancelled, .cancelled])
     }
 
-    /// A queue that does what a test wants with operations.
+    /// A queue whose handling of operations a test defines.
     private final class StandIn: RequestQueue {
         let operations: [Operation] = []
         private let body: @Sendable (Operation) -> Void
@@ -121,7 +121,7 @@ import Testing
         #expect(response.status == .created && response.body == "fake")
     }
 
-    /// A monitor that has the rest of a transfer come while it is told that the operation has ended.
+    /// A monitor that delivers the rest of a transfer while it is notified of the operation's end.
     private struct LateServer: EventMonitor {
         let transport: ManualTransport
 
@@ -133,7 +133,7 @@ import Testing
         }
     }
 
-    /// An interceptor that looks at the answer, as a cache does.
+    /// An interceptor that reads the response, as a cache does.
     private struct Looking: Interceptor {
         let answers: Recorder<Data?>
 
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func answerThatComesWhileACancelIsToldIsWholeOrNone() async throws {
+    @Test func responseDuringTheReportOfACancelIsCompleteOrAbsent() async throws {
         let (transport, answers) = (ManualTransport(), Recorder<Data?>())
         let queue = TestQueue(transport) {
             $0.monitors = [LateServer(transport: transport)]

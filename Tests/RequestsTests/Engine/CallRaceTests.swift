@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// What several threads do to one call at the same moment.
+/// Races of several threads for one call.
 @Suite(.bounded, .tags(.behaviour, .race)) struct CallRaceTests {
     @Test func replyFromAnotherThreadIsNeverLost() async {
         var request = TextRequest()
@@ -60,7 +60,7 @@ import Testing
         #expect(await Probe(adding: TextRequest(), to: queue).ended().first?.value == "hello")
     }
 
-    // MARK: What is left behind
+    // MARK: Deallocation
 
     @Test func contentThatCameAfterACancelIsNotStored() async throws {
         let steps = ManualTransport()

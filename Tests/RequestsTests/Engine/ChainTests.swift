@@ -7,7 +7,7 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Interceptors around a request: those that keep to the rules, and those that don't.
+/// Interceptors around a request: those that follow the rules, and those that don't.
 @Suite(.bounded, .tags(.behaviour)) struct ChainTests {
     private typealias Answer = HTTPResponse<ResponseContent>
     private typealias Body = @Sendable (HTTPRequest, InterceptorContext, Next) async throws -> Answer
@@ -41,7 +41,7 @@ import Testing
         return operation
     }
 
-    // MARK: Links that keep to the rules
+    // MARK: Links that follow the rules
 
     @Test func interceptorsAreNestedTheFirstOneOutermost() async {
         let events = Recorder<String>()
@@ -162,7 +162,7 @@ import Testing
         await operation.end()
     }
 
-    // MARK: Links that misbehave
+    // MARK: Links that break the rules
 
     @Test func nextAfterTheRunSendsNothing() async throws {
         let kept = Locked<Next?>(nil)
@@ -176,7 +176,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func cancellationErrorOfAnInterceptorIsNoCancel() async {
+    @Test func cancellationErrorOfAnInterceptorIsNotACancel() async {
         let operation = await run({ _, _, _ in throw CancellationError() })
 
         #expect(operation.result?.error?.code == .other)
@@ -363,7 +363,7 @@ import Testing
 }
 
 extension Gate {
-    /// Waits for the gate also in a task that is cancelled.
+    /// Waits for the gate even if its task is cancelled.
     fileprivate func waitIgnoringCancel() async {
         _ = await Task.detached { await self.wait() }.value
     }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// The deadline of a whole operation, in every phase of it.
+/// The deadline of a whole operation, in each of its phases.
 @Suite(.bounded, .tags(.behaviour)) struct DeadlineTests {
     private let clock = TestClock()
 

@@ -53,7 +53,7 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.value == "hello" })
     }
 
-    // At the whole scale, quadratic work would take minutes, and no stack could hold a recursion.
+    // At full scale, quadratic work would take minutes, and a recursion would overflow the stack.
     @Test(arguments: [false, true]) func aLongChainIsLinkedInLinearTimeInEitherOrder(isReversed: Bool) {
         let count = Scale.pick(10_000, whole: 100_000)
         let operations = (0..<count).map { _ in AsynchronousOperation() }
@@ -62,7 +62,7 @@ import Testing
         for (operation, dependency) in isReversed ? links.reversed() : links { operation.addDependency(dependency) }
         operations[0].addDependency(operations[count - 1])
 
-        // The ring was refused, the chain was not.
+        // The ring was refused, and the chain wasn't.
         #expect(operations[0].dependencies.isEmpty && operations[1].dependencies.count == 1)
         #expect(operations.allSatisfy { !$0.isFinished })
         for (operation, dependency) in links.reversed() { operation.removeDependency(dependency) }

@@ -10,7 +10,7 @@ import Testing
 
 /// Requests that outlive the operation that they were sent for.
 @Suite(.bounded, .tags(.behaviour)) struct DetachedTests {
-    /// Reads something ahead with each request that it sees.
+    /// Sends an additional request for each request that it sees.
     private struct ReadingAhead: Interceptor {
         let seen = Recorder<String>()
         let begun = Recorder<Bool>()

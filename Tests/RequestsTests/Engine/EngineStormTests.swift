@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Everything that a client can have at once, against a server that fails in every way: small here, whole in
+/// A client with all features at once, and a server with all kinds of failures: small here, full size in
 /// `Scripts/soak`.
 @Suite(.bounded, .tags(.behaviour, .soak, .race), .serialized) struct EngineStormTests {
     /// A server whose tokens expire, and which fails at random.
@@ -35,7 +35,7 @@ import Testing
             return response.held(by: gate)
         }
 
-        /// What is never answered ends with its deadline.
+        /// Whether the request is never answered, and ends with its deadline.
         static func hasDeadline(_ number: String) -> Bool { Int(number)?.isMultiple(of: 9) == true }
 
         private func response(to request: TransportRequest) -> StubResponse {
@@ -69,7 +69,7 @@ import Testing
         }
     }
 
-    /// Sends a request of its own for some of those that pass, and hedges others.
+    /// Sends an additional request for some of those that pass, and hedges others.
     private struct Busy: Interceptor {
         func intercept(
             _ request: HTTPRequest,
@@ -135,11 +135,11 @@ import Testing
         let known: Set<RequestError.Code?> = [nil, .cancelled, .deadlineExceeded, .unacceptableStatus, .connectionLost]
         #expect(Set(results.map(\.code)).subtracting(known) == [], "seed \(Fuzz.seed)")
         for operation in operations { await operation.end() }
-        // A queue forgets an operation shortly after that is finished.
+        // A queue removes an operation shortly after it has finished.
         await #expect(throws: Never.self) { try await eventually { client.operations.isEmpty } }
         #expect(ends.count == count)
 
-        // What limits has all its places again: one that was lost would be missed here.
+        // The limiters have all their slots again; a lost slot would be noticed here.
         let later = (0..<100).map { _ in client.addRequest(TextRequest(options: .init(), life: census.life())) }
         for operation in later { await operation.end() }
         await #expect(throws: Never.self) { try await eventually { client.operations.isEmpty } }

@@ -7,16 +7,16 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// Interceptors, conditions and strategies that await the client whose requests they serve.
+/// Interceptors, conditions and strategies that await the client whose requests they process.
 @Suite(.bounded, .tags(.behaviour)) struct OnBehalfOfACallTests {
-    /// A server that wants a token, which `/login` gives.
+    /// A server that requires a token, which `/login` returns.
     private let server = InMemoryTransport(recordsRequests: false) { request in
         if request.url.path == "/login" { return .status(.ok, body: Data("secret".utf8)) }
         return request.headers["X-Token"] == "secret"
             ? .status(.ok, body: Data("in".utf8)) : .status(.unauthorized)
     }
 
-    /// A client that some of its own policies need, and are told of when it is made.
+    /// A reference to a client for its own policies, which is set after the client is made.
     private final class Reference: Sendable {
         private let client = Locked<HTTPClient?>(nil)
 
@@ -123,7 +123,7 @@ import Testing
     @Test(arguments: [1, 4]) func contextSendsBesideTheBound(width: Int) async {
         struct Login: Interceptor {
             func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
-                // It isn't applied to its own request.
+                // The interceptor isn't applied to its own request.
                 request.headers["X-Token"] = try await context.send(HTTPRequest("login")).text()
             }
         }
@@ -152,7 +152,7 @@ import Testing
         #expect(error?.reason?.contains("Endless → Endless") == true)
     }
 
-    @Test func taskThatAnInterceptorLeavesBehindHasNoPrivilege() async throws {
+    @Test func taskThatOutlivesItsInterceptorHasNoPrivilege() async throws {
         let (born, gate) = (Gate(), Gate())
         let orphan = Locked<Task<Void, Never>?>(nil)
         let order = Recorder<String>()
@@ -183,7 +183,7 @@ import Testing
         client.isSuspended = false
         await orphan.withLock { $0 }?.value
 
-        // The login waited with all others for the queue to run.
+        // The login waited with all other requests for the queue to run.
         #expect(order.elements == ["resumed", "login"])
     }
 }

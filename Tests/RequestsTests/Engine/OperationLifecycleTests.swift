@@ -90,7 +90,8 @@ import Testing
         #expect(lifecycle.state == .finished)
     }
 
-    /// What has an effect, for each state; any other input has none. Typed in, and not computed from the machine.
+    /// The inputs with an effect, for each state; any other input has none. Written by hand, not computed from the
+    /// machine.
     static let table: [(reached: [Input], effects: [(Input, Action, State)])] = [
         ([], [(.start, .announce, .starting), (.settle, .deliver, .delivering(then: .start))]),
         (

@@ -7,14 +7,14 @@ import RequestsTesting
 import TestSupport
 import Testing
 
-/// A retry is about the request that would be sent again, whatever redirects it went through.
+/// A retry is decided for the request that would be sent again, after any redirects.
 @Suite(.bounded, .tags(.behaviour)) struct RetryAfterRedirectTests {
     enum Failure: CaseIterable, Sendable {
         case busy
         case lost
     }
 
-    /// A server that redirects `/pay`, and fails once or for ever at `/receipt`, where all redirects lead.
+    /// Returns a server that redirects `/pay`, and fails once or always at `/receipt`, the target of all redirects.
     private func server(_ status: HTTPStatus, _ failure: Failure, _ sent: Recorder<String>) -> InMemoryTransport {
         InMemoryTransport { request in
             sent.record("\(request.method) \(request.url.path)")

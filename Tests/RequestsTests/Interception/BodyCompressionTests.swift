@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func frameIsThatOfTheStandard() {
-        // RFC 1952, 2.2 and 2.3; the checksum is the well-known one of these digits.
+        // RFC 1952, 2.2 and 2.3; the checksum is the standard check value of these digits.
         let frame = Gzip.frame(Data([1, 2, 3]), of: Data("123456789".utf8))
 
         #expect(
@@ -111,7 +111,7 @@ import Testing
         #expect(try sent.body.data() == Gzip.compress(expected))
     }
 
-    @Test(.tags(.behaviour)) func whatTheEncodingThrowsIsTheFailure() async throws {
+    @Test(.tags(.behaviour)) func errorOfTheEncodingIsTheFailure() async throws {
         let body = HTTPBody { throw SampleError() }
 
         await #expect(throws: RequestError.self) { try await adapted(body) }

@@ -32,7 +32,7 @@ import Testing
         #expect(error?.attempts.map(\.response?.status) == [503, 503])
     }
 
-    @Test func whatAdaptThrowsKeepsTheRequestFromBeingSent() async {
+    @Test func errorOfAdaptPreventsSending() async {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
             $0.interceptors = [ClosureInterceptor(adapt: { _, _ in throw SampleError() }), adding("late")]
@@ -74,7 +74,7 @@ import Testing
         #expect(error?.response?.status == 401 && error?.attempts.count == 1)
     }
 
-    @Test func whatTheEnvironmentCallsASecretIsOneWhereAnInterceptorSetsIt() async {
+    @Test func secretOfTheEnvironmentIsOneAlsoIfAnInterceptorSetsIt() async {
         let transport = InMemoryTransport { request in
             request.url == home ? .status(.found, headers: [.location: "https://evil.com/"]) : .status(.ok)
         }

@@ -52,7 +52,7 @@ import Testing
         #expect(transport.requests.map { $0.headers["X-ID"] } == ["1", "1"])
     }
 
-    @Test func whatTheClosureThrowsFailsTheRequest() async {
+    @Test func errorOfTheClosureFailsTheRequest() async {
         let queue = TestQueue { $0.interceptors = [.signing { _ in throw SampleError() }] }
 
         let error = await Probe(adding: WireRequest(), to: queue).ended().first?.error

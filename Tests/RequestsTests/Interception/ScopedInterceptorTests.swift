@@ -53,8 +53,8 @@ import Testing
         #expect(operation.attempts.last?.response?.status.code == status)
     }
 
-    /// What a limited interceptor sends isn't its own to change, as it is with one for all requests.
-    @Test func whatAskedForCredentialsIsNotAskedForThem() async throws {
+    /// A limited interceptor doesn't change its own requests, like one for all requests.
+    @Test func requestForCredentialsIsNotAuthenticated() async throws {
         let transport = InMemoryTransport { request in
             request.headers.contains(.authorization)
                 ? .status(.ok) : .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="r""#])

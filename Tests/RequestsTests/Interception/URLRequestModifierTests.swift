@@ -23,7 +23,7 @@ import Testing
         return request
     }
 
-    @Test func whatIsChangedIsTakenOver() async throws {
+    @Test func changesAreApplied() async throws {
         let request = try await adapted {
             $0.url = URL(string: "https://api.example.com/v2")
             $0.httpMethod = "PATCH"
@@ -53,7 +53,7 @@ import Testing
         #expect(request.url == server && request.method == .put)
     }
 
-    @Test func whatIsRemovedIsGone() async throws {
+    @Test func removedValueIsGone() async throws {
         let request = try await adapted { $0.setValue(nil, forHTTPHeaderField: "X-Twice") }
 
         #expect(!request.headers.contains("X-Twice"))

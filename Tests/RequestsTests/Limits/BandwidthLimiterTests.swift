@@ -27,7 +27,7 @@ import Testing
             if let pause = limiter.take(chunk) { clock.advance(by: pause) }
         }
 
-        // What a last chunk owes less than a pause is worth, is missing.
+        // The debt of a last chunk is missing, if it is too small for a pause.
         let exact = Duration.seconds(Double(sent) / 50_000)
         #expect(clock.now.offset > exact - .milliseconds(6) && clock.now.offset < exact + .milliseconds(1))
     }

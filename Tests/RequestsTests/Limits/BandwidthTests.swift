@@ -11,7 +11,7 @@ import Testing
 @Suite(.bounded) struct BandwidthTests {
     private let clock = TestClock()
 
-    /// A transfer that says when it is to pause and to go on.
+    /// A transfer that records when it is paused and resumed.
     private final class Paused: Transfer {
         let states = Recorder<Bool>()
         func cancel() {}
@@ -40,7 +40,7 @@ import Testing
         #expect(await transfer.states.first(2) == [true, false])
     }
 
-    @Test func whatComesInAPauseMakesItLonger() async {
+    @Test func contentDuringAPauseExtendsIt() async {
         let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock))
         throttle.note(data(500))
         _ = await clock.sleeps.first(1)
@@ -54,7 +54,7 @@ import Testing
         #expect(await transfer.states.first(2) == [true, false])
     }
 
-    /// What is small would be over before a pause takes effect, so that many of them would know no limit.
+    /// Small content would end before a pause takes effect, so that many small transfers would exceed the limit.
     @Test func aNewTransferBeginsWhenWhatOthersOweIsMadeGood() async throws {
         let steps = ManualTransport()
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
@@ -80,7 +80,7 @@ import Testing
         #expect(operation.result?.value?.isEmpty == true)
     }
 
-    @Test func theWaitIsNoPartOfTheTransfer() async throws {
+    @Test func waitDoesNotCountAsPartOfTheTransfer() async throws {
         let (steps, time) = (ManualTransport(), Locked(Date(timeIntervalSince1970: 1_000_000)))
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(60_000)
@@ -100,11 +100,11 @@ import Testing
         await first.end()
         await queue.addRequest(request).end()
 
-        // An answer that is fresh when it comes stays so for as long as it says.
+        // A response that is fresh when it arrives stays fresh for its full lifetime.
         #expect(steps.transfers.count == 1)
     }
 
-    /// Whoever keeps the handle of a transfer keeps nothing of what it reports to.
+    /// The handle of a transfer doesn't retain the receiver of its events.
     @Test func aTransportMayForgetATransferThatHadToWait() async {
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(500)
@@ -117,7 +117,7 @@ import Testing
         #expect(operation.result?.error?.code == .connectionLost)
     }
 
-    @Test func whoWaitsForOthersCanBeCancelled() async throws {
+    @Test func transferThatWaitsForOthersCanBeCancelled() async throws {
         let steps = ManualTransport()
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         _ = limiter.take(500)
@@ -131,7 +131,7 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled && steps.transfers.isEmpty)
     }
 
-    @Test func whatIsSentCountsOnce() async {
+    @Test func sentContentCountsOnce() async {
         let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock))
 
         throttle.note(.sent(400, of: 1000))

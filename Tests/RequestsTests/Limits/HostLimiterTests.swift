@@ -8,8 +8,8 @@ import Testing
 
 @testable import Requests
 
-/// The priority of those who are all the same.
-private let unhurried: @Sendable () -> Int = { 0 }
+/// The same priority for all waiters.
+private let equalPriorities: @Sendable () -> Int = { 0 }
 
 @Suite(.bounded) struct HostLimiterTests {
     private let origin = Origin(URL(string: "https://example.com")!)
@@ -24,7 +24,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         limiter.enter(origin, priority: priority) { [grants] in grants.record(id) }
     }
 
-    @Test func theOthersComeInWhenSomebodyLeaves() async {
+    @Test func nextWaiterEntersWhenASlotIsFreed() async {
         let limiter = HostLimiter(limit: 2)
 
         for id in 1...4 { enter(id, limiter) }
@@ -47,7 +47,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(await grants.first(2) == [1, 3])
     }
 
-    @Test func aWishThatIsTakenBackTakesNoRoom() async {
+    @Test func withdrawnWishTakesNoSlot() async {
         let limiter = HostLimiter(limit: 1)
         enter(1, limiter)
         let takeBack = enter(2, limiter)
@@ -65,7 +65,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         let count = Scale.pick(3000, whole: 10_000)
         enter(-1, limiter)
         for id in 0..<count {
-            _ = limiter.enter(origin, priority: unhurried) {
+            _ = limiter.enter(origin, priority: equalPriorities) {
                 grants.record(id)
                 limiter.leave(origin)
             }
@@ -105,21 +105,21 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(inside.withLock { $0.most } <= 3)
     }
 
-    @Test func takingBackAgainstTheGrant() async {
+    @Test func withdrawalAgainstTheGrant() async {
         let limiter = HostLimiter(limit: 1)
         let origin = origin
         for _ in 0..<Scale.races {
             let isIn = Recorder<Void>()
-            _ = limiter.enter(origin, priority: unhurried) {}
-            let takeBack = limiter.enter(origin, priority: unhurried) { limiter.leave(origin) }
+            _ = limiter.enter(origin, priority: equalPriorities) {}
+            let takeBack = limiter.enter(origin, priority: equalPriorities) { limiter.leave(origin) }
             simultaneously {
                 limiter.leave(origin)
             } and: {
                 takeBack()
             }
 
-            // Whichever won, there is room again.
-            _ = limiter.enter(origin, priority: unhurried) { isIn.record(()) }
+            // Whichever came first, there is a free slot again.
+            _ = limiter.enter(origin, priority: equalPriorities) { isIn.record(()) }
             await isIn.first(1)
             limiter.leave(origin)
         }

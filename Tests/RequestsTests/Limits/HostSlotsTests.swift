@@ -29,7 +29,7 @@ import Testing
         #expect(slots.handle(.arrived(3, priority: 0), at: here) == .none)
 
         guard case .ask(let asked) = slots.handle(.freed, at: here) else {
-            Issue.record("nobody was asked")
+            Issue.record("no priority was queried")
             return
         }
         #expect(asked.sorted() == [2, 3])
@@ -45,7 +45,7 @@ import Testing
         for id in 1...5 { _ = slots.handle(.arrived(id, priority: id), at: here) }
 
         guard case .ask = slots.handle(.freed, at: here) else {
-            Issue.record("nobody was asked")
+            Issue.record("no priority was queried")
             return
         }
         #expect(slots.handle(.freed, at: here) == .none)
@@ -54,7 +54,7 @@ import Testing
         #expect(slots.handle(.left(3), at: here) == .none)
     }
 
-    @Test func whoHasLeftTakesNoRoom() {
+    @Test func cancelledWaiterTakesNoSlot() {
         var slots = HostSlots(limit: 1)
         for id in 1...3 { _ = slots.handle(.arrived(id, priority: 0), at: here) }
 
@@ -64,7 +64,7 @@ import Testing
         #expect(slots.handle(.freed, at: here) == .grant([3]))
     }
 
-    @Test func ofAnOriginThatNobodyIsAtNothingIsKept() {
+    @Test func unusedOriginKeepsNoState() {
         var slots = HostSlots(limit: 1)
         _ = slots.handle(.arrived(1, priority: 0), at: here)
         _ = slots.handle(.arrived(2, priority: 0), at: here)

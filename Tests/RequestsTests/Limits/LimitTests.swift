@@ -58,7 +58,7 @@ import Testing
         let queue = TestQueue(transport) {
             $0.rateLimiter = RateLimiter(1, per: .seconds(1), clock: clock)
         }
-        // It runs on this thread as far as it goes: when this returns, it has its place in the line.
+        // It runs on this thread as far as possible: when this returns, it has its place in the queue.
         func add(_ path: String, _ priority: Operation.QueuePriority) -> Operation {
             let url = URL(string: "https://a.example/\(path)")!
             let request = Get<Data>().modified { $0.http = HTTPRequest(url: url) }.priority(priority)
@@ -81,7 +81,7 @@ import Testing
         #expect(sent.elements == ["/first", "/high", "/low"])
     }
 
-    @Test func whatIsCancelledWhileItWaitsIsNotSentAndCostsNothing() async {
+    @Test func waitingRequestThatIsCancelledIsNotSentAndTakesNoToken() async {
         let gate = Gate()
         let sent = Recorder<Void>()
         let transport = InMemoryTransport { _ in

@@ -9,7 +9,7 @@ import Testing
 @Suite(.bounded) struct RateLimitTests {
     typealias Step = (Duration, RateLimit.Input, [RateLimit.Action])
 
-    /// Plays a transcript: what comes when, and what is to be done about it.
+    /// Checks a transcript: the inputs with their times, and the expected actions.
     private func play(
         _ count: Int,
         per interval: Duration = .seconds(1),
@@ -54,7 +54,7 @@ import Testing
         )
     }
 
-    @Test func whoHasLeftCostsNothing() {
+    @Test func cancelledWaiterConsumesNoToken() {
         play(
             1,
             [
@@ -83,7 +83,7 @@ import Testing
         )
     }
 
-    @Test func whoComesWhilePrioritiesAreAskedForIsCompared() {
+    @Test func waiterAddedDuringTheQueryOfPrioritiesIsCompared() {
         play(
             1,
             [
@@ -98,7 +98,7 @@ import Testing
         )
     }
 
-    @Test func whereAllHaveLeftWhilePrioritiesAreAskedForNothingIsPaid() {
+    @Test func noTokenIsTakenIfAllLeaveDuringTheQueryOfPriorities() {
         play(
             1,
             [
@@ -114,7 +114,7 @@ import Testing
         )
     }
 
-    @Test func aPauseHoldsEverybodyBackAndLetsThemGoOneByOne() {
+    @Test func pauseHoldsAllBackAndReleasesThemOneByOne() {
         play(
             10,
             [

@@ -8,8 +8,8 @@ import Testing
 
 @testable import Requests
 
-/// The priority of those who are all the same.
-private let unhurried: @Sendable () -> Int = { 0 }
+/// The same priority for all waiters.
+private let equalPriorities: @Sendable () -> Int = { 0 }
 
 @Suite(.bounded) struct RateLimiterTests {
     private let clock = ManualClock()
@@ -63,7 +63,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(grants.elements == [1, 3, 4, 2])
     }
 
-    @Test func aWishThatIsTakenBackCostsNothing() async throws {
+    @Test func withdrawnWishConsumesNoToken() async throws {
         let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
         wait(1, at: limiter)
         let takeBack = (2...50).map { wait($0, at: limiter) }
@@ -79,7 +79,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(await grants.first(2) == [1, 51])
     }
 
-    @Test func takingBackTheLastWishEndsTheSleep() async throws {
+    @Test func withdrawingTheLastWishEndsTheSleep() async throws {
         let clock = TestClock()
         let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
         wait(1, at: limiter)
@@ -94,7 +94,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(grants.elements == [1, 3])
     }
 
-    @Test func takingBackWhatWasGrantedIsNothing() {
+    @Test func withdrawingAfterTheGrantDoesNothing() {
         let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
 
         let takeBack = wait(1, at: limiter)
@@ -104,7 +104,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(grants.elements == [1])
     }
 
-    @Test func aPauseHoldsEverybodyBack() async throws {
+    @Test func pauseHoldsAllBack() async throws {
         let limiter = RateLimiter(10, per: .seconds(1), clock: clock)
 
         limiter.pause(for: .seconds(60))
@@ -122,12 +122,12 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(await grants.first(2) == [1, 2])
     }
 
-    @Test func whoIsGrantedMayWaitAgainAtOnce() {
+    @Test func grantedWaiterMayWaitAgainAtOnce() {
         let limiter = RateLimiter(1000, per: .seconds(1), clock: clock)
         let grants = grants
 
         @Sendable func again(_ id: Int) {
-            _ = limiter.wait(priority: unhurried) {
+            _ = limiter.wait(priority: equalPriorities) {
                 grants.record(id)
                 if id < 100 { again(id + 1) }
             }
@@ -137,7 +137,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         #expect(grants.elements == Array(1...100))
     }
 
-    @Test func aLimiterThatNobodyHoldsStillGrantsAndThenGoes() async throws {
+    @Test func releasedLimiterStillGrantsAndIsThenDeallocated() async throws {
         weak var weakly: RateLimiter?
         do {
             let limiter = RateLimiter(1, per: .seconds(1), clock: clock)
@@ -169,13 +169,13 @@ private let unhurried: @Sendable () -> Int = { 0 }
 }
 
 @Suite(.bounded, .tags(.race)) struct RateLimiterRaceTests {
-    @Test func takingBackAgainstTheGrant() async {
+    @Test func withdrawalAgainstTheGrant() async {
         let clock = ManualClock()
         let limiter = RateLimiter(1, per: .seconds(1), burst: 1_000_000, clock: clock)
         let grants = Recorder<Int>()
         for id in 0..<Scale.races {
             limiter.pause(for: .seconds(1))
-            let takeBack = limiter.wait(priority: unhurried) { grants.record(id) }
+            let takeBack = limiter.wait(priority: equalPriorities) { grants.record(id) }
             simultaneously {
                 clock.advance(by: .seconds(2))
             } and: {
@@ -186,7 +186,7 @@ private let unhurried: @Sendable () -> Int = { 0 }
         clock.advance(by: .seconds(2))
 
         let last = Recorder<Void>()
-        _ = limiter.wait(priority: unhurried) { last.record(()) }
+        _ = limiter.wait(priority: equalPriorities) { last.record(()) }
 
         await last.first(1)
         #expect(Set(grants.elements).count == grants.count)

@@ -37,7 +37,7 @@ import Testing
             bucket.take(bucket.available(at: time))
         }
 
-        // Every wake-up is late by less than an attosecond, and what it is late by isn't lost.
+        // Every wake-up is late by less than an attosecond, and that lateness isn't lost.
         let exact = Duration.seconds(count / 3)
         #expect(time >= exact && time < exact + .nanoseconds(1))
     }
@@ -55,7 +55,7 @@ import Testing
         #expect(asked.nextToken(at: .seconds(131)) == rested.nextToken(at: .seconds(131)))
     }
 
-    @Test func timeThatGoesBackIsNoTime() {
+    @Test func timeThatGoesBackCountsAsZero() {
         var bucket = TokenBucket(1, per: .seconds(1))
         bucket.take(1)
 
@@ -125,7 +125,7 @@ import Testing
         _ = bucket.nextToken(at: .seconds(Int64.max))
     }
 
-    @Test(arguments: [Duration.zero, .seconds(-1)]) func withoutAnIntervalThereIsNoLimitButThePause(
+    @Test(arguments: [Duration.zero, .seconds(-1)]) func withoutAnIntervalOnlyAPauseLimits(
         _ interval: Duration
     ) {
         var bucket = TokenBucket(1, per: interval)

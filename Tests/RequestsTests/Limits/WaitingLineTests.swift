@@ -28,7 +28,7 @@ import Testing
         #expect(self.turns(of: line(priorities)) == turns)
     }
 
-    @Test func whoHasLeftGetsNoTurn() {
+    @Test func cancelledWaiterGetsNoTurn() {
         var line = line([1, 2, 3])
 
         let isRemoved = [2, 2, 7].map { line.remove($0) }
@@ -70,7 +70,7 @@ import Testing
         #expect(!line([]).isCurious && !line([3]).isCurious && line([3, 3]).isCurious)
     }
 
-    @Test func aDoubtHasEverybodyAsked() {
+    @Test func doubtMakesTheLineAskForPriorities() {
         var line = line(Array(repeating: 0, count: 1000))
         line.update([:])
         #expect(!line.isCurious)

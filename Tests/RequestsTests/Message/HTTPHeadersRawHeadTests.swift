@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: rows)
-    func ofOneNameAreReadWhatIsReadOfAll(_ row: Row) {
+    func fieldsOfOneNameAreReadLikeAllFields(_ row: Row) {
         let head = Array("HTTP/1.1 200 OK\r\n\(row.lines)\r\n".utf8)
         let all = HTTPHeaders(rawHead: head)
 
@@ -75,7 +75,7 @@ import Testing
         #expect(HTTPHeaders(rawHead: []).isEmpty)
     }
 
-    /// Ten times the lines take about ten times as long, where a quadratic parser would take a hundred times.
+    /// Ten times the lines take about ten times as long; a quadratic parser would take a hundred times as long.
     @Test func parsingTakesLinearTime() {
         func time(_ count: Int, _ line: (Int) -> String) -> Duration {
             let bytes = Array((0..<count).map(line).joined().utf8)

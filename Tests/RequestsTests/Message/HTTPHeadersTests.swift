@@ -94,7 +94,7 @@ import Testing
         #expect(headers.dictionary == ["A": "1, 2", "Cookie": "c; d"])
     }
 
-    /// As `HTTPURLResponse` has them on Apple platforms, whose readers take cookies apart again.
+    /// As `HTTPURLResponse` has them on Apple platforms, where readers split joined cookies again.
     @Test func foundationsResponseHasEveryCookieAndEachNameOnce() throws {
         let raw = "HTTP/1.1 200 OK\r\nSet-Cookie: a=1; Path=/\r\nx-two: 1\r\nset-cookie: b=2\r\nX-Two: 2\r\n\r\n"
         let fields: HTTPHeaders = [
@@ -136,7 +136,7 @@ import Testing
         #expect(request.headers == [.accept(.json)] && request.method == .query)
     }
 
-    @Test func whatCannotBeSentIsRefusedAlsoWhenFoundationHeldIt() throws {
+    @Test func invalidFieldIsRefusedAlsoFromAURLRequest() throws {
         for field in [HTTPField("X", "a\r\nX-Evil: 1"), HTTPField("X\r\nX-Evil", "1")] {
             var foundations = URLRequest(url: home)
             foundations.headers = [field]
@@ -190,7 +190,7 @@ import Testing
 }
 
 @Suite(.bounded) struct DefaultHeadersTests {
-    @Test func theDefaultSaysWhoAsksAndInWhichLanguages() throws {
+    @Test func defaultHeadersHaveAUserAgentAndLanguages() throws {
         var request = HTTPRequest(url: home, headers: .default)
 
         try request.validate()
@@ -230,7 +230,7 @@ import Testing
             ),
         ] as [(RunningProgram, String)]
     )
-    func whateverTheBundleSaysTheAgentIsValid(program: RunningProgram, start: String) {
+    func userAgentIsValidForAnyBundle(program: RunningProgram, start: String) {
         #expect(program.userAgent == start + " " + RunningProgram.library)
         #expect(program.userAgent.isFieldValue)
     }

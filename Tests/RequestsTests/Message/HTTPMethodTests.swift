@@ -16,7 +16,7 @@ import Testing
         ] as [(HTTPMethod, Bool, Bool)]
     )
     func methodsSayWhatRepeatingThemDoes(method: HTTPMethod, isSafe: Bool, isIdempotent: Bool) {
-        // RFC 9110, 9.2; what isn't known is taken for the worst.
+        // RFC 9110, 9.2; an unknown method counts as neither safe nor idempotent.
         #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent)
     }
 

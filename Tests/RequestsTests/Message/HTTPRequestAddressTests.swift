@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    /// The same for every kind of address: a query that is written with the path takes the place of the present one.
+    /// The same for every kind of address: a query that is written with the path replaces the present one.
     @Test(arguments: [
         ("b", "b?x=1"), ("b?y=2", "b?y=2"), ("b?", "b"), ("b/c?y=a b#f", "b/c?y=a%20b"), ("b#f", "b?x=1"), ("", "?x=1"),
     ])
@@ -173,7 +173,7 @@ import Testing
     }
 
     @Test(arguments: ["https://", "http://a b/", "https://exa mple.com", "http://[::1"])
-    func addressThatIsNoneIsAnErrorWhenTheRequestIsBuilt(_ text: String) {
+    func invalidAddressIsAnErrorWhenTheRequestIsBuilt(_ text: String) {
         #expect(throws: InvalidRequest.self) {
             var request = HTTPRequest("\(raw: text)")
             try request.resolve(baseURL: nil, inheriting: [])
@@ -182,7 +182,7 @@ import Testing
     }
 
     @Test(.tags(.behaviour), arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
-    func schemeThatIsNoneIsRefusedAndNoTrap(_ scheme: String) {
+    func invalidSchemeIsRefusedWithoutATrap(_ scheme: String) {
         var request = HTTPRequest("https://example.com/a")
 
         request.scheme = scheme
@@ -191,7 +191,7 @@ import Testing
     }
 
     @Test(.tags(.behaviour), arguments: [-1, Int.min, 65_536, Int.max])
-    func portThatIsNoneIsRefusedAndNoTrap(_ port: Int) {
+    func invalidPortIsRefusedWithoutATrap(_ port: Int) {
         var request = HTTPRequest("https://example.com/a")
 
         request.port = port

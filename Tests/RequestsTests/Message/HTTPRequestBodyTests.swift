@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Which field counts: session < client < implied by the body < explicit < interceptors < mandatory.
+/// The precedence of fields: session < client < implied by the body < explicit < interceptors < mandatory.
 @Suite(.bounded) struct HTTPRequestBodyTests {
     private func types(
         client: HTTPHeaders = [],
@@ -66,7 +66,7 @@ import Testing
         _ = try types(body: .json([])) { #expect($0.headers[.contentType] == "application/json") }
     }
 
-    @Test func whatTheEncodingThrowsComesOut() {
+    @Test func errorOfTheEncodingIsThrown() {
         #expect(throws: EncodingError.self) { try types(body: .json(Double.nan)) }
     }
 }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// The properties of a caller's `URLRequest`, none of which is lost.
+/// The properties of a caller's `URLRequest`, all of which are kept.
 @Suite(.bounded, .tags(.behaviour)) struct HTTPRequestFoundationTests {
     struct Property: Sendable, CustomTestStringConvertible {
         let name: String
@@ -22,7 +22,7 @@ import Testing
         var testDescription: String { name }
     }
 
-    /// Each property that Foundation shows, with another value than its default.
+    /// Each property that Foundation exposes, with another value than its default.
     static let properties = [
         Property("url") { $0.url = URL(string: "https://other.example/x?y=z") },
         Property("cachePolicy") { $0.cachePolicy = .returnCacheDataElseLoad },
@@ -40,13 +40,13 @@ import Testing
     @Test func everyPropertyOfFoundationIsInTheTable() {
         let names = Mirror(reflecting: URLRequest(url: server)).children.compactMap(\.label)
 
-        // Deprecated, and without an effect where Foundation shows its properties.
+        // Deprecated, and without an effect on platforms where Foundation exposes its properties.
         #expect(Set(Self.properties.map(\.name) + ["httpShouldUsePipelining"]).isSuperset(of: names))
     }
 
     private func shown(_ request: URLRequest) -> [String: String] {
         let pairs = Mirror(reflecting: request).children.map { label, value in
-            // Streams are other ones once they were handed over.
+            // Streams are other objects after they were passed on.
             (label ?? "", label == "httpBodyStream" ? "\(request.httpBodyStream != nil)" : "\(value)")
         }
         return Dictionary(pairs) { $1 }
@@ -92,7 +92,7 @@ import Testing
         #expect(transport.requests.map(\.timeout) == [.seconds(60), timeout ?? .seconds(5)])
     }
 
-    @Test func whatOnlyASessionKnowsReachesItsTransport() throws {
+    @Test func sessionOptionsReachTheTransport() throws {
         var original = URLRequest(url: server)
         original.networkServiceType = .background
         original.httpShouldHandleCookies = false

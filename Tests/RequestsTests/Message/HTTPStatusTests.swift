@@ -19,7 +19,7 @@ import Testing
         #expect(HTTPStatus(code).category == category)
     }
 
-    /// Every code of the registry of IANA, but for those that are unused or registered for a time.
+    /// Every code of the IANA registry, except for unused and temporary ones.
     static let registered = [
         100...103, 200...208, 226...226, 300...305, 307...308, 400...417, 421...426, 428...429, 431...431, 451...451,
         500...508, 510...511,

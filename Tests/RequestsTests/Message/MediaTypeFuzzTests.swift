@@ -12,7 +12,7 @@ import Testing
         "boundary",
     ]
 
-    @Test func whatIsReadIsPrintedAndReadTheSame() throws {
+    @Test func readMediaTypeIsPrintedAndReadUnchanged() throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz() {
             let text = (Bool.random(using: &fuzz) ? "text/plain;" : "") + fuzz.text(of: Self.pieces)
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func whatIsValidIsReadAsWhatItIs() throws {
+    @Test(.tags(.behaviour)) func validMediaTypeIsReadExactly() throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let name = fuzz.text(of: Self.pieces, upTo: 3)

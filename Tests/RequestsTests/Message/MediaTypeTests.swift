@@ -40,7 +40,7 @@ import Testing
         "text/ plain",
         "text/plain\r\nX-Evil: 1", "text/plain; a=\"\n\"", "text/plain; a=\0", "tëxt/plain", "text/plain/x", "\u{7F}/a",
     ])
-    func textThatIsNoTypeIsRefused(_ text: String) {
+    func invalidTypeIsRefused(_ text: String) {
         #expect(throws: InvalidRequest.self) { try MediaType(parsing: text) }
         #expect(!MediaType(stringLiteral: text).isValid)
     }

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct ActivityMonitorTests {
-    @Test(.tags(.behaviour)) func firstAndLastOperationAreTold() {
+    @Test(.tags(.behaviour)) func firstAndLastOperationAreReported() {
         let changes = Recorder<Bool>()
         let monitor = ActivityMonitor { changes.record($0) }
         let operations = (1...3).map { SampleOperation($0, monitor: monitor) }
@@ -31,13 +31,13 @@ import Testing
         #expect(monitor.count == 1 && changes.elements == [true])
     }
 
-    @Test func changesWhileTellingAreToldAfterwardsOrNotAtAll() {
+    @Test func changesDuringAReportAreReportedAfterwardsOrNotAtAll() {
         var state = ActivityState()
 
         #expect(state.begin(1) == true)
         #expect(state.begin(2) == nil)
         #expect(state.end(1) == nil)
-        #expect(state.end(2) == nil)  // Someone tells already, and goes on.
+        #expect(state.end(2) == nil)  // Another thread is reporting, and continues.
         #expect(state.told(true) == false)
         #expect(state.begin(3) == nil)
         #expect(state.told(false) == true)

@@ -24,11 +24,11 @@ import Testing
         "2026-01-15T10:00:00.123Zx", "2026-01-15T10:00:00+1", "2026-01-15T10:00:00+24:00", "２026-01-15T10:00:00Z",
         "2026-01-15T10:00:", "-026-01-15T10:00:00Z",
     ])
-    func whatIsNoTimeIsRefused(text: String) {
+    func invalidTimeIsRefused(text: String) {
         #expect(Date(timestamp: text) == nil)
     }
 
-    @Test func whatIsWrittenIsReadTheSame() throws {
+    @Test func writtenTimeIsReadUnchanged() throws {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 10) {
             let milliseconds = Int64.random(in: -2_000_000_000_000...4_000_000_000_000, using: &fuzz)

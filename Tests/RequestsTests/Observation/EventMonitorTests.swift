@@ -14,7 +14,7 @@ import Testing
         "ended 2", "retry", "attempt 3 retry", "response 200", "ended 3", "over",
     ]
 
-    @Test func closureIsToldEveryEventInItsOrder() {
+    @Test func closureGetsEveryEventInOrder() {
         let events = Recorder<String>()
         let monitor: some EventMonitor = .events { event, _ in events.record(event.name) }
 
@@ -74,7 +74,7 @@ import Testing
         #expect(second == before)
     }
 
-    @Test func cancellationIsNoFailure() {
+    @Test func cancellationIsNotAFailure() {
         func name(_ error: any Error) -> String {
             switch MonitoredOutcome(error) {
             case .success: "success"

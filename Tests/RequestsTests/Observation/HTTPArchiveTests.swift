@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// What HAR 1.2 requires, as a reader of it has it: what is missing, or of another type, isn't decoded.
+/// The required members of HAR 1.2, as a strict reader: a missing member, or one of another type, fails to decode.
 private struct Archive: Decodable {
     struct Log: Decodable {
         let version: String
@@ -71,7 +71,7 @@ private struct Archive: Decodable {
         let receive: Double
         let ssl: Double
 
-        /// The sum that the standard says `time` is: TLS is in the connection already.
+        /// The sum that the standard defines for `time`: TLS is part of the connection.
         var sum: Double { [blocked, dns, connect, send, wait, receive].filter { $0 >= 0 }.reduce(0, +) }
     }
 

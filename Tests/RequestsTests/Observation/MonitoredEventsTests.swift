@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Watching one operation, and the operations of a queue that is nothing but an `OperationQueue`.
+/// Monitoring of one operation, and of the operations on a plain `OperationQueue`.
 @Suite(.bounded, .tags(.behaviour)) struct MonitoredEventsTests {
     private let transport = InMemoryTransport { _ in .json("1") }
 

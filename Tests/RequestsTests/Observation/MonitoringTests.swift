@@ -13,7 +13,7 @@ import Testing
 
     private final class Log: EventMonitor {
         let events = Recorder<(UInt64, String)>()
-        /// One for each operation that has ended.
+        /// One element for each operation that has ended.
         let ends = Recorder<Void>()
 
         func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
@@ -71,7 +71,7 @@ import Testing
         )
     }
 
-    @Test func whatComesBeforeTheResponseAndBehindItIsToldBetweenTheEndsOfItsAttempt() async throws {
+    @Test func informationalResponsesAndTrailersAreReportedWithinTheirAttempt() async throws {
         let log = Log()
         let transport = ManualTransport()
         let queue = TestQueue(transport) { $0.monitors = [log] }
@@ -94,7 +94,7 @@ import Testing
         )
     }
 
-    @Test func aRetryAndARedirectAreToldAsATree() async {
+    @Test func retryAndRedirectAreReportedAsATree() async {
         let log = Log()
         let transport = InMemoryTransport.answering([
             .status(.serviceUnavailable), .status(.found, headers: [.location: "/end"]),
@@ -118,8 +118,8 @@ import Testing
         )
     }
 
-    /// A transport lets go of a transfer when it likes to, which ends nothing that has ended, and nothing else.
-    @Test func aTransferThatIsLetGoOfLateEndsNoOther() async throws {
+    /// A transport may end a transfer again, or release it late; that ends no other transfer.
+    @Test func transferThatEndsAgainEndsNoOther() async throws {
         let log = Log()
         let transport = ManualTransport()
         let operation = TestQueue(transport) { $0.monitors = [log] }.addRequest(request)
@@ -150,7 +150,7 @@ import Testing
         }
 
         let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }
-        // Made and started, three of them; two have joined, and one has sent.
+        // Three operations are made and started; two have joined, and one has sent.
         _ = await log.events.first(9)
         gate.open()
         for operation in operations { await operation.end() }
@@ -164,7 +164,7 @@ import Testing
         )
     }
 
-    @Test func aRefreshIsToldOfEachThatWaitsForIt() async {
+    @Test func refreshIsReportedForEachWaiter() async {
         let log = Log()
         let transport = InMemoryTransport { request in
             request.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized)
@@ -189,7 +189,7 @@ import Testing
         )
     }
 
-    @Test func aRefreshThatNobodyWaitsForAnyMoreEndsForWhoWasCalledOff() async {
+    @Test func refreshEndsForACancelledWaiter() async {
         let (log, desk) = (Log(), RefreshDesk())
         let queue = TestQueue {
             $0.monitors = [log]
@@ -206,7 +206,7 @@ import Testing
         #expect(log.texts == ["made", "started", "refresh", "refresh refused", "cancelled"])
     }
 
-    @Test(arguments: [true, false]) func aChallengeIsToldWithWhatComesOfIt(isAnswered: Bool) async throws {
+    @Test(arguments: [true, false]) func challengeIsReportedWithItsOutcome(isAnswered: Bool) async throws {
         let log = Log()
         let transport = InMemoryTransport.answering([
             .status(.unauthorized, headers: [.wwwAuthenticate: #"Basic realm="kitchen""#]), .status(.ok),

@@ -147,7 +147,7 @@ import Testing
         #expect(await heard.first(1).map(\.identifier) == ["watched"])
     }
 
-    /// Whenever it is asked, each sequence is a tree that ends.
+    /// Each sequence is a tree that ends, whenever it begins.
     @Test(.tags(.race)) func eventsThatAreAskedForBesideTheRunEndToo() async {
         let queue = TestQueue(InMemoryTransport { _ in .status(.ok) })
         for _ in 0..<200 {

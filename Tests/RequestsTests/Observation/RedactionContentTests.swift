@@ -36,9 +36,9 @@ import Testing
         #expect(redacted(text, "application/json") == expected)
     }
 
-    /// Whatever the type says, or doesn't.
+    /// For any type, or none.
     @Test(arguments: [nil, "text/json", "text/plain", "application/x-ndjson"])
-    func whatBeginsAsJSONIsReadAsSuch(type: String?) {
+    func contentThatBeginsLikeJSONIsReadAsJSON(type: String?) {
         #expect(redacted(#" {"token":"a"}"#, type) == #"{"token":"REDACTED"}"#)
         #expect(
             redacted("{\"token\":\"a\"}\n\n{ \"b\":1}\n", type) == "{\"token\":\"REDACTED\"}\n\n{ \"b\":1}\n"
@@ -66,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: [#"{"access_token":"abc","refresh"#, #"{"access_token":"ab"#, #"["password","a"#])
-    func whatWasCutOffGoesAsAWholeWhereItNamesACredential(text: String) {
+    func truncatedContentWithACredentialIsRedactedAsAWhole(text: String) {
         #expect(redacted(text, "application/json") == "")
     }
 
@@ -82,7 +82,7 @@ import Testing
         ("a=\u{FFFD}", "application/x-www-form-urlencoded"),
         (#"{"token":"REDACTED", "b":1}"#, "application/json"),
     ])
-    func whatHasNoneStaysAsItIs(text: String, type: String?) {
+    func contentWithoutASecretStaysUnchanged(text: String, type: String?) {
         #expect(redacted(text, type) == text)
     }
 }

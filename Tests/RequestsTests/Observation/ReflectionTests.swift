@@ -12,10 +12,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a debugger and `dump` see of the library's objects.
+/// The view of a debugger and `dump` of the library's objects.
 ///
-/// Foundation's operations, queues and sessions can't be read from outside while they work: on Linux an operation has a
-/// closure that the runtime can't copy, and pointers to others that may be gone, and `dump` ends the process there.
+/// Foundation's operations, queues and sessions can't be reflected safely while they run. On Linux an operation has a
+/// closure that the runtime can't copy, and pointers that may be dangling, so `dump` ends the process there.
 @Suite(.bounded, .tags(.behaviour)) struct ReflectionTests {
     private static let client = HTTPClient(transport: InMemoryTransport { _ in .status(.ok) })
 
@@ -52,7 +52,7 @@ import FoundationNetworking
         ]
     }
 
-    /// The first of Foundation's objects that a mirror leads to, with the way to it.
+    /// Returns the first Foundation object that a mirror leads to, with its path.
     private func foundationsObject(in value: Any, path: String, depth: Int = 12) -> String? {
         guard depth > 0 else { return nil }
         var mirror: Mirror? = Mirror(reflecting: value)
@@ -89,7 +89,7 @@ import FoundationNetworking
         #expect(text.contains("isCancelled: false"))
     }
 
-    // Foundation has a closure in there until an operation is finished, which the runtime of Swift 6.3 can't copy.
+    // Until an operation has finished, Foundation keeps a closure there that the runtime of Swift 6.3 can't copy.
     @Test func dumpOfAnOperationThatWaitsDoesNotCrash() async throws {
         let queue = OperationQueue()
         queue.isSuspended = true

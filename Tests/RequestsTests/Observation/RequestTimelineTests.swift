@@ -49,7 +49,7 @@ import Testing
             operation.make()
             operation.end()
         }
-        SampleOperation(1, monitor: recorder).start()  // Forgotten: nothing is recorded.
+        SampleOperation(1, monitor: recorder).start()  // Removed: nothing is recorded.
 
         #expect(recorder.timeline.entries.map(\.operation.id) == [8, 9, 10])
         #expect(recorder.timeline.forgotten == 7)
@@ -97,7 +97,7 @@ import Testing
         #expect(entry.made == .milliseconds(10) && entry.ended == .milliseconds(10))
     }
 
-    @Test(.tags(.behaviour)) func timesThatAreNoneDontTrap() {
+    @Test(.tags(.behaviour)) func invalidTimesDontTrap() {
         for interval in [Double.nan, .infinity, -.infinity, 1e300, -1e300] {
             let recorder = RecordingMonitor { Date(timeIntervalSinceReferenceDate: interval) }
             SampleOperation(1, monitor: recorder).runThroughEverything()
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func recordingBeginsAnew() {
+    @Test(.tags(.behaviour)) func recordingStartsOver() {
         let recorder = recorder()
         let operation = SampleOperation(1, monitor: recorder)
         operation.make()

@@ -5,7 +5,7 @@ import Foundation
 
 @testable import Requests
 
-/// Time that moves when it is told to.
+/// A clock that only a test advances.
 final class Stopwatch: Sendable {
     static let begin = Date(timeIntervalSince1970: 1_795_255_200)  // 2026-11-21T10:00:00Z
 
@@ -18,7 +18,7 @@ final class Stopwatch: Sendable {
     }
 }
 
-/// An operation that is told to monitors by hand.
+/// An operation whose events are sent to monitors by hand.
 struct SampleOperation {
     var operation: MonitoredOperation
     let monitor: any EventMonitor

@@ -8,12 +8,12 @@ import Testing
 
 @testable import Requests
 
-/// Random secrets in all places where secrets are, and every door through which a text leaves the library.
+/// Random secrets in all places of secrets, and every way in which text leaves the library.
 @Suite(.bounded, .tags(.behaviour)) struct SecretDoorTests {
     private static let marker = "m4rkedS3cret"
     private static let rounds = 150
 
-    /// Everything that turns a value into a text.
+    /// Returns the texts of all conversions of a value.
     private func texts(of value: Any) -> [String] {
         var dumped = ""
         dump(value, to: &dumped)
@@ -184,7 +184,7 @@ import Testing
         }
     }
 
-    // MARK: What watches
+    // MARK: Observers
 
     @Test func noMonitorAndNoArchiveShowsASecret() async throws {
         var random = Fuzz()
@@ -244,7 +244,7 @@ import Testing
         for value in values { expectNoSecret(in: value, "\(type(of: value))") }
     }
 
-    @Test func whatIsAskedForByALoudNameIsShown() throws {
+    @Test func secretIsShownByAnExplicitName() throws {
         let request = HTTPRequest(url: home, method: .post, body: .form(["password": Self.marker]))
 
         #expect(try request.cURL(revealingSecrets: true).contains(Self.marker))

@@ -15,7 +15,7 @@ import Testing
         "code", "pin", "pass", "key", "session", "signature", "cookie", "assertion", "PIN", "user[pin]", "password",
     ]
 
-    /// A kind of content in which names are told from words.
+    /// A kind of content in which names are distinguished from words.
     enum Form: String, CaseIterable, Sendable {
         case multipart, parts, json, jsonLines, cutJSON, cutLines, escapedJSON, event, form, untypedForm
 
@@ -91,7 +91,7 @@ import Testing
         #expect(lines.elements.contains { $0.contains("<redacted>") } && !lines.elements.joined().contains("printf"))
     }
 
-    /// The coding may be one that is readable.
+    /// The coding may be a readable one.
     @Test func contentThatIsCalledEncodedIsNotShown() async throws {
         var request = HTTPRequest(url: home, method: .post, body: .text(Self.marker))
         request.headers[.contentEncoding] = "x-own"
@@ -101,7 +101,7 @@ import Testing
 
     // MARK: Addresses
 
-    /// They become a field before anything is sent, and nothing shows them where they stood.
+    /// They become a field before the request is sent, and are never shown in the address.
     @Test(arguments: [false, true])
     func userAndPasswordStandInTheAddressOfNoArchiveAndNoCommand(revealsSecrets: Bool) async throws {
         let timeline = RecordingMonitor()

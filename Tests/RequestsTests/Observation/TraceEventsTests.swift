@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// The Trace Event Format, as a reader of it has it.
+/// The Trace Event Format, as a reader sees it.
 private struct Trace: Decodable {
     struct Event: Decodable {
         let ph: String
@@ -27,7 +27,7 @@ private struct Trace: Decodable {
 
     var slices: [Event] { traceEvents.filter { $0.ph == "X" } }
 
-    /// The pairs of slices of one lane of which neither lies in the other, though they overlap; readers drop these.
+    /// The number of pairs of slices in one lane that overlap without nesting; readers drop these.
     var crossings: Int {
         let lanes = Dictionary(grouping: slices, by: \.tid).values
         return lanes.reduce(0) { count, slices in

@@ -11,7 +11,7 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    @Test func itIsToldAtOnceThenNowAndThenAndExactlyAtTheEnd() {
+    @Test func progressIsReportedAtOnceAtIntervalsAndExactlyAtTheEnd() {
         var meter = ProgressMeter(interval: .milliseconds(100))
 
         #expect(meter.begin(total: 1000, time: .zero) == progress(0, of: 1000))
@@ -23,7 +23,7 @@ import Testing
         #expect(meter.finish(1000) == nil)
     }
 
-    @Test func whatIsHeldBackIsToldWhenItIsDue() {
+    @Test func heldBackProgressIsReportedWhenDue() {
         var meter = ProgressMeter(interval: .milliseconds(100))
         _ = meter.begin(total: nil, time: .seconds(1))
         #expect(meter.due == nil)
@@ -65,7 +65,7 @@ import Testing
         #expect(meter.finish(500) == progress(500, of: 500))
     }
 
-    @Test func aTotalThatTurnsOutWrongIsNone() {
+    @Test func wrongTotalIsDropped() {
         var meter = ProgressMeter(interval: .zero)
         _ = meter.begin(total: 10, time: .zero)
 

@@ -30,7 +30,7 @@ import Testing
         TransferProgress(completed: completed, total: total)
     }
 
-    /// Everything that is told, in its order.
+    /// Records all reported progress, in its order.
     private func record(
         _ operation: NetworkOperation<some NetworkRequest>,
         _ direction: TransferDirection = .download
@@ -42,9 +42,9 @@ import Testing
 
     private let lost = TransferEvent.end(RequestError(.connectionLost, phase: .receiving))
 
-    // MARK: What is told
+    // MARK: Reporting
 
-    @Test(.tags(.behaviour)) func whatIsReceivedIsToldNowAndThenAndExactlyAtTheEnd() async throws {
+    @Test(.tags(.behaviour)) func receivedBytesAreReportedAtIntervalsAndExactlyAtTheEnd() async throws {
         let operation = queue().addRequest(TextRequest())
         let told = record(operation)
         let transfer = try await steps.awaitTransfer()
@@ -78,7 +78,7 @@ import Testing
         #expect(zip(all, all.dropFirst()).allSatisfy { $0.completed <= $1.completed })
     }
 
-    @Test(.tags(.behaviour), arguments: [true, false]) func whoAsksWhenAllIsOverIsToldTheExactEnd(
+    @Test(.tags(.behaviour), arguments: [true, false]) func lateObserverGetsTheExactEnd(
         isDownload: Bool
     ) async throws {
         let folder = try TemporaryFolder()
@@ -126,7 +126,7 @@ import Testing
         #expect(await told.first(2) == [progress(0), progress(1000, of: 1000)])
     }
 
-    @Test(.tags(.behaviour)) func whatIsSentIsToldApart() async throws {
+    @Test(.tags(.behaviour)) func sentBytesAreReportedSeparately() async throws {
         let request = WireRequest(http: HTTPRequest(url: home, method: .put, body: .data(Data(count: 100))))
         let operation = queue().addRequest(request)
         let (sent, received) = (record(operation, .upload), record(operation))
@@ -164,7 +164,7 @@ import Testing
         await operation.end()
 
         #expect(operation.result?.value != nil)
-        // One in between may be told before the last.
+        // One update in between may be reported before the last.
         try await eventually { told.elements.last == progress(100, of: 100) }
         let all = told.elements
         #expect(all.first == progress(0, of: 100))
@@ -185,9 +185,9 @@ import Testing
         #expect(last == progress(20, of: 20) && operation.result?.value == 20)
     }
 
-    // MARK: When one asks
+    // MARK: Late observers
 
-    @Test(.tags(.behaviour)) func whoAsksLateHearsWhatWas() async throws {
+    @Test(.tags(.behaviour)) func lateObserverBeginsWithTheLastProgress() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head(.ok, [.contentLength: "100"]))
@@ -216,7 +216,7 @@ import Testing
         #expect(await operation.progressUpdates().reduce(0) { count, _ in count + 1 } == 1)
     }
 
-    @Test func nothingIsMadeUnlessSomebodyAsks() async throws {
+    @Test func progressIsNotCreatedWithoutAnObserver() async throws {
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
         transfer.receive(head())
@@ -278,7 +278,7 @@ import Testing
         let operation = queue().addRequest(TextRequest())
         let transfer = try await steps.awaitTransfer()
 
-        // The handlers are called on a thread of Foundation's.
+        // The handlers are called on a thread of Foundation.
         operation.progress.pause()
         try await transfer.awaitPause()
         operation.progress.resume()

@@ -37,7 +37,7 @@ import Testing
         #expect(meter.progress.isIdle && "\(meter.progress)" == "2 of 2 requests")
     }
 
-    @Test func whatHasToBeSentIsHalfOfIt() {
+    @Test func uploadIsHalfOfTheProgress() {
         var meter = QueueMeter()
         _ = meter.add(ids[0])
 
@@ -48,7 +48,7 @@ import Testing
         #expect(meter.progress == QueueProgress(count: 1, received: 5, sent: 100, fraction: 0.75))
     }
 
-    @Test func theFirstAfterARestBeginsAnew() {
+    @Test func firstRequestAfterAllHaveEndedStartsOver() {
         var meter = QueueMeter()
         _ = meter.add(ids[0])
         meter.note(progress(10, of: 10), .download, of: ids[0])

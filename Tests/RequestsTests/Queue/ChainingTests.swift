@@ -66,7 +66,7 @@ import Testing
         #expect(transport.requests.isEmpty)
     }
 
-    @Test func whatMakingTheRequestThrowsIsTheFailureInEveryFlavour() async {
+    @Test func errorOfMakingTheRequestIsTheFailureInEveryForm() async {
         let queue = TestQueue()
         let first = queue.addRequest(TextRequest())
 
@@ -86,7 +86,7 @@ import Testing
         #expect(custom.result?.error == .sample("sample"))
     }
 
-    @Test func aChainLetsGoOfWhatIsOver() async {
+    @Test func chainReleasesFinishedRequests() async {
         let census = Census()
         let queue = TestQueue()
         var last = queue.addRequest(TextRequest(life: census.life()))

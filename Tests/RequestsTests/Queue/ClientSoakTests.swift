@@ -8,15 +8,14 @@ import Testing
 
 @testable import Requests
 
-/// Cancels at every phase of a client that has everything: small here, whole in `Scripts/soak`.
+/// Cancels at every phase of a client with all features: small here, full size in `Scripts/soak`.
 @Suite(.bounded, .tags(.behaviour, .soak, .race), .serialized) struct ClientSoakTests {
-    /// When a request is cancelled.
+    /// The phase at which a request is cancelled.
     enum Phase: CaseIterable, Sendable {
         case made, added, adapting, sending, transforming, validating, deciding, ended, never
     }
 
-    /// Knows when which request is to be cancelled, and does it: half of them there and then, half in a race with what
-    /// comes next.
+    /// Cancels requests at their phases: half of them at once, and half in a race with the next event.
     private final class Storm: Sendable {
         private let operations = Locked<[Int: Operation]>([:])
         private let phases: [Phase]
@@ -48,7 +47,7 @@ import Testing
         }
     }
 
-    /// The events of each operation, a word each.
+    /// The events of each operation, one word each.
     private final class Trees: EventMonitor {
         let events = Locked<[UInt64: [String]]>([:])
 
@@ -71,7 +70,7 @@ import Testing
             events.withLock { $0[operation.id, default: []].append(word) }
         }
 
-        /// Those that aren't what ``EventMonitor`` promises.
+        /// The event sequences that violate the rules of ``EventMonitor``.
         var broken: [[String]] {
             events.withLock { Array($0.values) }.filter { !Self.isTree($0) }
         }
@@ -188,7 +187,7 @@ import Testing
         #expect(activity.count == 0)
     }
 
-    @Test func whatLimitsIsWholeAfterAStorm() async throws {
+    @Test func limitersAreIntactAfterManyCancels() async throws {
         let storm = Storm(200)
         let client = client(storm, [])
         let operations = (0..<200).map { number in
@@ -201,13 +200,13 @@ import Testing
         for operation in operations { await operation.end() }
         storm.forget()
 
-        // More than there are turns of the limiters: a turn that was lost would be missed.
+        // More requests than the limiters have slots, so that a lost slot would be noticed.
         let later = (0..<100).map { client.addRequest(Self.request(1000 + $0, "later", Census().life())) }
 
         for operation in later { #expect(try await operation.value() == "x") }
     }
 
-    @Test func clientThatIsLetGoOfInAStormGoesAway() async throws {
+    @Test func clientReleasedDuringManyCancelsIsDeallocated() async throws {
         let (storm, census) = (Storm(300), Census())
         let ends = Recorder<Int>()
         weak var weakClient: HTTPClient?

@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// The content of all events, while the clock is moved past every wait.
+    /// Collects the content of all events, while the clock is advanced past every wait.
     private func all(
         _ stream: EventStream,
         waits: [Duration]
@@ -46,7 +46,7 @@ import Testing
         return await collector.value
     }
 
-    @Test(.tags(.behaviour)) func eventsGoOnOverConnectionsUntilTheServerEndsThem() async throws {
+    @Test(.tags(.behaviour)) func eventsContinueOverConnectionsUntilTheServerEndsThem() async throws {
         let transport = InMemoryTransport.answering([
             Self.events("id: 1\ndata: a\n\nid: 2\ndata: b\n\ndata: lost"),
             Self.events("retry: 500\ndata: c\n\n"), .status(.noContent),
@@ -60,7 +60,7 @@ import Testing
         #expect(transport.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
-    @Test(.tags(.behaviour)) func aStreamOfBeforeIsGoneOnWith() async throws {
+    @Test(.tags(.behaviour)) func streamResumesAfterAnEarlierEvent() async throws {
         let transport = InMemoryTransport.answering([.status(.noContent)])
         let stream = queue(transport).events(HTTPRequest(url: home), lastEventID: "41")
 
@@ -89,7 +89,7 @@ import Testing
         #expect(error == nil && transport.requests.count == 2)
     }
 
-    @Test(.tags(.behaviour)) func whatIsNoEventStreamFails() async throws {
+    @Test(.tags(.behaviour)) func otherContentTypeFails() async throws {
         let html = InMemoryTransport { _ in .status(.ok, headers: [.contentType: "text/html"]) }
         let missing = InMemoryTransport { _ in .status(.notFound, body: Data("gone".utf8)) }
 
@@ -102,7 +102,7 @@ import Testing
         #expect(html.requests.count == 1 && missing.requests.count == 1)
     }
 
-    @Test(.tags(.behaviour)) func anEventThatIsTooLargeEndsTheStreamBehindThoseBefore() async throws {
+    @Test(.tags(.behaviour)) func eventThatIsTooLargeEndsTheStreamAfterEarlierEvents() async throws {
         let large = "data: a\n\ndata: " + String(repeating: "x", count: (1 << 20) + 1)
         let transport = InMemoryTransport { _ in Self.events(large) }
 

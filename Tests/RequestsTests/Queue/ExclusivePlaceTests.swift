@@ -9,14 +9,14 @@ import Testing
 @testable import Requests
 
 extension Operation {
-    /// Whether the operation waits for another in a line.
+    /// Whether the operation waits for another of its category.
     var isInLine: Bool {
         let lines = ExclusiveLines()
         return dependencies.contains { ($0 as? OperationGate).map { !lines.operations(before: $0).isEmpty } ?? false }
     }
 }
 
-/// When operations, groups and their members join the lines of their categories, and when they leave them.
+/// The moments at which operations, groups and their members join and leave the lines of their categories.
 @Suite(.bounded, .tags(.behaviour)) struct ExclusivePlaceTests {
     private typealias ManualOperation = ExclusivityTests.ManualOperation
 
@@ -29,7 +29,7 @@ extension Operation {
         return TextRequest(identifier: name, options: options)
     }
 
-    /// Adds an operation that has its turn until it is told to finish.
+    /// Adds an operation that runs until it is told to finish.
     private func holder(of category: ExclusiveCategory) async throws -> ManualOperation {
         let holder = ManualOperation()
         OperationQueue().addOperation(holder, exclusive: [category])
@@ -59,7 +59,7 @@ extension Operation {
         let (holder, queue) = (try await holder(of: category), TestQueue())
         let waiting = queue.addGroup([request("member", [other])], exclusive: [category])
 
-        // The holder's own work may want what the member wants.
+        // The holder's own work may need the same category as the member.
         let work = queue.addRequest(request("work", [other]))
         await work.end()
 
@@ -138,7 +138,7 @@ extension Operation {
 
     // MARK: Long lines
 
-    // Each looks only as far as it has to: two thousand that looked along the whole line would take minutes.
+    // Each operation checks only as far as needed: two thousand that checked the whole line would take minutes.
     @Test func longLineIsJoinedServedAndDrawn() async throws {
         let (holder, count) = (try await holder(of: category), Scale.pick(500, whole: 5_000))
         let queue = TestQueue()
@@ -161,9 +161,9 @@ extension Operation {
     }
 }
 
-/// What a group tells at its end, and where.
+/// The events of a group at its end, and their queues.
 @Suite(.bounded, .tags(.behaviour)) struct GroupEndTests {
-    @Test func whatIsAddedToAGroupThatIsOverCompletesOnItsQueue() async throws {
+    @Test func operationAddedToAFinishedGroupCompletesOnItsQueue() async throws {
         let label = DispatchQueue(label: "completions")
         label.setSpecific(key: Self.key, value: true)
         let base = OperationQueue()

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Operations of which only one at a time may run, on several queues.
+/// Operations of which only one may run at a time, on several queues.
 @Suite(.bounded, .tags(.behaviour)) struct ExclusivityTests {
-    /// Counts how many run at once, and in which order they ran.
+    /// Counts how many operations run at once, and records their order.
     final class Room: Sendable {
         private let state = Locked((present: 0, most: 0, order: [String]()))
 
@@ -53,7 +53,7 @@ import Testing
         #expect(operations.allSatisfy { $0.result?.value == "" })
     }
 
-    @Test func whatWaitsForItsTurnTakesNoPlaceInItsQueue() async throws {
+    @Test func waitingOperationTakesNoPlaceInItsQueue() async throws {
         let category = category()
         let (transport, quick) = (ManualTransport(), InMemoryTransport { _ in .status(.ok) })
         let first = TestQueue(transport).addRequest(Self.request("first", [category]))
@@ -84,7 +84,7 @@ import Testing
         try await eventually { first.isExecuting }
         for operation in operations {
             queue.addOperation(operation, exclusive: [category])
-            // It has joined the line when its approach is over.
+            // It has joined the line once its preparation has ended.
             try await eventually { operation.isInLine }
         }
         first.finish()
@@ -175,7 +175,7 @@ import Testing
     @Test func aRequestThatSaysItIsExclusiveIsNeverRunBesideOthers() async {
         let category = category()
         let queue = TestQueue()
-        // An operation queue's own `addOperation` knows of no categories.
+        // An operation queue's own `addOperation` has no categories.
         let plain = queue.makeOperation(for: Self.request("plain", [category]))
         queue.base.addOperation(plain)
         let first = queue.addRequest(TextRequest())
@@ -231,7 +231,7 @@ import Testing
         await group.end()
     }
 
-    @Test func whatAMemberWaitsForAndTheGroupHoldsUpIsRefused() async throws {
+    @Test func cycleOfAMemberAndItsGroupIsRefused() async throws {
         let category = category()
         let queue = TestQueue()
         let began = Recorder<Void>()
@@ -249,7 +249,7 @@ import Testing
         try await eventually { group.dependencies.contains(inner) }
         queue.addOperation(outside, exclusive: [category])
 
-        // It is refused and ends, so that all can.
+        // It is refused and ends, so that the others can.
         await outside.end()
         try await eventually { inner.isExecuting }
         inner.finish()
@@ -321,7 +321,7 @@ import Testing
     }
 }
 
-/// The table without threads: whatever is asked, in whatever order.
+/// The table without threads, for any inputs in any order.
 @Suite(.bounded) struct ExclusivityTableTests {
     @Test func inAnyOrderNothingIsHeldTwiceAndAllHaveTheirTurns() {
         var fuzz = Fuzz()

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Graphs of random shape, of everything that a graph can be made of.
+/// Random graphs with all kinds of nodes.
 @Suite(.bounded, .tags(.behaviour, .soak, .race), .serialized) struct GraphStormTests {
     private static let server = InMemoryTransport(recordsRequests: false) { request in
         switch (Int(request.url.lastPathComponent) ?? 0) % 10 {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// What goes wrong in a graph, and how often each completion was called.
+    /// The problems of a graph, and the number of calls of each completion.
     private struct Ledger: Sendable {
         private let completions = Locked<[Int: Int]>([:])
         private let tooEarly = Locked(0)
@@ -49,7 +49,7 @@ import Testing
         )
     }
 
-    /// Adds a node that depends on some of those before it, and returns it with how many completions it owes.
+    /// Adds a node that depends on some earlier ones, and returns it with the number of its expected completions.
     private static func add(
         _ number: Int,
         to queue: TestQueue,

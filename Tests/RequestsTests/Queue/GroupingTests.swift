@@ -79,7 +79,7 @@ import Testing
         #expect(await calls().count == 1)
     }
 
-    @Test func whatDependsOnItRunsAfterAllMembersAndItsCompletion() async {
+    @Test func dependentRunsAfterAllMembersAndTheCompletion() async {
         let queue = TestQueue()
         let events = Recorder<String>()
         let serial = OperationQueue()
@@ -116,7 +116,7 @@ import Testing
         let group = addGroup(2, to: queue)
         let transfer = try await transport.awaitTransfer()
 
-        // The transfer of the first member takes its time to end, and the member with it.
+        // The transfer of the first member ends late, and the member with it.
         group.cancel()
         try await transfer.awaitCancel()
         #expect(await calls().count == 1)
@@ -262,7 +262,7 @@ import Testing
         await group.end()
     }
 
-    /// A queue that keeps nothing.
+    /// A queue that drops its operations.
     final class LosingQueue: RequestQueue {
         var operations: [Operation] { [] }
         func addOperation(_ operation: Operation) {}
@@ -276,7 +276,7 @@ import Testing
         #expect(await completions.first(1).map(codes) == [[.cancelled, .cancelled]])
     }
 
-    @Test func aGroupThatIsOverIsLetGoOf() async {
+    @Test func finishedGroupIsDeallocated() async {
         let census = Census()
         do {
             let queue = TestQueue()

@@ -101,7 +101,7 @@ import Testing
         #expect(Set(client.environment.query.map(\.value)).count == 200)
     }
 
-    @Test func whatAChangeLetsGoOfMayUseTheClientAsItGoes() {
+    @Test func valueReleasedByAChangeMayUseTheClientInItsDeinit() {
         final class Farewell: EventMonitor {
             let client: Locked<HTTPClient?> = Locked(nil)
             let seen: Recorder<Int>
@@ -164,7 +164,7 @@ import Testing
         }
     }
 
-    @Test func aClientThatIsLetGoOfLetsItsRequestsEnd() async throws {
+    @Test func releasedClientLetsItsRequestsEnd() async throws {
         let gate = Gate()
         weak var weakClient: HTTPClient?
         let operation = {

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Where the requests of a service go, however its address is declared.
+/// The addresses of a service's requests, for each way to declare its base URL.
 @Suite(.bounded, .tags(.behaviour)) struct NetworkServiceTests {
-    /// A service whose base URL isn't an optional, as one declares it first.
+    /// A service whose base URL isn't optional, which is the obvious declaration.
     private final class UserService: NetworkService {
         let baseURL: URL = URL(string: "https://users.example/v1")!
     }
@@ -56,7 +56,7 @@ import Testing
     }
 
     @Test(arguments: ["", "users.example", "not an address", "/v1", "mailto:ada@example.com", "http://"])
-    func aBaseURLThatIsNoAddressFailsEachRequest(text: String) async {
+    func invalidBaseURLFailsEachRequest(text: String) async {
         await #expect {
             try await TextService(baseURL: text).fetch(Get<String>("users"))
         } throws: { error in

@@ -8,9 +8,9 @@ import Testing
 
 @testable import Requests
 
-/// Groups whose members aren't known before, of one kind and of any.
+/// Groups whose members aren't known in advance, of one type and of any.
 @Suite(.bounded, .tags(.behaviour)) struct OperationGroupTests {
-    /// Answers with the path of the request.
+    /// Responds with the path of the request.
     private let echo = InMemoryTransport { request in
         .status(.ok, body: Data(request.url.lastPathComponent.utf8))
     }
@@ -58,7 +58,7 @@ import Testing
         #expect(group.results == nil && transport.requests.count == 1)
     }
 
-    @Test func whatTheClosureThrowsIsTheFailureOfTheGroup() async {
+    @Test func errorOfTheClosureIsTheFailureOfTheGroup() async {
         let queue = TestQueue(echo)
         let first = queue.addRequest(Self.request("a"))
 
@@ -191,7 +191,7 @@ import Testing
         try await eventually { queue.operations.isEmpty }
     }
 
-    @Test func whatIsAddedToAGroupThatIsOverIsCancelled() async {
+    @Test func operationAddedToAFinishedGroupIsCancelled() async {
         let queue = TestQueue()
         let group = queue.addOperationGroup { _ in 1 }
         await group.end()
@@ -255,7 +255,7 @@ import Testing
         holder.finish()
     }
 
-    @Test func whatRunsInTheClosureHasTheTaskLocalsOfTheCaller() async throws {
+    @Test func closureHasTheTaskLocalsOfTheCaller() async throws {
         let queue = TestQueue()
 
         let group = Self.$mark.withValue("here") { queue.addOperationGroup { _ in Self.mark } }

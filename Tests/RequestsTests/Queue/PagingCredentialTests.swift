@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What pages are asked for with.
+/// The credentials of requests for pages.
 @Suite(.bounded, .tags(.behaviour)) struct PagingCredentialTests {
     private static let api = URL(string: "https://api.example.com/v1")!
 
@@ -52,7 +52,7 @@ import Testing
         #expect(transport.requests.count == 2)
         #expect(second.headers[.authorization] == "Bearer token" && second.headers["X-API-Key"] == "key")
         #expect(second.headers[.accept] == "application/json")
-        // What the address has already isn't added to it.
+        // A parameter that the address already has isn't added again.
         #expect(second.url.query() == "page=2&locale=en")
     }
 
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [true, false]) func aPageThatLeadsToAnotherOriginKeepsNoCredentials(hasBase: Bool) async throws {
-        // From there, the way leads back, with credentials in the address.
+        // From there, the link leads back, with credentials in the address.
         let transport = InMemoryTransport { request in
             let next =
                 switch (
@@ -134,7 +134,7 @@ import Testing
 
     // MARK: Recorded modifiers
 
-    /// Follows a link from the first page of a request of one's own, whose modifiers are recorded.
+    /// Follows a link from the first page of a custom request, whose modifiers are recorded.
     private func secondPage<R: DataRequest & ModifiableRequest>(
         of request: R,
         at next: String

@@ -34,7 +34,7 @@ import Testing
 
     private static let api = URL(string: "https://api.example.com/v1")!
 
-    /// Pages of two, linked by `Link`, as most APIs have them.
+    /// Pages of two elements, linked by `Link`, like those of most APIs.
     private static func linked(pages: Int = 3, path: String = "/v1/items") -> InMemoryTransport {
         InMemoryTransport { request in
             let page = Query(percentEncoded: request.url.query() ?? "")["page"].flatMap { Int($0) } ?? 1
@@ -138,7 +138,7 @@ import Testing
         var limit = 1
     }
 
-    /// A request of one's own, with the parameter in its address.
+    /// A custom request, with the parameter in its address.
     struct Recorded: DecodableRequest, ModifiableRequest {
         typealias Success = Listing
         typealias Failure = RequestError
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    /// The parameters `cursor` of all pages of a request.
+    /// Returns the parameters `cursor` of all pages of a request.
     private func cursors<R: NetworkRequest>(
         _ request: R,
         _ configure: (inout RequestEnvironment) -> Void = { _ in }
@@ -307,7 +307,7 @@ import Testing
         let request = Get<[Int]>("items").query(["page": 1])
         let (pages, error) = await collect(client(transport).pages(request))
 
-        // The page that was good is given first.
+        // The valid page is returned first.
         #expect(pages.count == count && transport.requests.count == count)
         #expect(error?.code == .pagingFailed && error?.response?.status == .ok)
     }
@@ -339,7 +339,7 @@ import Testing
         #expect(pages.count == 1 && error?.code == .pagingFailed)
     }
 
-    @Test func theErrorOfAPageEndsTheLoopBehindTheGoodOnes() async throws {
+    @Test func errorOfAPageEndsTheLoopAfterTheValidPages() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.link: "<?page=2>; rel=next"], body: Data("[1]".utf8)), .status(.forbidden),
         ])
@@ -349,7 +349,7 @@ import Testing
         #expect(try await iterator.next() == nil)
     }
 
-    @Test func whatAClosureThrowsIsTheErrorOfTheRequest() async {
+    @Test func errorOfAClosureIsTheErrorOfTheRequest() async {
         let transport = InMemoryTransport { _ in .json("[1]") }
         let (pages, error) = await collect(
             client(transport).pages(Get<[Int]>("items"), by: .next { _, _ in throw Failure() })

@@ -74,7 +74,7 @@ import Testing
         queue.base.cancelAllOperations()
     }
 
-    @Test func whatIsFinishedOrElsewhereIsThereAsLongAsSomethingDependsOnIt() async {
+    @Test func finishedOrForeignOperationIsShownWhileAnotherDependsOnIt() async {
         let other = TestQueue(isSuspended: true)
         let elsewhere = other.addRequest(TextRequest(identifier: "elsewhere"))
         let done = TestQueue().addRequest(TextRequest(identifier: "done"))
@@ -93,7 +93,7 @@ import Testing
         for queue in [queue, other] { queue.base.cancelAllOperations() }
     }
 
-    @Test func whatRunsIsExecuting() async {
+    @Test func runningOperationIsExecuting() async {
         let sent = Recorder<TransportRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent))
         queue.addRequest(TextRequest())
@@ -140,7 +140,7 @@ import Testing
 
         #expect(graph.nodes.count == Scale.requests)
         #expect(graph.edges == (1..<Scale.requests).map { Edge(from: $0, to: $0 - 1) })
-        // From the end, so that letting go doesn't recurse either.
+        // From the end, so that deallocation doesn't recurse either.
         for operation in operations.reversed() { operation.dependencies.forEach(operation.removeDependency) }
         queue.base.cancelAllOperations()
     }

@@ -40,7 +40,7 @@ import Testing
         #expect(client.progress == QueueProgress(finished: 1, count: 1, received: 10, fraction: 1))
     }
 
-    @Test func whatIsCancelledBeforeItStartsIsOver() async {
+    @Test func operationCancelledBeforeItStartsCountsAsFinished() async {
         let client = client()
         client.isSuspended = true
         _ = client.progress

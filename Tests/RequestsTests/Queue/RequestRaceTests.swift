@@ -8,12 +8,14 @@ import Testing
 
 @testable import Requests
 
-/// What two threads do to one operation at the same time. Each race is run many times; each time there is one
-/// completion, the operation ends, and nothing of it stays.
+/// Races of two threads for one operation.
+///
+/// Each race is run many times. Each time there is one completion, the operation ends, and all of its memory is
+/// released.
 @Suite(.bounded, .tags(.behaviour, .race)) struct RequestRaceTests {
     private let census = Census()
 
-    /// Runs one race after the other, and waits for what is left of all of them to go away.
+    /// Runs one race after the other, and waits until everything left of them is deallocated.
     private func race(_ body: (TextRequest) async throws -> Int) async rethrows {
         var completions: [Int: Int] = [:]
         for _ in 0..<Scale.races {
@@ -104,8 +106,8 @@ import Testing
         }
     }
 
-    // The cancellation of an interceptor's task, stored late, took the place of that of the transfer; then nobody ended
-    // the silent transfer.
+    // The cancellation of an interceptor's task, stored late, replaced that of the transfer. The silent transfer then
+    // never ended.
     @Test func cancelAgainstATransferThatAnInterceptorLetThrough() async {
         let sent = Recorder<TransportRequest>()
         let queue = TestQueue(InMemoryTransport.silent(sent)) { $0.interceptors = [ClosureInterceptor()] }
@@ -167,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func lettingGoOfTheQueueAgainstItsWork() async {
+    @Test func releaseOfTheQueueAgainstItsWork() async {
         await race { request in
             var queue: TestQueue? = TestQueue(width: 1)
             let probe = Probe(request, on: queue!)

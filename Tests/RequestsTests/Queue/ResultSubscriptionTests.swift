@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// The rules of Combine for a subscription to one result, without Combine.
+/// The rules of Combine for a subscription to one result, tested without Combine.
 @Suite(.bounded) struct ResultSubscriptionTests {
     private let operation = BlockOperation {}
 
@@ -29,7 +29,7 @@ import Testing
         #expect(calls == [true, true, false])
     }
 
-    @Test func aCancelCancelsTheOperationAndNothingComesBehindIt() {
+    @Test func cancelCancelsTheOperationAndNothingFollows() {
         var subscription = ResultSubscription()
         _ = subscription.request(isPositive: true)
         _ = subscription.keep(operation)

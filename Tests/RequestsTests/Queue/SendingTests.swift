@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What a completion, a task and a list of operations get to know.
+/// The values that a completion, a task and a list of operations get.
 @Suite(.bounded, .tags(.behaviour)) struct SendingTests {
     private final class Ignorant: RequestQueue {
         var operations: [Operation] { [] }
@@ -47,7 +47,7 @@ import Testing
         #expect(result.error?.response?.headers["X-Count"] == "3" && result.error?.attempts.count == 1)
     }
 
-    @Test func whatACacheAnswersHasAResponseAndNoAttempts() async throws {
+    @Test func cachedResponseHasNoAttempts() async throws {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data("a".utf8))
         }
@@ -128,7 +128,7 @@ import Testing
 
     // MARK: Cancelling all
 
-    @Test(arguments: [false, true]) func theEndOfAllIsToldWhenTheirTransfersHaveEnded(isSuspended: Bool) async throws {
+    @Test(arguments: [false, true]) func endOfAllIsReportedAfterTheirTransfers(isSuspended: Bool) async throws {
         let transport = ManualTransport()
         let client = HTTPClient(maxConcurrentRequests: 1, transport: transport)
         let log = Recorder<String>()
@@ -148,7 +148,7 @@ import Testing
         #expect(running.isFinished && transport.transfers.count == 1)
     }
 
-    @Test func cancellingNothingIsToldToo() async {
+    @Test func cancellingNothingIsReportedToo() async {
         await withCheckedContinuation { continuation in
             OperationQueue().cancelAllRequests { continuation.resume() }
         }

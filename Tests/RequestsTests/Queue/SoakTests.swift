@@ -8,7 +8,8 @@ import Testing
 
 @testable import Requests
 
-/// Storms: small here, whole in `Scripts/soak`. None overflows the stack, leaks, or loses a completion.
+/// Large numbers of requests: small here, full size in `Scripts/soak`. None overflows the stack, leaks, or loses a
+/// completion.
 @Suite(.bounded, .tags(.behaviour, .soak), .serialized) struct SoakTests {
     private let transport = InMemoryTransport(recordsRequests: false) { _ in .status(.ok, body: Data("x".utf8)) }
 

@@ -7,14 +7,14 @@ import Testing
 
 @testable import Requests
 
-/// The rows of the redirect matrix between https and http, which a loopback server without certificates can't show.
+/// The rows of the redirect matrix between https and http, which a loopback server without certificates can't test.
 @Suite(.bounded) struct RedirectDowngradeTests {
     enum Content: CaseIterable, Sendable { case get, head, data, file, stream }
 
     struct Row: Sendable, CustomTestStringConvertible {
         let status: HTTPStatus
         let content: Content
-        /// The addresses, one after the other, and what is left of the secrets at the last.
+        /// The addresses in order, and the secrets that remain at the last.
         let addresses: [String]
 
         var testDescription: String { "\(status.code) \(content) \(addresses.joined(separator: " → "))" }
@@ -32,7 +32,7 @@ import Testing
 
     static let statuses: [HTTPStatus] = [301, 302, 303, 307, 308]
 
-    /// Every pair of a status, a content and a way once; the full product at the whole scale.
+    /// Every pair of a status, a content and a route once; all combinations at full scale.
     static let rows: [Row] = {
         var rows: [Row] = []
         for (number, status) in statuses.enumerated() {

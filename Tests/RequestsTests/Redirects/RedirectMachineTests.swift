@@ -52,7 +52,7 @@ import Testing
         return next
     }
 
-    @Test(arguments: rows) func theStatusSaysWhatBecomesOfMethodAndBody(_ row: Row) throws {
+    @Test(arguments: rows) func statusDecidesMethodAndBody(_ row: Row) throws {
         let headers: HTTPHeaders = [.contentType: "text/plain", "Content-Language": "en", .accept: "*/*"]
         let hasBody = row.method != .head
         let request = HTTPRequest(
@@ -93,7 +93,7 @@ import Testing
         ("x", "http://a/b/c/x"), ("/x", "http://a/x"), ("./x", "http://a/b/c/x"), ("../../../x", "http://a/x"),
         ("http://g/", "http://g/"), ("https://g", "https://g"), ("HTTP://g/", "HTTP://g/"), (";x", "http://a/b/c/;x"),
         ("g?y/./x", "http://a/b/c/g?y/./x"), ("#s", "http://a/b/c/d;p?q#s"),
-        // And what isn't an address by the letter, but is followed by every browser.
+        // Invalid addresses that every browser follows.
         ("/a b", "http://a/a%20b"), ("/a%20b c?d e", "http://a/a%20b%20c?d%20e"),
     ]
 
@@ -115,7 +115,7 @@ import Testing
         "http://a b/", "//a b/", "/a\r\nX: y", "/a\tb", "http://[::1/", "about:blank",
     ]
 
-    @Test(arguments: badLocations) func aLocationThatIsNoWebAddressFails(_ location: String) {
+    @Test(arguments: badLocations) func invalidLocationFails(_ location: String) {
         var machine = RedirectMachine(policy: .follow())
         let head = HTTPResponseHead(status: .found, headers: [.location: location])
 
@@ -156,7 +156,7 @@ import Testing
     @Test(arguments: [
         ("https://example.com/b", true), ("https://third.com/", false), ("http://example.com/", false),
     ])
-    func whereAClosureLeadsIsJudgedAsWhereTheRedirectLeads(address: String, areKept: Bool) throws {
+    func targetOfAClosureIsTreatedLikeThatOfARedirect(address: String, areKept: Bool) throws {
         let target = try #require(URL(string: address))
         let policy = RedirectPolicy.follow().modifying { next, _ in
             var next = next
@@ -202,14 +202,14 @@ import Testing
     }
 
     @Test(arguments: [("/other", true), ("//other.com/", false)])
-    func whereTheCredentialsStayTheirGenerationDoes(location: String, isKept: Bool) {
+    func credentialGenerationIsKeptWithTheCredentials(location: String, isKept: Bool) {
         var request = HTTPRequest(url: home, headers: Self.secrets)
-        let somebody = ObjectIdentifier(Census())
-        request.credentialGenerations[somebody] = 7
+        let interceptor = ObjectIdentifier(Census())
+        request.credentialGenerations[interceptor] = 7
 
         let next = follow(request, .found, to: location)
 
-        #expect(next?.credentialGenerations == (isKept ? [somebody: 7] : [:]))
+        #expect(next?.credentialGenerations == (isKept ? [interceptor: 7] : [:]))
     }
 
     @Test func secretsDoNotComeBackOnTheWayBack() throws {
@@ -256,7 +256,7 @@ import Testing
             (RedirectPolicy.refuse, 302, "/x"), (.follow(), 200, "/x"), (.follow(), 300, "/x"), (.follow(), 304, "/x"),
             (.follow(), 305, "/x"), (.follow(), 404, "/x"), (.follow(), 302, nil),
         ] as [(RedirectPolicy, Int, String?)]
-    ) func whatIsNoRedirectIsDelivered(
+    ) func otherResponsesAreDelivered(
         policy: RedirectPolicy,
         status: Int,
         location: String?

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Bodies on their way through the pipeline: encoded at each attempt, with their fields, and whole each time.
+/// Bodies in the pipeline: encoded at each attempt, with their fields, and complete each time.
 @Suite(.bounded, .tags(.behaviour)) struct BodyTests {
     private func request(_ body: HTTPBody, headers: HTTPHeaders = []) -> WireRequest {
         WireRequest(http: HTTPRequest(url: home, method: .post, headers: headers, body: body))
@@ -18,7 +18,7 @@ import Testing
         ClosureInterceptor(retry: { _, context in context.attempt < count ? .retry : .fail })
     }
 
-    @Test func whatIsSentIsEncodedAndHasItsFields() async throws {
+    @Test func sentBodyIsEncodedWithItsFields() async throws {
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) { $0.headers = [.contentType: "client/x", .accept: "a/b"] }
 
@@ -59,7 +59,7 @@ import Testing
         #expect((error?.underlying as? InvalidRequest)?.piece == .headerValue)
     }
 
-    @Test func eachAttemptEncodesAnew() async {
+    @Test func eachAttemptEncodesTheBody() async {
         let count = Recorder<Void>()
         let body = HTTPBody(headers: [.contentType: "a/b"]) {
             count.record(())
@@ -157,13 +157,13 @@ import Testing
         #expect(transport.requests.map { $0.headers[.contentType] } == ["application/json"])
     }
 
-    /// Who looks into a body before it is sent.
+    /// The components that may read a body before it is sent.
     enum Reader: CaseIterable {
         case provider
         case interceptor
     }
 
-    @Test(arguments: Reader.allCases) func whatIsSignedIsWhatIsSent(reader: Reader) async throws {
+    @Test(arguments: Reader.allCases) func signedBytesAreTheSentBytes(reader: Reader) async throws {
         let (signed, encoded) = (Recorder<Data?>(), Recorder<Void>())
         let transport = InMemoryTransport { _ in .status(.ok) }
         let queue = TestQueue(transport) {
@@ -183,7 +183,7 @@ import Testing
         #expect(try signed.elements == [transport.requests.first?.body.data()])
         #expect(signed.elements == [Data(#"{"at":"1970-01-02T00:00:00Z"}"#.utf8)])
 
-        // One that is another one each time is signed and sent the same, too.
+        // A body that is encoded differently each time is signed and sent the same, too.
         http.body = HTTPBody {
             encoded.record(())
             return .data(Data("\(encoded.count)".utf8))

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What an operation holds on to, tells and lets others do, at the edges.
+/// The objects that an operation retains, its reports and its limits, in edge cases.
 @Suite(.bounded) struct BoundsTests {
     @Test(.tags(.behaviour), arguments: [Duration.seconds(Int64.max), .seconds(1e15), .zero, .seconds(-1)])
     func noDurationTrapsTheClock(_ duration: Duration) async {

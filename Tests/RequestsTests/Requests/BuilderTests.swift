@@ -121,9 +121,9 @@ import Testing
     }
 
     @Test func noValueIsNoBody() async throws {
-        let nobody: User? = nil
+        let missingUser: User? = nil
 
-        let sent = try await TestQueue.sent(Post<Void>("u").body { nobody })
+        let sent = try await TestQueue.sent(Post<Void>("u").body { missingUser })
 
         #expect(sent.body.isEmpty && sent.headers[.contentType] == nil)
     }

@@ -78,7 +78,7 @@ import Testing
             $0.interceptors = [
                 ClosureInterceptor(adapt: { _, _ in
                     entered.record(())
-                    // A cancelled wait says so: the task of the interceptor is cancelled too.
+                    // A cancelled wait throws: the task of the interceptor is cancelled too.
                     if await !gate.wait() { throw CancellationError() }
                 })
             ]

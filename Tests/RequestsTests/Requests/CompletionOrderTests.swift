@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Result, completion, end: in this order, for everyone who looks.
+/// The order of result, completion and end, as every observer sees it.
 @Suite(.bounded, .tags(.behaviour)) struct CompletionOrderTests {
     @Test func theResultIsThereWhenADependentRuns() async {
         let queue = TestQueue()
@@ -33,7 +33,7 @@ import Testing
         #expect(await seen.first(1) == ["hello"])
     }
 
-    @Test func aDependentOnTheSerialQueueOfTheCompletionRunsBehindIt() async {
+    @Test func dependentOnTheSerialQueueOfTheCompletionRunsAfterIt() async {
         let serial = DispatchQueue(label: "serial")
         let dependents = OperationQueue()
         dependents.underlyingQueue = serial
@@ -54,8 +54,8 @@ import Testing
         #expect(events.elements == (0..<50).flatMap { _ in ["completion", "dependent"] })
     }
 
-    /// Between the result and the completions, monitors are told, which is as long as they take.
-    @Test func whoComesBetweenTheResultAndTheCompletionsIsBehindThem() async {
+    /// Monitors are notified between the result and the completions, for as long as they take.
+    @Test func completionAddedBetweenResultAndCompletionsRunsAfterThem() async {
         final class Latecomer: EventMonitor {
             let come = Locked<@Sendable () -> Void>({})
 
@@ -127,7 +127,7 @@ import Testing
         let seen = Recorder<Void>()
 
         TestQueue().addRequest(TextRequest()) { _ in
-            // There is no way to ask but this one, which ends the process where the answer is no.
+            // There is no other way to ask; it ends the process if the answer is no.
             dispatchPrecondition(condition: .onQueue(.global(qos: .utility)))
             seen.record(())
         }
@@ -135,7 +135,7 @@ import Testing
         await seen.first(1)
     }
 
-    @Test func waitingForTheOperationOnItsCompletionQueueIsNoDeadlock() async {
+    @Test func waitingForTheOperationOnItsCompletionQueueDoesNotDeadlock() async {
         let serial = DispatchQueue(label: "serial")
         let queue = TestQueue()
         let gate = Gate()

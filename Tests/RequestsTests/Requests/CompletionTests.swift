@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Exactly one completion, whatever becomes of the operation.
+/// Exactly one completion, however the operation ends.
 @Suite(.bounded, .tags(.behaviour)) struct CompletionTests {
     @Test func aSuccessCompletesOnce() async {
         let queue = TestQueue()
@@ -71,14 +71,14 @@ import Testing
         Building(description: "a failure", make: { $0(.failure(SampleError())) }, code: .other),
         Building(description: "never", make: { _ in }, code: .invalidRequest),
         Building(
-            description: "never, let go of later",
+            description: "never, released later",
             make: { reply in
                 DispatchQueue.global().async { _ = reply }
             },
             code: .invalidRequest
         ),
         Building(
-            description: "an address that is none",
+            description: "an invalid address",
             make: { reply in
                 reply(.success(URLRequest(url: URL(string: "file:///etc/passwd")!)))
             },
@@ -86,7 +86,7 @@ import Testing
         ),
     ]
 
-    @Test(arguments: buildings) func howeverTheRequestIsMadeThereIsOneCompletion(_ building: Building) async {
+    @Test(arguments: buildings) func everyWayToBuildARequestCompletesOnce(_ building: Building) async {
         let transport = InMemoryTransport { _ in .status(.ok, body: Data("hello".utf8)) }
         let queue = TestQueue(transport)
 
@@ -98,7 +98,7 @@ import Testing
         #expect(transport.requests.count == (building.code == nil ? 1 : 0))
     }
 
-    @Test func anErrorThatTheRequestThrowsIsBehindTheFailure() async {
+    @Test func errorOfTheRequestUnderliesTheFailure() async {
         let queue = TestQueue()
         let request = TextRequest(process: { _ in throw SampleError(name: "unreadable") })
 
@@ -110,7 +110,7 @@ import Testing
         #expect(results.first?.error?.body == Data("hello".utf8))
     }
 
-    @Test func anOperationThatIsLetGoOfWithoutRunningIsCancelled() async {
+    @Test func operationDeallocatedBeforeItRunsIsCancelled() async {
         let results = Recorder<Result<String, RequestError>>()
 
         do { _ = TestQueue().makeOperation(for: TextRequest()) { results.record($0) } }
@@ -119,7 +119,7 @@ import Testing
         #expect(all.map(\.error?.code) == [.cancelled])
     }
 
-    @Test func aQueueThatIsLetGoOfEarlyStillRunsItsOperations() async {
+    @Test func releasedQueueStillRunsItsOperations() async {
         var queue: TestQueue? = TestQueue(width: 1)
         let probes = (0..<10).map { _ in Probe(TextRequest(), on: queue!) }
         for probe in probes { queue?.addOperation(probe.operation) }

@@ -8,7 +8,8 @@ import Testing
 
 @testable import Requests
 
-/// Properties of requests and queues that nearly have the type of a requirement: none may lose to a default.
+/// Properties of requests and queues whose type differs slightly from that of a requirement: none may lose to a
+/// default.
 @Suite(.bounded, .tags(.behaviour)) struct DefaultedRequirementTests {
     private struct Event: Decodable, Sendable, Equatable {
         let startsAt: Date

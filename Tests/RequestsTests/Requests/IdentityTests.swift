@@ -28,7 +28,7 @@ import Testing
         }, base.headers { Header("a", value: "bcd") },
     ]
 
-    @Test func whateverChangesTheAnswerTellsThemApart() {
+    @Test func requestsWithDifferentAnswersAreDistinct() {
         #expect(Set(Self.others + [Self.base]).count == Self.others.count + 1)
     }
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What modifiers do with what is there, and whose word counts where two say something.
+/// The effect of modifiers on existing values, and their precedence.
 @Suite(.bounded, .tags(.behaviour)) struct MergingTests {
     private let request = Get<Data>("a").headers(["X-A": "1", "X-B": "2"]).query(["p": "1"])
 
@@ -31,7 +31,7 @@ import Testing
         #expect(validated.options.validators.count == 2)
     }
 
-    @Test func whatReplacesSaysSo() {
+    @Test func replacementsAreExplicit() {
         #expect(request.replacingHeaders(["X-C": "4"]).http.headers == ["X-C": "4"])
         #expect(request.replacingQuery(["q": "3"]).http.query == ["q": "3"])
     }
@@ -101,7 +101,7 @@ import Testing
         #expect(try await authorization(request.authenticated(with: .bearerToken("own"))) == "Bearer own")
     }
 
-    @Test func credentialsOfABaseURLGoBehindTheEnvironments() async throws {
+    @Test func credentialsOfTheEnvironmentPrecedeThoseOfABaseURL() async throws {
         let base = URL(string: "https://ada:one@api.example.com/v1")
 
         #expect(try await authorization(Get("a")) { $0.baseURL = base } == basic("ada", "one"))

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct ModifiableRequestTests {
-    /// A request of one's own, with an operation of its own.
+    /// A custom request with its own operation.
     struct Ping: DecodableRequest, ModifiableRequest {
         typealias Success = [Int]
         typealias Failure = RequestError
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    // Sendable: Operation demands that it be restated; nothing is added here.
+    // Sendable: `Operation` requires that it be restated; nothing is added here.
     final class PingOperation: DecodableOperation<Ping>, @unchecked Sendable {}
 
     struct Spec: RequestSpec, ModifiableRequest {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// All of them, on whatever request.
+    /// Applies all modifiers to a request.
     private func everything<R: ModifiableRequest>(_ request: R) -> R {
         request.timeout(3).deadline(.seconds(9)).redirect(.follow(limit: 3)).trust(.system).retry(limit: 4).tag("t")
             .priority(.high).coalescing().condition(.condition { _ in }).validating { _ in }
@@ -61,7 +61,7 @@ import Testing
             }
     }
 
-    /// All stored properties of options: what can be compared, as text, and of the rest whether it is there.
+    /// Returns all stored properties of options: comparable values as text, and for others whether they are set.
     private func properties(_ options: RequestOptions) -> [String: String] {
         var all: [String: String] = [:]
         for (label, value) in Mirror(reflecting: options).children {
@@ -97,7 +97,7 @@ import Testing
         expectEverything(everything(Spec()).resolvedOptions, "a spec")
     }
 
-    /// Also one that is added later: it has to be among the modifiers above, and in `over`.
+    /// This includes an option that is added later: it has to be among the modifiers above, and in `over`.
     @Test func everyOptionReachesARequestThatIsMadeOfAnother() {
         let (none, all) = (properties(RequestOptions()), properties(everything(Ping()).options))
 
@@ -112,7 +112,7 @@ import Testing
         var request: Spec { spec }
     }
 
-    @Test func specOfASpecIsToldFromOthersByWhatIsRecorded() throws {
+    @Test func specOfASpecIsDistinguishedByItsRecordedModifiers() throws {
         let (one, other) = (Outer(spec: Spec().query(["q": "1"])), Outer(spec: Spec().query(["q": "2"])))
 
         #expect(one.identifier != other.identifier)
@@ -174,7 +174,7 @@ import Testing
         #expect(sent.body.length != nil)
     }
 
-    @Test func whatIsSentOnHasNoOptions() async throws {
+    @Test func forwardedRequestHasNoOptions() async throws {
         let context = Recorder<HTTPRequest?>()
         let attempts = Recorder<Int>()
         let request = HTTPRequest("a").retry(limit: 1).tag("t").intercepted(
@@ -311,7 +311,7 @@ import Testing
         #expect(request.identifier != Get<Data>("posts").identifier)
     }
 
-    @Test func valueThatIsNoQueryFailsTheRequest() async {
+    @Test func valueThatCannotBeAQueryFailsTheRequest() async {
         let error = await #expect(throws: RequestError.self) { try await TestQueue.sent(Get<Data>("posts").query(7)) }
 
         #expect(error?.phase == .building && error?.code == .invalidRequest)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What is made of a response: by status, by content, by the kind of request.
+/// The value of a response: by status, by content, by the kind of request.
 @Suite(.bounded, .tags(.behaviour)) struct ResponseTests {
     struct Deletion: NoContentRequest {
         typealias Failure = RequestError
@@ -90,7 +90,7 @@ import Testing
     }
 
     @Test(arguments: [("", nil), ("null", nil), ("[1]", [1])] as [(String, [Int]?)])
-    func anOptionalSuccessIsNilWhereThereIsNoContent(text: String, value: [Int]?) async throws {
+    func optionalSuccessIsNilWithoutContent(text: String, value: [Int]?) async throws {
         #expect(try await TestQueue(InMemoryTransport { _ in .json(text) }).fetch(OptionalRequest()) == value)
     }
 

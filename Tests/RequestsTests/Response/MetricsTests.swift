@@ -58,7 +58,7 @@ import Testing
         #expect(metrics.networkProtocol == nil)
     }
 
-    @Test func timesOfTheTransportCountWhereItTellsThem() async throws {
+    @Test func timesOfTheTransportTakePrecedence() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         defer { queue.base.cancelAllOperations() }

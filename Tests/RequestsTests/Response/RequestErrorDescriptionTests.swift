@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What `print(error)` says of failures as they come out of operations.
+/// The output of `print(error)` for failures of operations.
 @Suite(.bounded, .tags(.behaviour)) struct RequestErrorDescriptionTests {
     private struct Todo: Decodable, Sendable {
         struct Owner: Decodable, Sendable {
@@ -65,7 +65,7 @@ import Testing
         #expect(error?.description.contains("may take 0.001 seconds in all") == true)
     }
 
-    /// Errors of the library's own, which say why wherever they are met.
+    /// Errors of the library, which give their reason in every context.
     private static let own: [any Error & CustomStringConvertible] = [
         InvalidTrust(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
         CookieFileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"), InvalidCookie("a", "is too long"),

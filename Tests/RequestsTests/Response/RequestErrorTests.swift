@@ -7,14 +7,14 @@ import Testing
 
 @testable import Requests
 
-/// An error of another library, whose text has a secret.
+/// An error of another library, whose text contains a secret.
 private struct HushedError: LocalizedError, CustomStringConvertible {
     var description: String { "hush" }
     var errorDescription: String? { "hush" }
 }
 
 @Suite(.bounded, .tags(.behaviour)) struct RequestErrorTests {
-    @Test func theDescriptionTellsTheStoryInALine() {
+    @Test func descriptionIsASummaryInOneLine() {
         let error = RequestError(
             .unacceptableStatus,
             phase: .validating,

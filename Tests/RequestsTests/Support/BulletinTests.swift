@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct BulletinTests {
-    /// What is told next, and to how many; told when this returns.
+    /// The value that is sent next, and the number of listeners; it has been sent when this returns.
     private struct Call: Equatable {
         var value: Int?
         var count: Int
@@ -35,7 +35,7 @@ import Testing
         #expect(calls.0 == Call(value: 3, count: 1) && calls.1 == nil && bulletin.last == 3)
     }
 
-    @Test func newcomersAreToldTheLastNewsAndNobodyElseIs() {
+    @Test func onlyANewListenerGetsTheLastValue() {
         var bulletin = Bulletin<Int>()
         _ = bulletin.add { _ in }
         let nothing = tell(&bulletin)
@@ -51,7 +51,7 @@ import Testing
         #expect(second == Call(value: 1, count: 1) && third == Call(value: 2, count: 2))
     }
 
-    @Test func theEndComesOnceBehindTheLastNews() {
+    @Test func endComesOnceAfterTheLastValue() {
         var bulletin = Bulletin<Int>()
         _ = bulletin.add { _ in }
         bulletin.post(1)
@@ -66,7 +66,7 @@ import Testing
         #expect(late == calls)
     }
 
-    @Test func whoIsRemovedIsToldNothing() {
+    @Test func removedListenerIsNotNotified() {
         var bulletin = Bulletin<Int>()
         let id = bulletin.add { _ in }
 

@@ -3,9 +3,9 @@
 
 import Requests
 
-/// Counts the living: what is to go away holds a ``Life``, and a test waits for the last of them to end.
+/// Counts live objects: an object under test holds a ``Life``, and the test waits until the last one is deallocated.
 ///
-/// A weak reference tells that something is gone; only a deinitialiser tells when.
+/// A weak reference shows that an object is deallocated; only a deinitialiser shows when.
 final class Census: Sendable {
     private struct State {
         var born = 0
@@ -32,7 +32,7 @@ final class Census: Sendable {
         return Life(self)
     }
 
-    /// Returns when all that was born is gone. What leaks is reported by the suite's time limit.
+    /// Waits until all objects are deallocated. A leak exceeds the suite's time limit.
     func extinction() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

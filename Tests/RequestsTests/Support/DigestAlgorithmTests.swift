@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// The test vectors of RFC 1321 and FIPS 180-4, and those around the size of a block, computed by OpenSSL.
+/// The test vectors of RFC 1321 and FIPS 180-4, and of lengths around a block, computed by OpenSSL.
 @Suite(.bounded) struct DigestAlgorithmTests {
     @Test(arguments: [
         ("", "d41d8cd98f00b204e9800998ecf8427e"),

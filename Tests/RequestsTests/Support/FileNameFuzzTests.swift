@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Names of a hostile server: whatever it suggests, the file is in the folder where it is put.
+/// Names of a hostile server: for any suggestion, the file is inside its folder.
 @Suite(.bounded) struct FileNameFuzzTests {
     @Test func everyNameIsOneComponentThatStaysInItsFolder() {
         let pieces = [

@@ -16,14 +16,14 @@ import Testing
             ("../../etc/passwd", "passwd"), ("/etc/passwd", "passwd"), ("..\\..\\boot.ini", "boot.ini"),
             ("C:\\a\\b.txt", "b.txt"), ("C:b.txt", "C_b.txt"), ("a.txt::$DATA", "a.txt__$DATA"),
             ("\\\\server\\share\\a", "a"), ("a/b\\c", "c"), ("a/..\u{301}b", "\u{301}b"),
-            // Nothing is left.
+            // Names with no safe character.
             ("..", "x"), (".", "x"), ("", "x"), ("/", "x"), ("a/", "x"), ("a/..", "x"), ("   ", "x"), ("\0", "x"),
             (". . .", "x"), ("\u{202E}", "x"), ("\u{200B}.\u{FEFF}", "x"),
-            // What isn't seen.
+            // Invisible characters.
             ("a\0.txt", "a.txt"), ("a\r\nb\t\u{7F}\u{85}", "ab"), ("photo\u{202E}gnp.exe", "photognp.exe"),
             ("\u{2066}a\u{2069}\u{200F}", "a"), ("a\u{2028}b\u{2029}", "ab"), ("\0..\0/\0..", "x"),
             ("\u{200B}.hidden", "hidden"),
-            // What is cut off at the edges.
+            // Characters that are removed at the ends.
             (".bashrc", "bashrc"), ("..a", "a"), ("a.", "a"), ("a. . ", "a"), (" a ", "a"), ("\u{A0}a\u{3000}", "a"),
             // Windows.
             ("CON", "_CON"), ("con.txt", "_con.txt"), ("NUL .tar.gz", "_NUL .tar.gz"), ("com1", "_com1"),

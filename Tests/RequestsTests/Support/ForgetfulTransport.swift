@@ -3,7 +3,7 @@
 
 import Requests
 
-/// A transport that breaks its promise: it lets go of every transfer, and reports nothing.
+/// A transport that breaks its promise: it releases every transfer, and reports nothing.
 final class ForgetfulTransport: HTTPTransport {
     private final class Nothing: Transfer {
         func cancel() {}

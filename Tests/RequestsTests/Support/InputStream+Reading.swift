@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension InputStream {
-    /// Everything that the stream has, read in pieces of this size.
+    /// Reads the stream to its end, in pieces of a size.
     func readAll(inPiecesOf size: Int = 64 * 1024) throws -> Data {
         open()
         defer { close() }
@@ -21,7 +21,7 @@ extension InputStream {
 }
 
 extension HTTPBody {
-    /// The bytes of the body as a transport would send them, wherever they are.
+    /// Returns the bytes of the body as a transport would send them.
     func bytes() throws -> Data {
         switch try resolved().content {
         case .none: Data()
@@ -34,7 +34,7 @@ extension HTTPBody {
     func text() throws -> String { String(decoding: try bytes(), as: UTF8.self) }
 }
 
-/// A file that goes away with its test.
+/// A file that is removed with its test.
 final class TemporaryFile: Sendable {
     let url: URL
     private let folder: TemporaryFolder

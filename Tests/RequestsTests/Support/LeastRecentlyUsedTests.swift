@@ -7,7 +7,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct LeastRecentlyUsedTests {
-    @Test func whatWasUsedLongestAgoMakesRoom() {
+    @Test func leastRecentlyUsedElementIsRemoved() {
         var values = LeastRecentlyUsed<String, Int>(limit: 40)
         for (index, key) in ["a", "b", "c", "d"].enumerated() { values.insert(index, for: key, cost: 10) }
 

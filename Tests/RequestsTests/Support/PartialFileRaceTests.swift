@@ -17,7 +17,7 @@ import Testing
         destination = folder.file("film.mov")
     }
 
-    @Test func oneGoesOnAgainstAnother() throws {
+    @Test func resumeAgainstResume() throws {
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("Hello".utf8))
         file.finish()
@@ -47,7 +47,7 @@ import Testing
                 { try? file.append(piece) },
                 and: {
                     file.finish()
-                    // At once: by then, nothing more is written, and nobody else has it.
+                    // At once: from here on, no more bytes are written, and another owner can continue the file.
                     lengths.withLock { $0 = [file.length, PartialFile.resume(file.url)?.length] }
                 }
             )
@@ -74,7 +74,7 @@ import Testing
                 and: { file.discard() }
             )
 
-            // Whole or not there, and nothing beside it.
+            // The whole file or none, and no other file.
             let content = try? Data(contentsOf: destination)
             #expect((content != nil) == isMoved.withLock { $0 }, "round \(round)")
             #expect(content == nil || content == Data("Hello".utf8))

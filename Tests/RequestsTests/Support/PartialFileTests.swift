@@ -57,7 +57,7 @@ import Testing
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
-    @Test func whatIsDiscardedLeavesNothing() throws {
+    @Test func discardedFileLeavesNothing() throws {
         let file = try PartialFile.create(beside: destination)
         try file.append(Data("half".utf8))
 
@@ -126,7 +126,7 @@ import Testing
         #expect(RequestError(error).code == .diskFull && "\(error)".contains("film.mov"))
     }
 
-    @Test func aWriterThatIsInterruptedGoesOnAndOneThatDoesNothingFails() throws {
+    @Test func interruptedWriterContinuesAndOneWithoutProgressFails() throws {
         let answers = Locked([-Int(EINTR), 2, -Int(EINTR), 1, 0])
         let file = try PartialFile.create(beside: destination) { _, _ in
             answers.withLock { $0.isEmpty ? 0 : $0.removeFirst() }
@@ -171,7 +171,7 @@ import Testing
         #expect(names == [])
     }
 
-    @Test func aFileGoesOnWhereItEnded() throws {
+    @Test func fileContinuesAtItsEnd() throws {
         let first = try PartialFile.create(beside: destination)
         try first.append(Data("Hello, ".utf8))
         first.finish()
@@ -185,7 +185,7 @@ import Testing
         #expect(PartialFile.resume(first.url) == nil)
     }
 
-    @Test func onlyOneAtATimeGoesOnWithAFile() throws {
+    @Test func onlyOneOwnerAtATimeContinuesAFile() throws {
         let first = try PartialFile.create(beside: destination)
         try first.append(Data("Hello, ".utf8))
 
@@ -198,7 +198,7 @@ import Testing
     }
 
     #if os(Linux)
-    /// The descriptors of files in the folder, also of those that were removed.
+    /// The descriptors of files in the folder, including removed files.
     private func descriptors() throws -> [Int32] {
         let path = folder.url.resolvingSymlinksInPath().path
         return try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap { name in
@@ -207,8 +207,8 @@ import Testing
         }
     }
 
-    /// As a process has them that is started at that moment.
-    @Test func copiesOfADescriptorLockNobodyOut() throws {
+    /// A process that is started at that moment has such a copy.
+    @Test func copyOfADescriptorKeepsNoLock() throws {
         let file = try PartialFile.create(beside: destination)
         let copy = dup(try #require(try descriptors().first))
         defer { close(copy) }
@@ -278,7 +278,7 @@ import Testing
         #expect(code { () throws(DownloadError) in try file.truncate(to: -1) } == .cannotWriteFile)
     }
 
-    @Test func onlyAPartialFileIsGoneOnWith() throws {
+    @Test func onlyPartialFilesAreContinued() throws {
         let name = PartialFile.name(for: "film.mov")
         let partial = folder.file(name)
         try Data("mine".utf8).write(to: destination)
@@ -305,7 +305,7 @@ import Testing
         "", ".partial", "film.partial", ".film.partial", ".a/b.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial",
         "film.5F0E3C1A-5F0E-4C1A-8F0E-5F0E3C1A5F0E.partial", ".bashrc",
     ])
-    func otherNamesAreSomebodyElses(_ name: String) {
+    func otherNamesAreForeign(_ name: String) {
         #expect(!PartialFile.isName(name))
     }
 

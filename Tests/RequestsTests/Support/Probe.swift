@@ -31,13 +31,13 @@ final class Probe<R: NetworkRequest>: Sendable {
         return self
     }
 
-    /// All calls of the completion until now, when those that are enqueued have been made.
+    /// Returns all calls of the completion until now, after those that are enqueued.
     func completions() async -> [Result<R.Success, R.Failure>] {
         await completionQueue.drain()
         return results.elements
     }
 
-    /// All calls of the completion, when the operation is finished.
+    /// Returns all calls of the completion, once the operation has finished.
     func ended() async -> [Result<R.Success, R.Failure>] {
         await operation.end()
         return await completions()

@@ -5,7 +5,7 @@ import Foundation
 
 /// The processor time of a thread, which doesn't grow while the processor is busy with other threads.
 enum ProcessorTime {
-    /// The shortest time of three runs of a closure on this thread.
+    /// Returns the shortest time of three runs of a closure on this thread.
     static func shortest(of body: () -> Void) -> Duration {
         var shortest = Duration.seconds(Int64.max)
         for _ in 0..<3 {

@@ -3,7 +3,7 @@
 
 import Requests
 
-/// Keeps what happened, in its order, and lets a task wait for the next thing to happen.
+/// Records events in their order, and lets a task wait for the next ones.
 final class Recorder<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
@@ -25,12 +25,12 @@ final class Recorder<Element: Sendable>: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Lets go of what happened, which may hold on to what is to go away.
+    /// Removes the recorded elements, which may retain objects that are to be deallocated.
     func forget() {
         state.withLock { $0.elements = [] }
     }
 
-    /// What happened, once there are so many things.
+    /// Returns the elements, once there are `count` of them.
     @discardableResult
     func first(_ count: Int) async -> [Element] {
         await withCheckedContinuation { continuation in

@@ -33,7 +33,7 @@ import Testing
         #expect(SHA256.digest(of: text.utf8).hexadecimal == digest)
     }
 
-    /// A million letters, as in the example of NIST, in a whole run.
+    /// A million letters, as in the example of NIST, in a full run.
     @Test func digestOfManyBlocks() {
         let (count, expected) = Scale.pick(
             (10_000, "27dd1f61b867b6a0f6e9d8a41c43231de52107e53ae424de8f847b821db4b711"),

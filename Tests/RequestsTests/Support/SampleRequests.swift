@@ -13,7 +13,7 @@ struct SampleError: Error, Equatable {
     var name = "sample"
 }
 
-/// A request for text, whose every part can be set.
+/// A request for text with settable parts.
 struct TextRequest: DataRequest {
     typealias Success = String
     typealias Failure = RequestError
@@ -29,7 +29,7 @@ struct TextRequest: DataRequest {
     func processData(_ data: Data) throws -> String { try process(data) }
 }
 
-/// A request for text, made as the pipeline's own value.
+/// A request for text as a value of the pipeline.
 struct WireRequest: DataRequest {
     typealias Success = String
     typealias Failure = RequestError
@@ -61,7 +61,7 @@ struct UntypedRequest: DataRequest {
     func processData(_ data: Data) throws -> Data { try process(data) }
 }
 
-/// A request with an error type of its own.
+/// A request with its own error type.
 struct CustomFailureRequest: DataRequest {
     typealias Success = Data
 

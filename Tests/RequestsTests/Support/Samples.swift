@@ -13,7 +13,7 @@ struct User: Codable, Equatable, Sendable {
 let server = URL(string: "https://api.example.com/v1?key=k")!
 
 extension TestQueue {
-    /// Runs a request against a base URL, and gives what was sent.
+    /// Runs a request against a base URL, and returns the request that was sent.
     static func sent(
         _ request: some NetworkRequest,
         _ configure: (inout RequestEnvironment) -> Void = { _ in }

@@ -4,7 +4,7 @@
 import Dispatch
 import Requests
 
-/// Runs two closures on two threads, as nearly at once as threads can be made to.
+/// Runs two closures on two threads, as simultaneously as possible.
 func simultaneously(_ first: @escaping @Sendable () -> Void, and second: @escaping @Sendable () -> Void) {
     DispatchQueue.concurrentPerform(iterations: 2) { $0 == 0 ? first() : second() }
 }

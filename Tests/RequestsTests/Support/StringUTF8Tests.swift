@@ -18,7 +18,7 @@ import Testing
             [0xEF, 0xBF, 0xBD, 0xFF],
         ] as [[UInt8]]
     )
-    func whatIsNotUTF8IsNoText(bytes: [UInt8]) {
+    func invalidUTF8IsNil(bytes: [UInt8]) {
         #expect(String(utf8: bytes) == nil)
     }
 }

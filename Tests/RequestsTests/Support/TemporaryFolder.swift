@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// A folder of one test, which goes with it.
+/// A folder of one test, which is removed with this object.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -16,7 +16,7 @@ final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// All that is in it, the hidden included.
+    /// Returns the names of all files, including hidden ones.
     func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
     }

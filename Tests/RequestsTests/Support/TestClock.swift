@@ -3,7 +3,7 @@
 
 import Requests
 
-/// A clock that stands still until a test moves it.
+/// A clock that only a test advances.
 final class TestClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Duration
@@ -24,7 +24,7 @@ final class TestClock: Clock {
     }
 
     private let state = Locked(State())
-    /// How long each sleep was to take, in their order.
+    /// The durations of all sleeps, in their order.
     let sleeps = Recorder<Duration>()
     /// The sleeps that were ended by a cancellation.
     let cancellations = Recorder<Void>()

@@ -6,7 +6,7 @@ import RequestsTesting
 
 @testable import Requests
 
-/// An operation queue with a transport and an environment of its own.
+/// An operation queue with its own transport and environment.
 final class TestQueue: RequestQueue {
     let transport: any HTTPTransport
     let environment: RequestEnvironment
@@ -34,7 +34,7 @@ final class TestQueue: RequestQueue {
 extension Operation {
     private static let watchers = OperationQueue()
 
-    /// Returns when the operation is finished, whichever thread finishes it.
+    /// Waits until the operation has finished, on any thread.
     func end() async {
         await withCheckedContinuation { continuation in
             let watcher = BlockOperation { continuation.resume() }
@@ -46,7 +46,7 @@ extension Operation {
 }
 
 extension DispatchQueue {
-    /// Returns when everything that was enqueued before has run.
+    /// Waits until everything that was enqueued before has run.
     func drain() async {
         await withCheckedContinuation { continuation in
             async(flags: .barrier) { continuation.resume() }
@@ -62,7 +62,7 @@ extension Result {
 }
 
 extension InMemoryTransport {
-    /// Answers with nothing until it is told to, and tells when something was sent.
+    /// Returns a transport that never responds, and records sent requests.
     static func silent(_ sent: Recorder<TransportRequest>) -> InMemoryTransport {
         InMemoryTransport { request in
             sent.record(request)
@@ -70,7 +70,7 @@ extension InMemoryTransport {
         }
     }
 
-    /// Answers one after the other; the last one again and again.
+    /// Returns a transport with responses in turn, the last of which repeats.
     static func answering(_ answers: [StubResponse]) -> InMemoryTransport {
         let number = Locked(0)
         return InMemoryTransport { _ in

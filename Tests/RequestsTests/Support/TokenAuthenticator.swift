@@ -15,7 +15,7 @@ struct TokenAuthenticator: Authenticator {
     func refresh(_ token: String?) async throws -> String { try await renew(token) }
 }
 
-/// An authenticator that counts its refreshes, and ends each when a test says so.
+/// An authenticator that records its refreshes, and ends each on a test's demand.
 final class RefreshDesk: Sendable {
     /// The tokens that were to be refreshed.
     let calls = Recorder<String?>()

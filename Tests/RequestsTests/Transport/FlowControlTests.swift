@@ -26,7 +26,7 @@ import Testing
 
     private let handle = Handle()
 
-    @Test func theFirstWishPausesAndTheLastOneThatGoesResumes() {
+    @Test func firstWishPausesAndTheEndOfTheLastResumes() {
         let flow = FlowControl()
         flow.attach(handle)
 
@@ -58,7 +58,7 @@ import Testing
         #expect(handle.calls.count == 0 && isFirst && !isSecond)
     }
 
-    /// A transfer that is asked to go on by a thread that doesn't return.
+    /// A transfer whose resumption blocks its thread.
     private final class Slow: WishedTransfer {
         let (isAsked, mayReturn) = (Gate(), Gate())
         let known = Locked(PauseWish())
@@ -73,8 +73,8 @@ import Testing
         }
     }
 
-    /// Beside other work, the system stops a thread for some milliseconds where it is: gigabytes may come in the meantime.
-    @Test func pauseWaitsForNoThreadThatIsLettingTheTransferGoOn() async {
+    /// Under load, the system may suspend a thread for some milliseconds at any point: gigabytes may arrive meanwhile.
+    @Test func pauseWaitsForNoThreadThatIsResuming() async {
         let (flow, transfer) = (FlowControl(), Slow())
         flow.attach(transfer)
         flow.set(.user, true)
@@ -88,7 +88,7 @@ import Testing
         #expect(transfer.known.withLock { $0.isPaused })
     }
 
-    @Test func wishOfTheBufferThatIsToldLateChangesNothing() throws {
+    @Test func lateWishOfTheBufferChangesNothing() throws {
         let (flow, handle) = (FlowControl(), Handle())
         flow.attach(handle)
         var wishes = PauseWish()
@@ -101,7 +101,7 @@ import Testing
         #expect(handle.calls.count == 0)
     }
 
-    @Test(.tags(.race)) func thoseWhoComeAtOnceLeaveItAsTheLastWishSays() async {
+    @Test(.tags(.race)) func concurrentWishesEndAsTheLastOne() async {
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), Handle())
             flow.attach(handle)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// A transfer that several threads tell what to do, in any order.
+    /// A transfer that several threads pause and resume, in any order.
     private final class Wished: WishedTransfer {
         let known = Locked(PauseWish())
 
@@ -139,7 +139,7 @@ import Testing
                         }
                     }
                 }
-                // The transport and the caller say which transfer it is, in either order.
+                // The transport and the caller attach the transfer, in either order.
                 for _ in 0..<2 { group.addTask { flow.attach(transfer) } }
             }
             #expect(!transfer.known.withLock { $0.isPaused })

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// Certificates that OpenSSL made, and what it says about their keys.
+/// Certificates that OpenSSL made, and its output about their keys.
 struct CertificateSample: Sendable {
     let pem: String
     /// Of `openssl x509 -pubkey | openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64`.
@@ -67,7 +67,7 @@ struct CertificateSample: Sendable {
         pin: "sha256/cWdEudXjp5RQA5skDWUJj0Nb+Pa4YR77/8uq8IZWBmc="
     )
 
-    /// The private key of ``ec``, which is nowhere in use.
+    /// The private key of ``ec``, which isn't used anywhere.
     static let ecKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgx1jVHA8v3D/PaQSX

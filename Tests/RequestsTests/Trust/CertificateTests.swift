@@ -45,7 +45,7 @@ import Testing
         "-----BEGIN CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\n",
         CertificateSample.ecKey, CertificateSample.ec.pem + CertificateSample.ecKey,
     ])
-    func whatIsNoCertificateIsRefused(pem: String) {
+    func invalidCertificateIsRefused(pem: String) {
         let error = #expect(throws: InvalidTrust.self) { try Certificate(pem: pem) }
         #expect(error?.piece == .certificate)
     }
@@ -82,7 +82,7 @@ import Testing
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA!=",
         "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
     ])
-    func whatIsNoPinIsRefused(text: String) {
+    func invalidPinIsRefused(text: String) {
         #expect(throws: InvalidTrust.self) { try PublicKeyPin(text) }
     }
 

@@ -55,7 +55,7 @@ import Testing
         #expect(identity.content == .pem(certificates: Self.certificate, key: key))
     }
 
-    @Test func containerIsToldByItsBeginning() throws {
+    @Test func containerIsRecognisedByItsBeginning() throws {
         for bytes in [[0x30, 0x03, 2, 1, 3], [0x30, 0x80, 2, 1, 3], [0x30, 0x82, 0, 9, 2, 1, 3]] as [[UInt8]] {
             #expect(try ClientIdentity(pkcs12: Data(bytes)).content == .pkcs12(Data(bytes)))
         }

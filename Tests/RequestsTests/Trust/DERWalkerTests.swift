@@ -32,7 +32,7 @@ import Testing
             [0x02, 0x88, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], [0x1F, 0x81, 0x01, 0x00],
         ] as [[UInt8]]
     )
-    func whatIsNoDERIsRefused(bytes: [UInt8]) {
+    func invalidDERIsRefused(bytes: [UInt8]) {
         #expect(walk(bytes) == nil)
     }
 
@@ -51,15 +51,15 @@ import Testing
         #expect(throws: InvalidTrust.self) { try Certificate(der: der + [0]) }
     }
 
-    /// Certificates with some bytes changed, removed or doubled: each is one still, or refused; what counts is that the
-    /// test is alive at its end.
+    /// Certificates with some bytes changed, removed or doubled are still valid, or refused. The test passes if the
+    /// process survives.
     @Test func damagedCertificatesDoNoHarm() throws {
         var random = SeededRandom(0x5EED)
         let originals = try CertificateSample.all.map { [UInt8](try Certificate(pem: $0.pem).der) }
         var accepted = 0
         for _ in 0..<Scale.pick(4000, whole: 100_000) {
             var bytes = originals[Int.random(in: originals.indices, using: &random)]
-            // Where the lengths are is where it hurts: mostly at the beginning.
+            // Most harm is done to the lengths, which are mostly at the beginning.
             let reach = Bool.random(using: &random) ? 64 : bytes.count
             for _ in 0..<Int.random(in: 1...4, using: &random) {
                 let place = Int.random(in: 0..<min(reach, bytes.count), using: &random)

@@ -41,7 +41,7 @@ import Testing
         "*.127.0.0.1", "a\nb", "example.com\0", String(repeating: "a", count: 64) + ".example",
         String(repeating: "a.", count: 127) + "example",
     ])
-    func whatNoHostIsCalledIsRefused(text: String) {
+    func invalidHostNameIsRefused(text: String) {
         let error = #expect(throws: InvalidTrust.self) { try HostPattern(text) }
         #expect(error?.piece == .host)
     }

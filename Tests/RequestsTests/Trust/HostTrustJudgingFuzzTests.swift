@@ -15,7 +15,7 @@ import Testing
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
         let rules = try #require(policy.trust(for: "example.com"))
 
-        // Fewer than elsewhere: each that can be read is a digest of its key.
+        // Fewer inputs than in other tests, since each readable one requires a digest of its key.
         for _ in 0..<Scale.fuzz(weight: 20) {
             var bytes = original
             for _ in 0..<Int.random(in: 1...4, using: &fuzz) {
@@ -24,7 +24,7 @@ import Testing
             }
             if Bool.random(using: &fuzz) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &fuzz)) }
             let verdict = rules.verdict(on: Data(bytes), problem: { nil })
-            // What passes holds the very key: all of its bytes, in one piece.
+            // An accepted certificate contains the pinned key: all of its bytes, in one piece.
             if verdict == .leave {
                 let key = try Certificate(der: Data(bytes)).publicKeyInfo
                 #expect(try key == Certificate(pem: CertificateSample.ed25519.pem).publicKeyInfo)

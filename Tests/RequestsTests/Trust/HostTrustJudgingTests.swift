@@ -59,7 +59,7 @@ extension HostTrust {
         #expect(rules.refusal(of: host, chain: []) == .badCertificate)
     }
 
-    @Test func whereNothingIsVerifiedOnlyTheHostsOwnKeyCounts() throws {
+    @Test func withoutVerificationOnlyTheHostsOwnKeyCounts() throws {
         let policy = try pinned(.rsa).insecurelyAcceptingAnyCertificate(forHosts: [host])
         let chain = try [CertificateSample.ec, .rsa].map(der)
 
@@ -116,14 +116,14 @@ extension HostTrust {
         #expect(try rules(policy).requiresStaple && policy.trust(for: "example.org")?.requiresStaple == false)
     }
 
-    @Test func pinOfAnotherHostIsNone() throws {
+    @Test func pinOfAnotherHostIsIgnored() throws {
         let pin = try PublicKeyPin(CertificateSample.rsa.pin)
         let policy = try TrustPolicy.system.pinning([pin], forHosts: ["example.com"])
 
         #expect(try rules(policy).verdict(on: der(.ec), problem: { nil }) == .leave)
     }
 
-    @Test func whatTheSystemFindsGoesBeforePins() throws {
+    @Test func problemOfTheSystemComesBeforePins() throws {
         let rules = try rules(pinned(.rsa))
 
         #expect(try rules.verdict(on: der(.rsa), problem: { .expired }) == .refuse(.expired))
@@ -146,7 +146,7 @@ extension HostTrust {
         }
     }
 
-    @Test func noAuthorityIsNobodyWhateverTheSystemSays() throws {
+    @Test func emptyListOfAuthoritiesTrustsNoServer() throws {
         #expect(try rules(.only([])).verdict(on: der(.rsa), problem: { nil }) == .refuse(.noAuthorities))
     }
 

@@ -4,19 +4,20 @@
 import Foundation
 import Requests
 
-/// A file that is served: what it is, and what is answered to whoever has it already, or wants a part of it.
+/// A file that is served: its content and validators, and its responses to conditional and range requests.
 struct ServedFile: Sendable {
     var content: Data
     var type: String
     var tag: EntityTag
     var modified: HTTPDate
 
-    /// Reads a file; nil where that isn't possible.
+    /// Reads a file; `nil` if it can't be read.
     init?(path: String) {
-        // Looked at before it is read: a change between the two makes the tag an old one, which is asked for again.
+        // Read before the content: if the file changes between the two, the tag is outdated, and the client fetches it
+        // again.
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let date = attributes[.modificationDate] as? Date,
-            // Not mapped: a file that becomes shorter meanwhile would end the process.
+            // Not mapped: if the file is truncated meanwhile, reading the mapping would end the process.
             let content = try? Data(contentsOf: URL(fileURLWithPath: path))
         else { return nil }
         self.init(content: content, name: path, modified: date)
@@ -29,11 +30,11 @@ struct ServedFile: Sendable {
         tag = EntityTag("\(String(content.count, radix: 16))-\(String(microseconds, radix: 16))")
         let known = MediaType(fileExtension: URL(fileURLWithPath: name).pathExtension)
         type = known?.description ?? "application/octet-stream"
-        // Whoever writes a test writes its files in UTF-8.
+        // Test files are assumed to be in UTF-8.
         if type.hasPrefix("text/"), !type.contains(";") { type += "; charset=utf-8" }
     }
 
-    /// The answer to a `GET` or a `HEAD` (RFC 9110, 13.2.2 and 14.2).
+    /// Returns the response to a `GET` or a `HEAD` (RFC 9110, 13.2.2 and 14.2).
     func answer(to request: RecordedRequest) -> StubResponse {
         let validators: HTTPHeaders = [.eTag: tag.rawValue, .lastModified: modified.rawValue]
         if let status = verdict(on: request.headers) { return .status(status, headers: validators) }
@@ -54,7 +55,7 @@ struct ServedFile: Sendable {
         }
     }
 
-    /// What the preconditions make of the request; nil where they let it through.
+    /// The status that the preconditions require; `nil` if they let the request through.
     private func verdict(on headers: HTTPHeaders) -> HTTPStatus? {
         if let tags = Self.tags(headers, .ifMatch) {
             guard tags.isAny || tags.list.contains(where: tag.isStronglyEqual) else { return .preconditionFailed }
@@ -68,7 +69,7 @@ struct ServedFile: Sendable {
         return .notModified
     }
 
-    /// Whether a part may be given to whoever has the rest under the validator (RFC 9110, 13.1.5).
+    /// Whether the validator of `If-Range` is current, so that a part may be sent (RFC 9110, 13.1.5).
     private func isCurrent(_ validator: String?) -> Bool {
         guard let validator else { return true }
         if let other = EntityTag(parsing: validator) { return tag.isStronglyEqual(to: other) }
@@ -86,13 +87,14 @@ struct ServedFile: Sendable {
     }
 }
 
-/// What a `Range` asks for of a content of a known length (RFC 9110, 14.1.2).
+/// The part of a content of known length that a `Range` field requests (RFC 9110, 14.1.2).
 enum RequestedRange: Sendable, Equatable {
-    /// All of it: the field is malformed, has another unit, or asks for several ranges, which may be passed over.
+    /// The whole content: the field is malformed, has another unit, or requests several ranges, which a server may
+    /// ignore.
     case whole
     /// These bytes.
     case part(Range<Int>)
-    /// Bytes that aren't there.
+    /// Bytes beyond the end.
     case unsatisfiable
 
     init(_ field: String, of length: Int) {

@@ -4,30 +4,30 @@
 import Foundation
 import Requests
 
-/// A folder whose files may be seen: what a target of a request means in it.
+/// A folder whose files are served: finds the file or folder for a request's target.
 struct ServedFolder: Sendable {
     enum Finding: Sendable, Equatable {
         /// A plain file, by its path without links.
         case file(String)
-        /// A folder: the names in it, those of folders with a slash.
+        /// A folder: its names, those of folders with a slash.
         case folder(names: [String], title: String)
-        /// A folder that was asked for without its slash, without which relative links in it would be wrong.
+        /// A folder that was requested without its slash, so that relative links in it would be wrong.
         case moved(to: String)
-        /// No path at all.
+        /// The target has no path.
         case malformed
-        /// Nothing, or nothing that may be seen; which one isn't told.
+        /// Nothing, or nothing that may be served; the client can't tell which.
         case nothing
     }
 
     let root: String
 
-    /// What is at the target of a request, `/recipes/1.json?x=y`, whose query means nothing.
+    /// Returns what is at the target of a request, such as `/recipes/1.json?x=y`; its query is ignored.
     func find(_ target: String) -> Finding {
         guard let path = Self.path(of: target) else { return .malformed }
         var names: [String] = []
         for part in path.split(separator: "/") {
             guard let name = String(part).removingPercentEncoding else { return .malformed }
-            // A name that begins with a dot covers `.` and `..`; one with an encoded slash would be two.
+            // A leading dot covers `.` and `..`; an encoded slash would make two names of one.
             guard !Self.isHidden(name.utf8), !name.utf8.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") }) else {
                 return .nothing
             }
@@ -43,7 +43,7 @@ struct ServedFolder: Sendable {
             return path.hasSuffix("/") ? .nothing : .file(real)
         case .directory:
             guard path.hasSuffix("/") else {
-                // With one slash in front: two would be the address of another server.
+                // With one slash in front: two would begin the address of another server.
                 return .moved(to: "/" + path.drop { $0 == "/" } + "/" + Self.query(of: target))
             }
             return index(of: real, within: root) ?? .folder(names: contents(of: real, within: root), title: path)
@@ -52,7 +52,7 @@ struct ServedFolder: Sendable {
         }
     }
 
-    /// The path of a target in the form of an origin or an absolute address (RFC 9112, 3.2).
+    /// Returns the path of a target in origin or absolute form (RFC 9112, 3.2).
     private static func path(of target: String) -> String? {
         var rest = target.prefix { $0 != "?" }
         if !rest.hasPrefix("/"), let scheme = rest.range(of: "://") {
@@ -95,16 +95,16 @@ struct ServedFolder: Sendable {
         }
     }
 
-    /// The path without links and dots; nil where there is nothing.
+    /// Returns the path without links and dots; `nil` if nothing is there.
     private static func realPath(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Whether a path without links is in the root, and nothing on the way from there to it is hidden.
+    /// Whether a path without links is inside the root, with no hidden name between the root and it.
     ///
-    /// What the path of the request hides, a link must not bring to light.
+    /// A link must not reveal a file that is hidden by its own path.
     private static func maySee(_ path: String, within root: String) -> Bool {
         guard path != root else { return true }
         let (path, root) = (path.utf8, (root == "/" ? root : root + "/").utf8)
@@ -112,7 +112,7 @@ struct ServedFolder: Sendable {
             && !path.dropFirst(root.count).split(separator: UInt8(ascii: "/")).contains(where: isHidden)
     }
 
-    /// Bytes, not characters: a combining character behind the dot would hide it.
+    /// Compares bytes, not characters: a combining character after the dot would hide it.
     private static func isHidden(_ name: some Collection<UInt8>) -> Bool {
         name.first == UInt8(ascii: ".")
     }
@@ -121,18 +121,19 @@ struct ServedFolder: Sendable {
 // MARK: - Folder
 
 extension MockServer {
-    /// A handler that serves the files of a folder, as a plain web server does.
+    /// Returns a handler that serves the files of a folder, as a plain web server does.
     ///
     /// ```swift
     /// let server = try MockServer(MockServer.folder(fixtures))
     /// ```
     ///
-    /// `GET` and `HEAD` are answered; `Content-Type` follows the name. `ETag` and `Last-Modified` come with each file,
-    /// and the preconditions of RFC 9110, 13 are judged by them; one range of bytes is given where it is asked for,
-    /// under `If-Range` too. A folder is its `index.html`, or else a list of what is in it.
+    /// It responds to `GET` and `HEAD`; `Content-Type` follows the file name. Each file has an `ETag` and a
+    /// `Last-Modified`, which the preconditions of RFC 9110, 13 are compared to. One range of bytes is served on
+    /// request, also under `If-Range`. A folder is served as its `index.html`, or else as a list of its contents.
     ///
-    /// Nothing outside the folder is ever served, whatever the path says and wherever links lead to; nor is what isn't a
-    /// plain file, or whose name, or that of a folder on the way, begins with a dot, asked for by that name or by a link. The folder is looked at for every request.
+    /// Nothing outside the folder is ever served, for any path or link. Inside it, only plain files are served. A file
+    /// is hidden if its name, or that of a folder on the way, begins with a dot, even if a link leads to it. The folder
+    /// is read for every request.
     ///
     /// - Parameter url: The folder, a file URL.
     /// - Returns: The handler, for a server or for one of its routes.
@@ -143,7 +144,7 @@ extension MockServer {
 }
 
 extension ServedFolder {
-    /// The answer to a request, which is for a file, for a folder, or for neither.
+    /// Returns the response to a request: a file, a folder's list, a redirect or an error.
     func answer(to request: RecordedRequest) -> StubResponse {
         guard request.method == .get || request.method == .head else {
             return .text("only GET and HEAD\n", status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
@@ -166,17 +167,17 @@ extension ServedFolder {
     private static var notFound: StubResponse { .text("there is no such file\n", status: .notFound) }
 }
 
-/// A page that links what is in a folder.
+/// A page that links the contents of a folder.
 struct FolderListing: Sendable {
-    /// The path of the folder, as it was asked for.
+    /// The path of the folder, as requested.
     var title: String
-    /// What is in it; the names of folders end with a slash.
+    /// The contents; the names of folders end with a slash.
     var names: [String]
 
     var html: String {
         let items = (title == "/" ? [] : ["../"]) + names
         let links = items.map { name in
-            // With `./`, so that a colon in a name doesn't make the rest of it a path.
+            // With `./`, so that a name with a colon isn't read as a scheme.
             "<li><a href=\"./\(Self.escaped(Self.percentEncoded(name)))\">\(Self.escaped(name))</a></li>\n"
         }
         let title = Self.escaped(title)
@@ -199,7 +200,7 @@ struct FolderListing: Sendable {
     private static let marks = CharacterSet(charactersIn: "-._~/")
 
     private static func escaped(_ text: String) -> String {
-        // Scalars, since a sign with an accent is another character, and still the sign to a browser.
+        // Scalars, since a markup sign with an accent is another character, but still markup to a browser.
         text.unicodeScalars.reduce(into: "") { result, scalar in
             switch scalar {
             case "&": result += "&amp;"

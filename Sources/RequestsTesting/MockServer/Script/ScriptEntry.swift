@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// A value of a script, with the place where it stands: what an error names.
+/// A value of a script with its path, which errors mention.
 struct ScriptEntry: Sendable {
     let value: JSONValue
     let path: String
@@ -49,7 +49,7 @@ struct ScriptEntry: Sendable {
         return number
     }
 
-    /// A time in seconds, up to a day.
+    /// Reads a time in seconds, up to a day.
     func duration() throws(ServerScript.Fault) -> Duration {
         let seconds: Double
         switch value {
@@ -61,7 +61,7 @@ struct ScriptEntry: Sendable {
         return .seconds(seconds)
     }
 
-    /// The members of an object, each of which is taken by whoever knows it.
+    /// The members of an object; the reader takes each member that it knows.
     struct Members: Sendable {
         let path: String
         fileprivate var left: [String: JSONValue]
@@ -76,12 +76,12 @@ struct ScriptEntry: Sendable {
             return left.removeValue(forKey: name).map { ScriptEntry($0, at: path.isEmpty ? name : "\(path).\(name)") }
         }
 
-        /// All that is left, in the order of the names.
+        /// Takes all remaining members, in the order of their names.
         mutating func takeAll() -> [(name: String, entry: ScriptEntry)] {
             left.keys.sorted().compactMap { name in take(name).map { (name, $0) } }
         }
 
-        /// Ends the reading: what nobody has taken, nobody knows.
+        /// Ends the reading; throws if an unknown member is left.
         func finish() throws(ServerScript.Fault) {
             guard let stranger = left.keys.min() else { return }
             let entry = path.isEmpty ? stranger.shortened() : "\(path).\(stranger.shortened())"

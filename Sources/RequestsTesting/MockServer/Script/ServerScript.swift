@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-/// What a server is told by a file: routes with answers, as JSON.
+/// A server's routes and responses, read from a JSON file.
 ///
 /// ```json
 /// {
@@ -17,13 +17,13 @@ import Requests
 /// }
 /// ```
 ///
-/// Read strictly: a name that nobody knows is an error, since a misspelt fault would be a test of nothing.
+/// It is read strictly: an unknown name is an error, since a misspelt fault would test nothing.
 package struct ServerScript: Sendable {
-    /// Why a script isn't one: where, and what is wrong there.
+    /// The error of an invalid script: the entry and its fault.
     package struct Fault: Error, Sendable, Hashable, CustomStringConvertible {
-        /// The entry, `routes[1].answers[0].status`; empty for the whole file.
+        /// The entry, such as `routes[1].answers[0].status`; empty for the whole file.
         package var entry: String
-        /// What is wrong with it.
+        /// The fault of the entry.
         package var reason: String
 
         package var description: String { entry.isEmpty ? reason : "\(entry): \(reason)" }
@@ -35,7 +35,7 @@ package struct ServerScript: Sendable {
         var answers: [StubResponse]
     }
 
-    /// What the server does with its connections.
+    /// The server's limits and timeouts.
     package var configuration: MockServer.Configuration
     private var routes: [Route]
     private var otherwise: StubResponse?
@@ -44,7 +44,7 @@ package struct ServerScript: Sendable {
     ///
     /// - Parameters:
     ///   - data: JSON.
-    ///   - folder: Where files that answers mention are, unless their path is absolute.
+    ///   - folder: The folder of the files that responses mention, unless their path is absolute.
     /// - Throws: ``Fault``, for the first entry that is wrong.
     package init(_ data: Data, folder: URL) throws(Fault) {
         let value: JSONValue
@@ -64,9 +64,9 @@ package struct ServerScript: Sendable {
         try script.finish()
     }
 
-    /// Starts a server that does what the script says.
+    /// Starts a server that follows the script.
     ///
-    /// - Throws: ``MockServerError`` where the system gives no socket, or the port is taken.
+    /// - Throws: ``MockServerError`` if the system provides no socket, or the port is taken.
     package func start(_ configuration: MockServer.Configuration) throws -> MockServer {
         let otherwise = otherwise ?? .status(.notFound)
         let server = try MockServer(configuration: configuration) { _ in otherwise }

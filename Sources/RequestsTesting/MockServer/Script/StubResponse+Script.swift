@@ -5,7 +5,7 @@ import Foundation
 import Requests
 
 extension StubResponse {
-    /// Reads an answer of a script.
+    /// Reads a response of a script.
     init(_ entry: ScriptEntry, folder: URL) throws(ServerScript.Fault) {
         var members = try entry.members()
         let status = HTTPStatus(try members.take("status")?.integer(200...999) ?? 200)
@@ -29,7 +29,7 @@ extension StubResponse {
         try members.finish()
     }
 
-    /// The faults, in the order in which they make sense together: the speed first, then the end, then the delay.
+    /// Applies the faults in the order in which they combine: the speed first, then the end, then the delay.
     private mutating func apply(_ members: inout ScriptEntry.Members, of entry: ScriptEntry) throws(ServerScript.Fault)
     {
         let counts = 0...Int.max
@@ -49,7 +49,7 @@ extension StubResponse {
             case "close": self = adding(.close, at: Event.start)
             case "reset": self = adding(.reset, at: Event.start)
             case "stall": self = adding(.stall, at: Event.start)
-            default: throw instead.fault("is none of close, reset and stall")
+            default: throw instead.fault("isn't close, reset or stall")
             }
         }
         for ending in endings {
@@ -92,7 +92,7 @@ extension StubResponse {
         return found.first ?? (Data(), nil)
     }
 
-    /// Fields, whose values are a text or an array of texts.
+    /// Reads header fields, whose values are a string or an array of strings.
     private static func headers(_ entry: ScriptEntry?) throws(ServerScript.Fault) -> HTTPHeaders {
         var headers = HTTPHeaders()
         guard var members = try entry?.members() else { return headers }

@@ -4,9 +4,10 @@
 import Foundation
 import Requests
 
-/// The asynchronous operation that everybody writes by hand, and writes right: a lock, the two notifications, and a
-/// completion on a queue. What the library's operations are measured against.
-// Sendable: everything mutable is behind the lock.
+/// A minimal correct asynchronous operation, which the library's operations are compared with.
+///
+/// It has a lock, the two notifications, and a completion on a queue.
+// Sendable: all mutable state is behind the lock.
 final class BareOperation: Operation, @unchecked Sendable {
     private enum State { case ready, executing, finished }
 

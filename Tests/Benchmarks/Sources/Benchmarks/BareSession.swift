@@ -7,8 +7,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Delegate tasks on a session, with the same decoding, off the delegate's queue: what a careful program does by hand.
-// Sendable: everything mutable is behind the lock.
+/// Delegate tasks on a session, with the same decoding off the delegate's queue, as a careful program does it by hand.
+// Sendable: all mutable state is behind the lock.
 final class BareSession: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private struct Running {
         var data = Data()

@@ -3,11 +3,11 @@
 
 import Foundation
 
-/// A server of large content: it gives as many zeros as the path says, and swallows whatever is posted.
+/// A server of large content: it sends the number of zeros in the path, and discards uploads.
 ///
-/// Plain sockets and one buffer, so that it is faster than whoever talks to it.
+/// It uses plain sockets and one buffer, so that it is faster than its clients.
 enum BulkServer {
-    /// Serves until standard input ends; what the other process does.
+    /// Serves until standard input ends; runs in a separate process.
     static func serve() throws {
         try ServerProcess.takeConnections(backlog: 16) { connection in
             answer(connection)
@@ -15,7 +15,7 @@ enum BulkServer {
         }
     }
 
-    /// Answers one request, and has the connection end with it.
+    /// Responds to one request, after which the connection closes.
     private static func answer(_ connection: Int32) {
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var head = Data()

@@ -5,7 +5,7 @@ import Foundation
 
 /// Keeps a number of requests in flight until a count is reached.
 struct Load: Sendable {
-    /// Gets a URL, and says whether what came was right.
+    /// Gets a URL, and reports whether the response was right.
     typealias Get = @Sendable (URL, @escaping @Sendable (Bool) -> Void) -> Void
 
     let width: Int

@@ -4,7 +4,7 @@
 import Foundation
 import RequestsTesting
 
-/// A server in a process of its own, so that its processor time isn't the client's: nginx where it is installed, else a
+/// A server in a separate process, whose processor time isn't counted for the client: nginx if it is installed, else a
 /// mock server.
 final class LoopbackServer {
     let url: URL
@@ -37,7 +37,7 @@ final class LoopbackServer {
 
     func stop() { end() }
 
-    /// Serves one small JSON document until standard input ends; what the other process does where there is no nginx.
+    /// Serves one small JSON document until standard input ends; runs in the other process without nginx.
     static func serve() throws {
         let server = try MockServer()
         server.route(.get, "/todo", .json(Todo.json))
@@ -69,7 +69,7 @@ final class LoopbackServer {
         """
     }
 
-    /// A port that was free a moment ago.
+    /// Returns a port that was free a moment ago.
     private static func freePort() throws -> Int {
         let server = try MockServer()
         defer { server.stop() }

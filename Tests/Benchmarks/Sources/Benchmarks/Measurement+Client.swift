@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-// What a client does besides, request by request: its environment, what is shared, what stands in between.
+// The cost of a client's features for each request: its environment, sharing, and interceptors.
 extension Measurement {
     static let client: [Measurement] = pipelines + coalescing + chains
 
@@ -72,7 +72,7 @@ extension Measurement {
         )
     }
 
-    /// Adds equal work while nothing runs, so that it is certain that it is shared, and waits for all; again and again.
+    /// Adds equal requests while none runs, so that they certainly share a transfer, and waits for all; repeatedly.
     private static func together(
         _ count: Int,
         isSuspended: (Bool) -> Void,
@@ -93,7 +93,7 @@ extension Measurement {
         return Usage.measure(count: rounds) { for _ in 0..<rounds { run() } }
     }
 
-    // MARK: What stands in between
+    // MARK: Interceptors
 
     private static let chains: [Measurement] = [0, 1, 5, 10].map { length in
         Measurement(name: "chain-\(length)-1000") {

@@ -7,8 +7,8 @@ import NIOCore
 import NIOFoundationCompat
 import Requests
 
-// What it costs to be an operation: the same JSON answer awaited over the transport alone, through a queue, through a
-// client, and by a rival.
+// The cost of an operation: the same JSON response awaited over the transport alone, through a queue, through a client,
+// and by a rival.
 extension Measurement {
     static let engine: [Measurement] = [1, 8, 64].flatMap { width in
         [
@@ -37,7 +37,7 @@ extension Measurement {
                 let client = AsyncHTTPClient.HTTPClient(eventLoopGroupProvider: .singleton)
                 defer { try? client.syncShutdown() }
                 return try FetchLoad(width: width, count: 20_000).measure { url in
-                    // As its documentation shows it.
+                    // As in its documentation.
                     let request = HTTPClientRequest(url: url.absoluteString)
                     let response = try await client.execute(request, timeout: .seconds(30))
                     let body = try await response.body.collect(upTo: 1 << 20)
@@ -48,12 +48,13 @@ extension Measurement {
     }
 }
 
-/// Keeps a number of tasks busy, each of which awaits one answer after the other, until a count is reached.
+/// Keeps a number of tasks busy, each of which awaits one response after the other, until a count is reached.
 struct FetchLoad: Sendable {
     let width: Int
     let count: Int
 
-    /// Warms up, then measures the time, and then, since counting takes time, the allocations and the locks.
+    /// Warms up, then measures the time, and then, since counting takes time, the allocations and the locks in a
+    /// separate run.
     func measure(_ fetch: @escaping @Sendable (URL) async throws -> Void) throws -> Usage {
         let server = try LoopbackServer()
         defer { server.stop() }

@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-// The same of a thousand pieces and of ten thousand: what takes more than some ten times as long isn't linear.
+// The same work for a thousand pieces and for ten thousand: more than about ten times the time isn't linear.
 extension Measurement {
     static let growth: [Measurement] = growing(1_000) + growing(10_000)
 
@@ -59,7 +59,7 @@ extension Measurement {
     private static func grows(_ name: String, _ count: Int, _ work: @escaping @Sendable () throws -> Int) -> Measurement
     {
         Measurement(name: "\(name)-\(count)") {
-            // One to warm up, and each is to have a result.
+            // One run warms up, and each needs a result.
             guard try work() > 0 else { throw CocoaError(.coderInvalidValue) }
             let rounds = 20
             return try Usage.measure(count: rounds) { for _ in 0..<rounds { _ = try work() } }

@@ -7,8 +7,8 @@ import Requests
 #if os(Linux)
 import Glibc
 
-/// Ten thousand transfers at a server that never answers, or as many as there may be descriptors: what they cost those
-/// that are answered, and how long it takes to call all of them off.
+/// Ten thousand transfers at a server that never responds, or as many as the descriptors allow: their cost for
+/// transfers that are answered, and the time to cancel all of them.
 extension Measurement {
     static let multitude: [Measurement] = [
         Measurement(name: "multitude-none") { try besides(hanging: 0).others },

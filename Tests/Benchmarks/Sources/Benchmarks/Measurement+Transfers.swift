@@ -4,8 +4,8 @@
 import Foundation
 import Requests
 
-// A gibibyte, down to a file and up from one, beside the curl command that does the same. The bytes of a figure are what
-// the process held at most, beyond what it held before.
+// Downloads of a gibibyte to a file and uploads from one, compared with the equivalent curl command. The byte count of
+// a result is the maximum memory of the process beyond its initial memory.
 extension Measurement {
     static let transfers: [Measurement] = [
         Measurement(name: "download-ours") {
@@ -65,12 +65,13 @@ extension Measurement {
         return usage
     }
 
-    // A disk would be what is measured, and what else the system does with it.
+    // On a disk, the benchmark would measure the disk and the system's other use of it.
     private static let memory =
         FileManager.default.isWritableFile(atPath: "/dev/shm")
         ? URL(filePath: "/dev/shm") : FileManager.default.temporaryDirectory
 
-    /// Has the system find the memory for a file, which takes longer the first time: whoever comes second had it easier.
+    /// Writes and removes a file, since memory for a file is found more slowly the first time; later measurements are
+    /// equal.
     private static func warmUp(_ folder: URL) throws {
         let file = folder.appending(path: "warm")
         _ = FileManager.default.createFile(atPath: file.path, contents: nil)

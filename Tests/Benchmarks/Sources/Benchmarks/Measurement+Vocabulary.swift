@@ -8,7 +8,7 @@ import Requests
 import FoundationNetworking
 #endif
 
-// What a request says, and the same said with Foundation alone, as one writes it by hand.
+// The parts of a request, and the same with Foundation alone, as written by hand.
 extension Measurement {
     static let vocabulary = templates + headers + queries + forms + multipart + urlRequests
 
@@ -16,7 +16,7 @@ extension Measurement {
         Measurement(name: name) { try Usage.measureOften { keep(try work()) } }
     }
 
-    /// Nothing that is kept can be left out by the optimiser.
+    /// Uses a value, so that the optimiser can't remove its computation.
     @inline(never) @_optimize(none)
     private static func keep<Value>(_ value: Value) {}
 
@@ -116,7 +116,7 @@ extension Measurement {
                 return components.queryItems
             },
             often("query-encodable-ours") { try encoder.encode(search).percentEncoded },
-            // Foundation has no encoder of queries; that of JSON does what is nearest.
+            // Foundation has no query encoder; its JSON encoder is the nearest.
             often("query-encodable-foundation") { try JSONEncoder().encode(search) },
             often("query-dictionary-ours") {
                 try encoder.encode(["text": "pancakes & crêpes", "tags": ["sweet", "quick"], "page": 2]).percentEncoded
@@ -176,7 +176,7 @@ extension Measurement {
         ]
     }()
 
-    /// Reads a body as a transport does, in pieces of 64 KiB; gives the number of bytes.
+    /// Reads a body as a transport does, in pieces of 64 KiB, and returns the byte count.
     private static func sent(_ body: HTTPBody) throws -> Int {
         let stream: InputStream
         switch try body.resolved().content {

@@ -7,7 +7,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// One figure: a name, and the work that it is the figure of.
+/// One benchmark: a name, and the work that is measured.
 struct Measurement: Sendable {
     let name: String
     let run: @Sendable () throws -> Usage
@@ -53,7 +53,7 @@ struct Measurement: Sendable {
         }
     }
 
-    // MARK: Memory of what waits
+    // MARK: Memory of waiting requests
 
     private static let memory: [Measurement] = [
         Measurement(name: "memory-bare") { held { $0.addOperation(BareOperation { _ in }) } },
@@ -137,7 +137,7 @@ struct Measurement: Sendable {
                 let session = URLSession(configuration: BareSession.configuration)
                 return try Load(width: width, count: 4_000).measure { url, done in
                     collect(url, from: session) { data in
-                        // Off the thread that tells, as the bare session does it.
+                        // Not on the delivering thread, like the bare session.
                         DispatchQueue.global().async {
                             done((try? JSONDecoder().decode(Todo.self, from: data)) != nil)
                         }
@@ -174,7 +174,7 @@ struct Measurement: Sendable {
         ]
     }
 
-    /// The full path: a request, an operation, a queue of that width, a completion.
+    /// The full path: a request, an operation, a queue of a given width, a completion.
     private static func requests(_ width: Int, _ session: (any HTTPTransport)?) -> Load.Get {
         let queue = OperationQueue()
         queue.maxConcurrentOperationCount = width

@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// Runs measurements in processes of their own, and prints their medians beside the budgets.
+/// Runs measurements in separate processes, and prints their medians beside the limits.
 struct Report {
     let rounds: Int
     let filter: String?
@@ -63,7 +63,7 @@ struct Report {
                 let (ours, theirs) = ("default-decoded-\(width)", "async-http-client-\(width)")
                 try rate("width \(width): AsyncHTTPClient", ours, theirs, atLeast: rival)
                 try rate("width \(width): a C loop over libcurl, no decoding", ours, "c-loop-\(width)", atLeast: limit)
-                // What it costs to be an operation, with its queue, dependencies and completion.
+                // The cost of an operation, with its queue, dependencies and completion.
                 let queued = "default-requests-\(width)"
                 try rate("width \(width): AsyncHTTPClient, through an OperationQueue", queued, theirs)
                 try rate("width \(width): a C loop, through an OperationQueue", queued, "c-loop-\(width)")
@@ -100,7 +100,7 @@ struct Report {
                 "multipart-megabyte-guarded-ours",
                 "multipart-megabyte-foundation"
             )
-            // Not the same job: Foundation writes JSON there.
+            // Not the same work: Foundation writes JSON here.
             for (title, name) in [
                 ("a query of an Encodable, against JSON", "query-encodable"),
                 ("a query of a dictionary, against JSON", "query-dictionary"),
@@ -127,7 +127,7 @@ struct Report {
                 "shared-late-1",
                 atMost: 1.5
             )
-            // Without that wait, all that is left is 100 operations: what does sharing save of them, or cost?
+            // Without that wait, only 100 operations are left, which shows what sharing saves or costs.
             try operation("the same at once: against 100 alone", "shared-100", "alone-100", atMost: 1)
             try operation("the same at once: against bare operations", "shared-100", "bare-100", atMost: 3)
             for length in [1, 5, 10] {
@@ -165,7 +165,7 @@ struct Report {
 
     // MARK: Rows
 
-    /// What one of many costs, here and there.
+    /// Prints the cost of one of many, for both sides.
     private func cost(_ title: String, _ ours: String, _ theirs: String, of count: Int, atMost budget: Double) throws {
         let (a, b) = try alternately(ours, theirs)
         let x = median(a.map(\.seconds))
@@ -174,7 +174,7 @@ struct Report {
         row(title, each(x), each(y), String(format: "%.2f× of at most %g×", x / y, budget), isGood: x / y <= budget)
     }
 
-    /// How the time of many compares with the time of few.
+    /// Prints the ratio of the time of many to the time of few.
     private func growth(_ title: String, _ many: String, _ few: String, atMost budget: Double) throws {
         let (a, b) = try alternately(many, few)
         let x = median(a.map(\.secondsEach))
@@ -183,7 +183,7 @@ struct Report {
         row(title, total(x), total(y), String(format: "%.1f× of at most %g×", x / y, budget), isGood: x / y <= budget)
     }
 
-    /// What one of many costs, here and there, with the allocations where they were counted.
+    /// Prints the cost of one of many, for both sides, with the allocations if they were counted.
     private func operation(_ title: String, _ ours: String, _ theirs: String, atMost budget: Double? = nil) throws {
         let (a, b) = try alternately(ours, theirs)
         let x = median(a.map(\.secondsEach))
@@ -223,14 +223,14 @@ struct Report {
         )
     }
 
-    /// How long something takes, all of it.
+    /// Prints the duration of a whole measurement.
     private func time(_ title: String, _ name: String, atMost budget: Double) throws {
         let seconds = median(try (0..<rounds).map { _ in try run(name).seconds })
         let milliseconds = { String(format: "%.0f ms", $0 * 1e3) }
         row(title, milliseconds(seconds), "at most \(milliseconds(budget))", "", isGood: seconds <= budget)
     }
 
-    /// How fast large content moves, and how much memory that takes.
+    /// Prints the throughput of large content, and its memory.
     private func throughput(
         _ title: String,
         _ ours: String,
@@ -251,7 +251,7 @@ struct Report {
         )
     }
 
-    /// What a fetch costs over the transport alone, and how fast it is beside a rival.
+    /// Prints the cost of a fetch over the transport alone, and its speed beside a rival.
     private func engine(_ width: Int) throws {
         let names = ["transport", "queue", "client"].map { "engine-\($0)-\(width)" } + ["async-http-client-\(width)"]
         var runs: [String: [Usage]] = [:]

@@ -5,7 +5,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// A request whose answer is counted, not decoded: what is left is the cost of running it.
+/// A request whose response is counted but not decoded, so that only the cost of running it is left.
 struct CountRequest: DataRequest {
     typealias Success = Int
     static let url = URL(string: "http://localhost/count")!
@@ -51,7 +51,7 @@ extension InMemoryTransport {
         return InMemoryTransport(recordsRequests: false) { _ in .status(.ok, body: body) }
     }
 
-    /// Answers after 10 ms, as a server not far away does.
+    /// Responds after 10 ms, like a nearby server.
     static var late: InMemoryTransport {
         let body = Data("ok".utf8)
         return InMemoryTransport(recordsRequests: false) { _ in

@@ -10,10 +10,9 @@ private let streamSocket = Int32(SOCK_STREAM.rawValue)
 private let streamSocket = SOCK_STREAM
 #endif
 
-/// This program once more, as a server in a process of its own, so that neither its processor time nor its descriptors
-/// are the client's.
+/// This program as a server in a separate process, whose processor time and descriptors aren't the client's.
 ///
-/// It ends with its standard input, so that it is never left behind.
+/// It ends with its standard input, so that it never outlives the client.
 final class ServerProcess {
     let url: URL
     private let process = Process()
@@ -30,7 +29,7 @@ final class ServerProcess {
         self.url = url
     }
 
-    /// Waits for what the server has to say next.
+    /// Waits for the server's next line.
     func line() -> String { Self.line(from: output) }
 
     func stop() {
@@ -45,13 +44,13 @@ final class ServerProcess {
 
     // MARK: In the other process
 
-    /// Says something to the client.
+    /// Sends a line to the client.
     static func tell(_ line: String) {
         print(line)
         fflush(nil)
     }
 
-    /// Takes connections at a free port, whose address it tells, until standard input ends.
+    /// Accepts connections at a free port, whose address it prints, until standard input ends.
     static func takeConnections(backlog: Int32, _ take: @escaping @Sendable (Int32) -> Void) throws {
         signal(SIGPIPE, SIG_IGN)
         let listener = socket(AF_INET, streamSocket, 0)

@@ -3,10 +3,11 @@
 
 import Foundation
 
-/// A server that takes connections, and never says a word.
+/// A server that accepts connections, and never sends a byte.
 enum SilentServer {
-    /// Takes connections until standard input ends, and tells the client when there are as many as it waits for; what
-    /// the other process does.
+    /// Accepts connections until standard input ends, and notifies the client when there are `expected` of them.
+    ///
+    /// Runs in the other process.
     static func serve(telling expected: Int) throws {
         let taken = Guarded(0)
         try ServerProcess.takeConnections(backlog: 4096) { _ in

@@ -4,17 +4,16 @@
 import CCounting
 import Foundation
 
-/// What a piece of work cost: wall time, processor time of this process, memory that it holds, and how often memory was
-/// asked for.
+/// The cost of a piece of work: wall time, processor time of this process, memory that it holds, and allocations.
 struct Usage: Codable, Sendable {
     var seconds = 0.0
     var cpuSeconds = 0.0
     var bytes = 0
-    /// How many blocks were allocated; negative without a counter.
+    /// The number of blocks that were allocated; negative without a counter.
     var allocations = -1
-    /// How many locks the program took; negative without a counter.
+    /// The number of locks that the program took; negative without a counter.
     var locks = -1
-    /// How many pieces of work that was.
+    /// The number of pieces of work.
     var count = 1
 
     var secondsEach: Double { seconds / Double(count) }
@@ -30,8 +29,9 @@ struct Usage: Codable, Sendable {
         return Usage(seconds: elapsed / .seconds(1), cpuSeconds: processorTime() - cpu, count: count)
     }
 
-    /// What one of many costs that are over in no time: as many as take a tenth of a second, and allocations in a run of
-    /// their own, since counting takes time.
+    /// Measures the cost of one very short piece of work, by running as many as take a tenth of a second.
+    ///
+    /// Allocations are counted in a separate run, since counting takes time.
     static func measureOften(_ work: () throws -> Void) rethrows -> Usage {
         var count = 1
         while try measure({ for _ in 0..<count { try work() } }).seconds < 0.1, count < 1 << 24 { count *= 2 }
@@ -42,14 +42,14 @@ struct Usage: Codable, Sendable {
         return usage
     }
 
-    /// How often the work asks for memory; negative where that can't be counted.
+    /// Returns the number of allocations of the work; negative if they can't be counted.
     static func allocations(_ work: () throws -> Void) rethrows -> Int {
         ccounting_start_allocations()
         try work()
         return ccounting_stop_allocations()
     }
 
-    /// How often the program locks a mutex meanwhile; negative where that can't be counted.
+    /// Returns the number of mutex locks during the work; negative if they can't be counted.
     static func locks(_ work: () throws -> Void) rethrows -> Int {
         ccounting_start_locks()
         try work()
@@ -68,7 +68,7 @@ struct Usage: Codable, Sendable {
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)
     }
 
-    /// The most that the process ever held; 0 where the system doesn't tell.
+    /// Returns the maximum memory that the process has held; 0 if the system doesn't report it.
     static func mostResidentBytes() -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
@@ -77,7 +77,7 @@ struct Usage: Codable, Sendable {
         return kilobytes * 1024
     }
 
-    /// The bytes of memory that the process holds; 0 where the system doesn't tell.
+    /// Returns the memory that the process holds, in bytes; 0 if the system doesn't report it.
     static func residentBytes() -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8),
             let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) })

@@ -3,9 +3,9 @@
 
 import Foundation
 
-// Each figure is measured in a process of its own, since memory that one leaves behind would flatter the next; what is
-// compared runs alternately, so that a machine that slows down slows both. This file is the parent: it runs itself with
-// the name of a measurement, several times, and prints the medians side by side.
+// Each measurement runs in a separate process, since memory that one leaves would distort the next. Compared
+// measurements alternate, so that a slow phase of the machine affects both. This file is the parent: it runs itself
+// with the name of a measurement, several times, and prints the medians side by side.
 
 let arguments = CommandLine.arguments.dropFirst()
 

@@ -4,7 +4,7 @@
 #if os(Linux)
 import Foundation
 
-/// Compressed content, made by hand (RFC 1950 to 1952): without a library for it, and as extreme as the format allows.
+/// Compressed content, made by hand (RFC 1950 to 1952): without a library, and as extreme as the format allows.
 enum Deflate {
     /// A gzip file of the bytes, which aren't compressed but stored.
     static func gzip(_ bytes: Data) -> Data {
@@ -21,9 +21,9 @@ enum Deflate {
         }
     }
 
-    /// A zlib stream of zeros, about a thousandth of their size: the most that the format can do.
+    /// Makes a zlib stream of zeros, about a thousandth of their size: the maximum of the format.
     ///
-    /// - Returns: The stream, and how many zeros it has, which isn't quite what was asked for.
+    /// - Returns: The stream, and the number of zeros in it, which is about `count`.
     static func zeros(about count: Int) -> (data: Data, count: Int) {
         let (deflated, count) = deflatedZeros(about: count)
         // Adler-32 of zeros: the first sum stays 1, the second counts the bytes.
@@ -31,20 +31,20 @@ enum Deflate {
         return (Data([0x78, 0xDA]) + deflated + checksum.bigEndian.bytes, count)
     }
 
-    /// The beginning of a gzip file of zeros: without the end, which nobody should want to see.
+    /// Makes the beginning of a gzip file of zeros, without its end.
     static func gzipBomb(of count: Int) -> Data {
         gzipHead + deflatedZeros(about: count).data
     }
 
-    /// A whole gzip file of zeros.
+    /// Makes a complete gzip file of zeros.
     ///
-    /// - Returns: The file, and how many zeros it has, which isn't quite what was asked for.
+    /// - Returns: The file, and the number of zeros in it, which is about `count`.
     static func gzipOfZeros(about count: Int) -> (data: Data, count: Int) {
         let (deflated, count) = deflatedZeros(about: count)
         return (gzipHead + deflated + crc32(zeros: count).bytes + UInt32(truncatingIfNeeded: count).bytes, count)
     }
 
-    /// A zstd frame of zeros (RFC 8878): each block is one byte, to be repeated 128 Ki times.
+    /// Makes a zstd frame of zeros (RFC 8878): each block is one byte, repeated 128 Ki times.
     static func zstdOfZeros(blocks: Int) -> (data: Data, count: Int) {
         let size = 128 << 10
         var data = Data([0x28, 0xB5, 0x2F, 0xFD, 0, 7 << 3])
@@ -57,8 +57,8 @@ enum Deflate {
 
     private static let gzipHead = Data([0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 0xFF])
 
-    /// One block whose only frequent symbol, "258 bytes as the one before", takes one bit, as does its distance: four of
-    /// them are a byte of zeros.
+    /// Makes one block whose only frequent symbol, "258 bytes as the one before", takes one bit, as does its distance:
+    /// four of them are a byte of zeros.
     private static func deflatedZeros(about count: Int) -> (data: Data, count: Int) {
         var bits = Bits()
         bits.append(1, 1)  // the last block
@@ -97,12 +97,12 @@ enum Deflate {
         return ~crc
     }
 
-    /// The sum of zeros, however many there are: what one zero does to it is linear, and can be squared.
+    /// Returns the checksum of `count` zeros: the effect of one zero is linear, and can be squared.
     private static func crc32(zeros count: Int) -> UInt32 {
         func apply(_ columns: [UInt32], _ value: UInt32) -> UInt32 {
             columns.enumerated().reduce(0) { value >> UInt32($1.offset) & 1 == 1 ? $0 ^ $1.element : $0 }
         }
-        // One zero bit moves all the others.
+        // One zero bit shifts all the others.
         var power: [UInt32] = [0xEDB8_8320] + (0..<31).map { 1 << $0 }
         var (crc, rest) = (UInt32.max, count * 8)
         while rest > 0 {
@@ -113,7 +113,7 @@ enum Deflate {
         return ~crc
     }
 
-    /// Bits, the first being the lowest of the first byte.
+    /// Bits, beginning with the lowest of the first byte.
     private struct Bits {
         private(set) var data = Data()
         private var free = 0

@@ -6,10 +6,10 @@ import Foundation
 import Glibc
 import Requests
 
-/// A listener for what ``MockServer`` has no words for: other kinds of addresses, and a count of the bytes that the peer
-/// took.
+/// A listener for tests that ``MockServer`` doesn't support: other kinds of addresses, and a count of the bytes that
+/// the peer took.
 ///
-/// Each connection is one call of the handler, on a thread of its own, and is closed behind it.
+/// Each connection is one call of the handler on its own thread, and is closed afterwards.
 final class RawListener: Sendable {
     enum Address: Sendable {
         case ipv4
@@ -41,7 +41,7 @@ final class RawListener: Sendable {
                 threads.enter()
                 Thread.detachNewThread {
                     handler(RawConnection(descriptor: accepted))
-                    // Forgotten before it is closed: the number may be another's by then.
+                    // Removed before it is closed, since its number may be reused right after.
                     open.withLock { _ = $0?.remove(accepted) }
                     Glibc.close(accepted)
                     threads.leave()
@@ -89,7 +89,7 @@ final class RawListener: Sendable {
         }
     }
 
-    /// Binds and listens; the name becomes the one that the system gave.
+    /// Binds and listens; the name becomes the one that the system assigned.
     private static func listen<Name>(_ family: Int32, _ name: inout Name, _ backlog: Int32) throws -> Int32 {
         let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Failure(call: "socket", code: errno) }
@@ -107,11 +107,11 @@ final class RawListener: Sendable {
     }
 }
 
-/// A connection that was accepted: calls that block.
+/// An accepted connection with blocking calls.
 struct RawConnection: Sendable {
     fileprivate let descriptor: Int32
 
-    /// Reads up to the empty line; nil where the client leaves before that.
+    /// Reads up to the empty line; returns `nil` if the client disconnects before.
     func readHead() -> String? {
         var bytes: [UInt8] = []
         var byte: UInt8 = 0
@@ -122,7 +122,7 @@ struct RawConnection: Sendable {
         return nil
     }
 
-    /// Reads until so many bytes have come; false where the client leaves before that.
+    /// Reads `count` bytes; returns `false` if the client disconnects before.
     func skip(_ count: Int) -> Bool {
         var left = count
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -134,7 +134,7 @@ struct RawConnection: Sendable {
         return true
     }
 
-    /// Reads so many bytes; nil where the client leaves before that.
+    /// Reads `count` bytes and returns them; `nil` if the client disconnects before.
     func read(_ count: Int) -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
@@ -146,7 +146,7 @@ struct RawConnection: Sendable {
         return bytes
     }
 
-    /// Writes it all; false where the client leaves before that.
+    /// Writes all of the text; returns `false` if the client disconnects before.
     @discardableResult
     func write(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
@@ -171,12 +171,12 @@ struct RawConnection: Sendable {
         return String(cString: inet_ntoa(name.sin_addr))
     }
 
-    /// Says that nothing more comes; the client may still send.
+    /// Ends the sending side; the client may still send.
     func endSending() {
         shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Writes what fits now; 0 where nothing does, nil where the client has left.
+    /// Writes as many bytes as fit now; returns 0 if none do, and `nil` if the client has disconnected.
     func writeWhatFits(_ bytes: [UInt8]) -> Int? {
         let count = bytes.withUnsafeBytes {
             send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
@@ -185,7 +185,7 @@ struct RawConnection: Sendable {
         return errno == EAGAIN ? 0 : nil
     }
 
-    /// Whether the client takes more within a time.
+    /// Waits for the client to take more within a time; returns whether it did.
     func awaitRoom(milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return Glibc.poll(&poll, 1, milliseconds) > 0
@@ -193,7 +193,7 @@ struct RawConnection: Sendable {
 }
 
 extension RawConnection {
-    /// Connects to a port of this machine; nil where nobody listens.
+    /// Connects to a port of this machine; `nil` without a listener.
     init?(connectedTo port: UInt16) {
         var name = sockaddr_in()
         name.sin_family = sa_family_t(AF_INET)
@@ -212,8 +212,7 @@ extension RawConnection {
         }
     }
 
-    /// Connects to a port of `::1` until a connection isn't made any more, since the line of a listener that takes none is
-    /// full.
+    /// Connects to a port of `::1` until connections fail because the listener's queue is full.
     static func fill(_ port: Int) -> [Int32] {
         var name = sockaddr_in6()
         name.sin6_family = sa_family_t(AF_INET6)
@@ -233,7 +232,7 @@ extension RawConnection {
         return descriptors
     }
 
-    /// Hands on what either side says, until one of them leaves, and closes the other one.
+    /// Forwards bytes in both directions until one side disconnects, and closes the other.
     func relay(to other: RawConnection) {
         defer { Glibc.close(other.descriptor) }
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)

@@ -6,7 +6,7 @@ import Foundation
 import Requests
 import RequestsTesting
 
-/// Everything that one transfer reported, as it comes in.
+/// The events that one transfer reported, as they come in.
 final class Transcript: Sendable {
     private struct State {
         var events: [TransferEvent] = []
@@ -16,13 +16,13 @@ final class Transcript: Sendable {
         var end: ContinuousClock.Instant?
     }
 
-    /// Opens with the head, or behind the end.
+    /// Opens with the head, or after the end.
     let head = Gate()
-    /// Opens with the first content, or behind the end.
+    /// Opens with the first content, or after the end.
     let content = Gate()
-    /// Opens when content has been sent, or behind the end.
+    /// Opens when content has been sent, or after the end.
     let upload = Gate()
-    /// Opens behind the end.
+    /// Opens after the end.
     let ended = Gate()
     private let keepsContent: Bool
     private let state = Locked(State())
@@ -31,13 +31,13 @@ final class Transcript: Sendable {
 
     /// - Parameters:
     ///   - keepsContent: Whether content is kept, rather than counted.
-    ///   - onEvent: Called with each event, before anyone who waits for it goes on.
+    ///   - onEvent: Called with each event, before waiting tasks resume.
     init(keepsContent: Bool = true, _ onEvent: @escaping @Sendable (TransferEvent) -> Void = { _ in }) {
         self.keepsContent = keepsContent
         self.onEvent = onEvent
     }
 
-    /// Takes an event.
+    /// Records an event.
     func receive(_ event: TransferEvent) {
         state.withLock { state in
             if state.isInside { state.overlaps += 1 }
@@ -61,7 +61,7 @@ final class Transcript: Sendable {
 
     var events: [TransferEvent] { state.withLock { $0.events } }
 
-    /// How much content has come.
+    /// The byte count of the content so far.
     var contentSize: Int { state.withLock { $0.content } }
 
     var metrics: Metrics? {
@@ -71,12 +71,12 @@ final class Transcript: Sendable {
     /// From the start to the end.
     var duration: Duration { state.withLock { $0.end ?? .now } - start }
 
-    /// The error of the end; nil for success, and where there is no end.
+    /// The error of the end; `nil` for success, or before the end.
     var error: RequestError? {
         events.lazy.compactMap { if case .end(let error) = $0 { error } else { nil } }.first
     }
 
-    /// How the transfer ended: the name of the error's code, or `success`.
+    /// The outcome of the transfer: the name of the error's code, or `success`.
     var result: String {
         guard case .end(let error)? = events.last else { return "no end" }
         return error?.code.name ?? "success"
@@ -100,7 +100,7 @@ final class Transcript: Sendable {
 
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// What stands against the rules of ``HTTPTransport``; to be asked when the transport is closed.
+    /// The violations of the rules of ``HTTPTransport``; read it after the transport is closed.
     var violations: [String] {
         var found: [String] = []
         let (events, overlaps) = state.withLock { ($0.events, $0.overlaps) }
@@ -129,7 +129,7 @@ extension TransferEvent {
 }
 
 extension CurlTransport {
-    /// A transport that is configured in place.
+    /// Returns a transport with a changed configuration.
     static func configured(_ configure: (inout Configuration) -> Void) -> CurlTransport {
         var configuration = Configuration()
         configure(&configuration)

@@ -4,14 +4,14 @@
 import Foundation
 import Requests
 
-/// Runs tests of the suite against its server, as its own client in a browser does.
+/// Runs tests of the suite against its server, as its own browser client does.
 struct CacheRun: Sendable {
-    /// Where `Scripts/interop` has started the server; nil in any other run.
+    /// The server that `Scripts/interop` has started; `nil` in any other run.
     static let server = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_CACHE"].flatMap { URL(string: $0) }
 
-    /// Where the server is.
+    /// The address of the server.
     let server: URL
-    /// What asks.
+    /// The client under test.
     let client: HTTPClient
 
     /// Runs one test.
@@ -41,7 +41,7 @@ struct CacheRun: Sendable {
         try check(JSONDecoder().decode([JSONValue].self, from: seen), of: test, responses)
     }
 
-    /// Waits until what is stored has grown old: by the clock of the server, which nothing but time moves.
+    /// Waits until stored responses have become stale by the server's clock, which only real time advances.
     private func pause() async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().asyncAfter(deadline: .now() + 3) { continuation.resume() }
@@ -164,7 +164,7 @@ struct CacheRun: Sendable {
         }
     }
 
-    // MARK: What the server saw
+    // MARK: The server's view
 
     private func check(_ seen: [JSONValue], of test: CacheTest, _ responses: [HTTPResponse<Data>]) throws {
         var index = 0
@@ -212,7 +212,7 @@ struct CacheRun: Sendable {
         }
     }
 
-    /// What the server wrote has to be what has come, but for what browsers hide.
+    /// Checks that the response has what the server wrote, except for fields that browsers hide.
     private func checkWritten(_ request: JSONValue?, _ response: HTTPResponse<Data>, _ number: Int) throws {
         for field in request?["response_headers"]?.elements ?? [] {
             let name = field[0]?.text ?? ""

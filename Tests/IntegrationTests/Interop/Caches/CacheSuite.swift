@@ -11,14 +11,14 @@ struct CacheSuite: Decodable, Sendable {
     let tests: [CacheTest]
 }
 
-/// One test of the suite: requests, one after the other, and what is expected of their responses.
+/// One test of the suite: requests, one after the other, and the expectations of their responses.
 struct CacheTest: Decodable, Sendable {
     enum Kind: String, Decodable, Sendable {
-        /// What RFC 9111 requires.
+        /// A requirement of RFC 9111.
         case required
-        /// What makes a cache better, and is left to it.
+        /// An optional improvement of a cache.
         case optimal
-        /// What is only asked about.
+        /// A question without a required answer.
         case check
     }
 
@@ -37,10 +37,10 @@ struct CacheTest: Decodable, Sendable {
         case browserSkip = "browser_skip"
     }
 
-    /// Whether the test is one for the caches of browsers, which are private.
+    /// Whether the test is for the private caches of browsers.
     var isForBrowsers: Bool { cdnOnly != true && browserSkip != true }
 
-    /// The steps, as far as the client looks at them.
+    /// The steps, as far as the client uses them.
     var steps: [CacheStep] { requests.map(CacheStep.init) }
 }
 
@@ -52,12 +52,12 @@ struct CacheStep: Sendable {
     func isTrue(_ name: String) -> Bool { json[name] == .bool(true) }
     func list(_ name: String) -> [JSONValue]? { json[name]?.elements }
 
-    /// Whether a failure of what is expected means that the test couldn't be made, and not that it failed.
+    /// Whether a failed expectation means that the test couldn't run, rather than that it failed.
     func isSetup(_ name: String) -> Bool {
         isTrue("setup") || (list("setup_tests") ?? []).contains(.string(name))
     }
 
-    /// The policy that a browser would take from the mode of the request.
+    /// The policy that a browser would derive from the mode of the request.
     var cachePolicy: URLRequest.CachePolicy {
         switch text("cache") {
         case "no-cache": .reloadRevalidatingCacheData
@@ -68,7 +68,7 @@ struct CacheStep: Sendable {
         }
     }
 
-    /// The header fields to send; `now` is the time of the server's last response.
+    /// Returns the header fields to send; `now` is the time of the server's last response.
     func headers(now: Date?) -> HTTPHeaders {
         var headers: HTTPHeaders = []
         for field in list("request_headers") ?? [] {
@@ -82,7 +82,7 @@ struct CacheStep: Sendable {
         return headers
     }
 
-    /// A field as the server writes it: dates and addresses are relative in the suite.
+    /// Returns a field as the server writes it: dates and addresses are relative in the suite.
     func written(_ field: JSONValue, as response: HTTPHeaders) -> (name: HTTPField.Name, value: String?) {
         let name = HTTPField.Name(field[0]?.text ?? "")
         switch field[1] {
@@ -103,7 +103,7 @@ struct CacheStep: Sendable {
 }
 
 extension JSONValue {
-    /// The value as text: as JavaScript would write it in a field.
+    /// The value as text, as JavaScript would write it in a field.
     var text: String? {
         switch self {
         case .string(let text): text
@@ -126,7 +126,7 @@ extension JSONValue {
     }
 }
 
-/// Why a test didn't pass.
+/// The reason why a test didn't pass.
 struct CacheFailure: Error, CustomStringConvertible {
     let isSetup: Bool
     let reason: String

@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 extension OverLoopback {
-    /// The cache of a client with a jar for cookies, put to the tests that browsers are put to.
+    /// The cache of a client with a cookie jar, run against the tests for browsers.
     @Suite(
         .bounded,
         .tags(.behaviour),
@@ -52,7 +52,7 @@ extension OverLoopback {
 
         /// The tests that the cache doesn't pass, each with its reason.
         private static let deviations = [
-            // That a stale response is shown isn't for the cache to decide, unless the server or the request says so.
+            // A cache returns a stale response only if the server or the request allows it.
             "stale-close-must-revalidate": "depends on a stale response being used whenever the server isn't reached",
             "stale-close-no-cache": "depends on a stale response being used whenever the server isn't reached",
             "headers-store-Set-Cookie": "a cookie was for one response, and would come back as an old one",
@@ -70,7 +70,7 @@ extension OverLoopback {
             "partial-store-partial-complete": "parts aren't stored; a download resumes them",
         ]
 
-        /// Runs the tests, some at a time: nearly all of them only wait for what was stored to grow old.
+        /// Runs the tests, several at a time: most of them only wait for stored responses to become stale.
         private func outcomes(of tests: [CacheTest], _ run: CacheRun) async -> [String: Outcome] {
             var outcomes: [String: Outcome] = [:]
             await withTaskGroup(of: (String, Outcome).self) { group in
@@ -87,12 +87,12 @@ extension OverLoopback {
                 }
                 for await (id, outcome) in group { outcomes[id] = outcome }
             }
-            // Once more, alone: all share one jar, and a cookie that another test sets in the middle of one makes its
-            // request that of another user for a moment.
+            // Once more, alone: all tests share one jar. A cookie that another test sets meanwhile makes a request that
+            // of another user for a moment.
             for test in tests {
                 if case .failed? = outcomes[test.id], (try? await run.run(test)) != nil { outcomes[test.id] = .passed }
             }
-            // As the suite counts: what depends on a test that isn't passed isn't passed either.
+            // As the suite counts: a test that depends on a failed one fails too.
             for test in tests {
                 let met = (test.dependsOn ?? []).allSatisfy { if case .passed? = outcomes[$0] { true } else { false } }
                 if !met { outcomes[test.id] = .skipped }

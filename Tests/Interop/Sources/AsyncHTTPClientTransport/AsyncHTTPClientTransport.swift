@@ -10,7 +10,7 @@ import NIOSSL
 import Requests
 import Synchronization
 
-// One by one, since the rest of these modules has names that the library has as well.
+// Imported one by one, since these modules have other names that the library has too.
 import enum NIOHTTP1.HTTPParserError
 import struct NIOHTTP1.HTTPVersion
 import protocol NIOHTTP2.NIOHTTP2Error
@@ -26,26 +26,27 @@ import struct NIOPosix.NIOConnectionError
 /// let todo = try await queue.fetch(TodoRequest(id: 1), session: transport)
 /// ```
 ///
-/// HTTP/2 is used where a server offers it. What is the pipeline's business (redirects, cookies, retries) is off here.
+/// HTTP/2 is used if a server offers it. Redirects, cookies and retries are off here, since the pipeline handles them.
 ///
-/// Three things to know. Interim responses (1xx) aren't reported, since the client keeps them to itself. A
-/// ``TrustPolicy`` but `.system` is refused: configure `tlsConfiguration` of the client instead. The body of a stream
-/// is read on a thread of Dispatch's global queue, so one that blocks costs a thread and no event loop.
+/// Three limitations: Interim responses (1xx) aren't reported, since the client doesn't expose them. A ``TrustPolicy``
+/// other than `.system` is refused: configure `tlsConfiguration` of the client instead. A body stream is read on a
+/// thread of Dispatch's global queue, so a blocking one occupies a thread but no event loop.
 public final class AsyncHTTPClientTransport: HTTPTransport {
-    /// The client below, whose name the library has as well.
+    /// The underlying client, whose name the library has too.
     public typealias Client = AsyncHTTPClient.HTTPClient
 
     private let client: Client
 
-    /// Makes a transport with a client of its own, on the threads that NIO shares.
+    /// Makes a transport with its own client, on the threads that NIO shares.
     ///
-    /// - Parameter configuration: How to connect. What would answer in the pipeline's place is turned off in it.
+    /// - Parameter configuration: The client's configuration. Features that belong to the pipeline are turned off in
+    ///   it.
     public init(configuration: Client.Configuration = .init()) {
         var configuration = configuration
         configuration.redirectConfiguration = .disallow
         configuration.decompression = .enabled(limit: .none)
         configuration.connectionPool.retryConnectionEstablishment = false
-        // A request has a timeout of its own, which the transport measures.
+        // Each request has its own timeout, which the transport measures.
         configuration.timeout.read = nil
         configuration.timeout.write = nil
         configuration.guardStatus()
@@ -53,16 +54,16 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     }
 
     deinit {
-        // Every transfer holds the transport, so nothing runs any more.
+        // Every transfer holds the transport, so none is running any more.
         client.shutdown { _ in }
     }
 
-    /// What AsyncHTTPClient can do.
+    /// The capabilities of AsyncHTTPClient.
     ///
-    /// Events come on threads of Swift's cooperative pool, where a slow receiver does delay others.
+    /// Events come on threads of Swift's cooperative pool, where a slow receiver delays others.
     public var capabilities: TransportCapabilities { [.pausing, .bodyWithAnyMethod, .sizedStreams, .orderedHeaders] }
 
-    /// Starts a transfer, as `HTTPTransport` says.
+    /// Starts a transfer, by the rules of `HTTPTransport`.
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
@@ -88,12 +89,12 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 
 // MARK: A transfer
 
-/// One transfer: a task that asks, another that watches the clock, and one outlet for the events of both.
+/// One transfer: a task that sends the request, a task that checks the timeout, and one queue for the events of both.
 private final class Exchange: Transfer {
     fileprivate struct State {
         var work: Task<Void, Never>?
         var watch: Task<Void, Never>?
-        /// Why the work was told to stop.
+        /// The reason why the work was stopped.
         var stop: RequestError.Code?
         var isPaused = false
         var waiter: CheckedContinuation<Void, any Error>?
@@ -133,14 +134,14 @@ private final class Exchange: Transfer {
             (state.work, state.watch) = (work, watch)
             return (state.stop != nil, state.hasEnded)
         }
-        // What came before there were tasks to tell.
+        // The transfer may have been stopped or ended before the tasks were stored.
         if isStopped { work.cancel() }
         if hasEnded { watch.cancel() }
     }
 
-    // MARK: Events, one after the other, and none under the lock
+    // MARK: Events, one after the other, never under the lock
 
-    /// Delivers an event, or leaves it to whoever is delivering.
+    /// Delivers an event; if another one is being delivered, that call delivers this one too.
     func report(_ event: TransferEvent) {
         state.withLock { state in
             guard !state.hasEnded else { return }
@@ -203,7 +204,7 @@ private final class Exchange: Transfer {
         waiter?.resume()
     }
 
-    /// Holds the work while the transfer is paused: what isn't asked for, the client doesn't read.
+    /// Suspends the work while the transfer is paused: the client reads only content that is requested.
     func waitUntilResumed() async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             let outcome = state.withLock { state -> Result<Void, any Error>? in
@@ -220,7 +221,7 @@ private final class Exchange: Transfer {
 extension Exchange.State {
     var phase: RequestError.Phase { hasHead ? .receiving : .sending }
 
-    /// When silence has lasted too long, as far as is known; nil at the end. A pause is no silence of the peer's.
+    /// Returns when the timeout ends, as far as is known; `nil` after the end. A pause doesn't count as silence.
     func due(after timeout: Duration) -> ContinuousClock.Instant? {
         hasEnded ? nil : (isPaused ? .now : lastSign) + timeout
     }
@@ -246,7 +247,7 @@ extension Exchange.State {
 // MARK: Requests and responses
 
 extension HTTPClientRequest {
-    /// - Throws: A ``RequestError`` where the request asks for what the client can't do.
+    /// - Throws: A ``RequestError`` if the client doesn't support the request.
     fileprivate init(_ request: TransportRequest, _ exchange: Exchange) throws {
         guard request.trust == .system else {
             throw RequestError(.unsupported, phase: .sending, reason: "trust is the client's, by its tlsConfiguration")
@@ -257,7 +258,7 @@ extension HTTPClientRequest {
         self.init(url: request.url.absoluteString)
         method = .init(rawValue: request.method.rawValue)
         headers = .init(request.headers.map { ($0.name.rawValue, $0.value) })
-        // The client decodes what comes compressed, but doesn't ask for it.
+        // The client decodes compressed content, but doesn't request it.
         if !headers.contains(name: "Accept-Encoding") { headers.add(name: "Accept-Encoding", value: "gzip, deflate") }
         switch request.body.content {
         case .none:
@@ -293,8 +294,8 @@ extension HTTPResponseHead {
     }
 }
 
-/// The content of a request, piece by piece as the client asks for it: each piece that is asked for says that those
-/// before it are on their way.
+/// The content of a request, in pieces that the client requests: each request for a piece shows that those before it
+/// are being sent.
 private final class BodyPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
     typealias Element = ByteBuffer
 
@@ -314,7 +315,7 @@ private final class BodyPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
     func next() async throws -> ByteBuffer? {
         let before = count.withLock { $0 }
         if before > 0 { exchange.report(.sent(before, of: length)) }
-        // A read may block for as long as the stream likes: not on a thread that others wait for.
+        // A read may block for any time, so it must not run on a shared thread.
         let piece = try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global().async { [self] in continuation.resume(with: Result { try read() }) }
         }
@@ -328,7 +329,7 @@ private final class BodyPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
             if stream.streamStatus == .notOpen { stream.open() }
             var bytes = [UInt8](repeating: 0, count: 1 << 16)
             let count = stream.read(&bytes, maxLength: bytes.count)
-            // Foundation's `streamError` ends the process on Linux where there is none, so nothing more is asked.
+            // If the stream has no error, Foundation's `streamError` ends the process on Linux, so it isn't read.
             guard count >= 0 else { throw RequestError(.encoding, phase: .sending, reason: "the body can't be read") }
             if count == 0 { stream.close() }
             return count == 0 ? nil : ByteBuffer(bytes: bytes.prefix(count))
@@ -339,7 +340,7 @@ private final class BodyPieces: AsyncSequence, AsyncIteratorProtocol, Sendable {
 // MARK: Errors
 
 extension RequestError {
-    /// The error in the library's terms; the client's own is the underlying one.
+    /// Makes the library's error, with the client's own as the underlying one.
     fileprivate init(_ error: any Error, afterHead hasHead: Bool) {
         let code: Code =
             switch error {
@@ -350,7 +351,7 @@ extension RequestError {
             case is HTTPParserError, is NIOHTTPDecompression.DecompressionError: .badResponse
             case is NIOHTTPDecompression.ExtraDecompressionError: .badResponse
             case is IOError, is ChannelError: .connectionLost
-            // A connection that the server gives up: its other transfers end with it.
+            // The server closes the connection, which ends its other transfers too.
             case is any NIOHTTP2Error: .connectionLost
             case let error as HTTPClientError: Code(error)
             default: .other
@@ -360,7 +361,7 @@ extension RequestError {
 }
 
 extension IOError {
-    /// Whether there was no connection to begin with.
+    /// Whether no connection could be made.
     fileprivate var isRefusal: Bool { [ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, ETIMEDOUT].contains(errnoCode) }
 }
 

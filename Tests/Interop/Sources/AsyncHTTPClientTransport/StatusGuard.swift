@@ -7,10 +7,10 @@ import NIOHTTP1
 import NIOHTTP2
 import Requests
 
-/// Ends a connection whose peer answers with a status that AsyncHTTPClient can't take.
+/// Closes a connection whose peer answers with a status that AsyncHTTPClient can't handle.
 ///
-/// One below 100 ends the process there, over a precondition: whoever is asked could end whoever asks. And nobody asks
-/// for the other protocol that 101 switches to.
+/// A status below 100 violates a precondition there, which ends the process: a server could crash its client. And no
+/// request asks for the other protocol that 101 switches to.
 final class StatusGuard: ChannelInboundHandler {
     typealias InboundIn = HTTPClientResponsePart
     typealias InboundOut = HTTPClientResponsePart
@@ -34,7 +34,7 @@ extension HTTPResponseStatus {
 }
 
 extension AsyncHTTPClient.HTTPClient.Configuration {
-    /// Guards every connection, right behind what reads its bytes.
+    /// Guards every connection, right after the handler that reads its bytes.
     mutating func guardStatus() {
         http1_1ConnectionDebugInitializer = { channel in
             channel.eventLoop.makeCompletedFuture {

@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 import Testing
 
-/// The recipe keeps the rules of a transport, but for what its client doesn't tell.
+/// The recipe follows the rules of a transport, except for events that its client doesn't expose.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct AsyncHTTPClientTransportTests {
     private static let faults: [String: TransportConformance.KnownFault] = [
         "a head that drips is no silence": .fails("the client tells nothing of a head before it is whole")

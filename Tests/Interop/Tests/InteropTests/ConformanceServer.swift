@@ -4,9 +4,9 @@
 import Hummingbird
 import HummingbirdCore
 
-/// A server of Hummingbird's that does what `TransportConformance` asks of one, and one thing more.
+/// A Hummingbird server with the routes that `TransportConformance` requires, and one more.
 enum ConformanceServer {
-    /// Runs a server on a port of its own as long as the body does.
+    /// Runs a server on its own port while the body runs.
     static func run(_ server: HTTPServerBuilder, _ body: (Int) async throws -> Void) async throws {
         let (running, port) = try await start(server)
         defer { running.cancel() }
@@ -15,8 +15,8 @@ enum ConformanceServer {
 
     /// Starts a server, which runs until its task is cancelled.
     ///
-    /// NIO ends the process where that happens while a connection is accepted: whoever is asked in all haste, as by the
-    /// checks, is better left to run.
+    /// NIO ends the process if that happens while a connection is accepted. Requests in quick succession, as by the
+    /// checks, should therefore leave the server running.
     static func start(_ server: HTTPServerBuilder) async throws -> (Task<Void, any Error>, port: Int) {
         let (ports, continuation) = AsyncStream.makeStream(of: Int.self)
         let application = Application(
@@ -72,7 +72,7 @@ enum ConformanceServer {
                 body: .init(byteBuffer: ByteBuffer(bytes: compressedPancakes))
             )
         }
-        // A status that no client may take for one.
+        // An invalid status, which no client may accept.
         router.get("/unfit") { _, _ in Response(status: .init(code: 99)) }
     }
 
@@ -120,7 +120,7 @@ enum ConformanceServer {
         }
     }
 
-    /// Returns when the task is cancelled, as it is when the client leaves.
+    /// Returns when the task is cancelled, which happens when the client disconnects.
     private static func silence() async {
         for await _ in AsyncStream<Never>.makeStream().stream {}
     }

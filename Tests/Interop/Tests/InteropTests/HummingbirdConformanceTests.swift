@@ -9,7 +9,7 @@ import HummingbirdTLS
 import RequestsTesting
 import Testing
 
-/// The recipe keeps the rules of a transport at a server that isn't ours, too: HTTP/1.1, and HTTP/2 over TLS.
+/// The recipe follows the rules of a transport with an independent server too: HTTP/1.1, and HTTP/2 over TLS.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HummingbirdConformanceTests {
     private static let identity = Result { try ServerIdentity() }
     private static let plain = Task { try await ConformanceServer.start(.http1()).port }
@@ -40,7 +40,8 @@ import Testing
         }
     }
 
-    /// A skip is for what the transport says that it can't do, and never for what the server can't.
+    /// A check may be skipped only for a capability that the transport doesn't claim, never for one that the server
+    /// lacks.
     private func expectPassed(
         _ check: TransportConformance.Check,
         at address: String,

@@ -12,7 +12,7 @@ import RequestsTesting
 import Synchronization
 import Testing
 
-/// The recipe against a server that isn't ours: HTTP/1.1, and HTTP/2 over TLS.
+/// The recipe with an independent server: HTTP/1.1, and HTTP/2 over TLS.
 @Suite(.serialized, .timeLimit(.minutes(5))) struct HummingbirdTests {
     @Test func plainConnectionSpeaksHTTP1() async throws {
         try await ConformanceServer.run(.http1()) { port in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    /// One request, then 64 at once, each with its own content.
+    /// Sends one request, then 64 at once, each with its own content.
     private func exchange(over transport: AsyncHTTPClientTransport, _ base: String, expecting: String) async throws {
         let first = try await Answer(over: transport, "\(base)/text")
         #expect(first.error == nil)
@@ -64,12 +64,12 @@ import Testing
             #expect(answer.networkProtocol == expecting)
         }
 
-        // A status that ends the process in the client alone, and then a sign that it didn't.
+        // A status that would end the process in the client alone; the request after it shows that it didn't.
         #expect(try await Answer(over: transport, "\(base)/unfit").error?.code == .badResponse)
         #expect(try await Answer(over: transport, "\(base)/text").text == "text")
     }
 
-    /// An answer that doesn't come, and one that comes too fast.
+    /// Tests a response that never comes, and one that comes too fast.
     private func control(over transport: AsyncHTTPClientTransport, _ base: String) async throws {
         let late = try Call(over: transport, "\(base)/stalled", timeout: .milliseconds(200))
         #expect(await late.answer().error?.code == .timedOut)
@@ -79,7 +79,7 @@ import Testing
 
         let flood = try Call(over: transport, "\(base)/flood/1024")
         flood.transfer.pause()
-        // Other transfers go on, and while they do, the flood would have come to its end.
+        // Other transfers continue; without the pause, the flood would have ended meanwhile.
         for _ in 0..<64 { #expect(try await Answer(over: transport, "\(base)/text").text == "text") }
         #expect(flood.size < Self.floodSize / 2)
         flood.transfer.resume()
@@ -96,7 +96,7 @@ import Testing
     private static let floodSize = 64 << 20
 }
 
-/// One request on its way.
+/// One request under way.
 private final class Call: Sendable {
     let transfer: any Transfer
     private let log: Log
@@ -122,7 +122,7 @@ private final class Call: Sendable {
         }
     }
 
-    /// How much has come.
+    /// The byte count of the content so far.
     var size: Int { log.answer.withLock { $0.content.count } }
 
     func answer() async -> Answer {
@@ -130,7 +130,7 @@ private final class Call: Sendable {
     }
 }
 
-/// What came of one request.
+/// The outcome of one request.
 private struct Answer: Sendable {
     var content = Data()
     var error: RequestError?

@@ -4,7 +4,7 @@
 import Foundation
 import NIOSSL
 
-/// A certificate for localhost that is its own authority, made anew by OpenSSL.
+/// A self-signed certificate for localhost, newly made by OpenSSL.
 struct ServerIdentity {
     let ofServer: TLSConfiguration
     let ofClient: TLSConfiguration

@@ -17,7 +17,7 @@ import Testing
     private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
     private static let tag = file.tag.rawValue
 
-    /// What a server sends for a request with the fields.
+    /// Returns the server's response to a request with the fields.
     private func answer(_ headers: HTTPHeaders, method: HTTPMethod = .get) -> String {
         let request = RecordedRequest.sample(method, headers: headers)
         return Self.file.answer(to: request).steps(for: request).reduce("") { text, step in

@@ -9,7 +9,7 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded) struct ServedFolderTests {
-    /// A folder with everything that may go wrong, beside a secret.
+    /// A folder with all difficult cases, beside a secret.
     final class Fixture {
         let base = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         var root: URL { base.appending(path: "root") }
@@ -144,7 +144,7 @@ import Testing
     func aNameCantLeaveItsPlaceInThePage(name: String) {
         let html = FolderListing(title: "/\(name)/", names: [name]).html
 
-        // Scalars are what a browser reads.
+        // A browser reads scalars.
         let plain = FolderListing(title: "/x/", names: ["x"]).html
         for sign in "<>\"".unicodeScalars {
             #expect(html.unicodeScalars.count { $0 == sign } == plain.unicodeScalars.count { $0 == sign })

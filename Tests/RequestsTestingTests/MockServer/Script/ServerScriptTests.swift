@@ -150,7 +150,7 @@ import Testing
         (answer(#"{"delay": -1}"#), "routes[1].answers[1].delay: isn't a number of seconds, from 0 to 86400"),
         (answer(#"{"delay": "1"}"#), "routes[1].answers[1].delay: isn't a number of seconds"),
         (answer(#"{"closeAfter": 1, "stallAfter": 2}"#), "routes[1].answers[1].stallAfter: is a second end"),
-        (answer(#"{"instead": "halt"}"#), "routes[1].answers[1].instead: is none of close, reset and stall"),
+        (answer(#"{"instead": "halt"}"#), "routes[1].answers[1].instead: isn't close, reset or stall"),
         (answer(#"{"trailers": {"A": "1"}}"#), "routes[1].answers[1]: has trailers, which need \"chunks\""),
         (answer(#"{"drip": {"byte": 1}}"#), "routes[1].answers[1].drip.byte: isn't known here; there are bytes, every"),
         (answer(#"{"early": 1}"#), "routes[1].answers[1].early: is neither true nor false"),

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// What operations that share a transfer don't share.
+/// The properties that operations with a shared transfer don't share.
 @Suite(.bounded, .tags(.behaviour)) struct CoalescingBoundsTests {
     @Test func aReadAfterAWriteIsNotAnsweredFromBeforeIt() async {
         let version = Recorder<String>()

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Which transfer a seat may join, and which are dropped.
+/// The transfers that a request may join, and those that are dropped.
 @Suite(.bounded) struct CoalescingGroupTests {
     private final class Transfer: Sendable {}
 
@@ -34,7 +34,7 @@ import Testing
         #expect(group.leave(narrow).map { $0.transfer === narrow } == [true])
     }
 
-    @Test func aSeatJoinsWhatEndedBehindItsTakingOnce() throws {
+    @Test func seatJoinsATransferThatEndedAfterItWasTakenOnce() throws {
         var group = CoalescingGroup<Transfer>()
         let transfer = Transfer()
         for seat in 0..<2 { group.take(id(seat), limits) }

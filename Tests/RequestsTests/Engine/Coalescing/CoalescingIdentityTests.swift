@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Whose transfer a request joins: nobody's who may be answered differently.
+/// The transfers that a request may join: never one that may be answered differently.
 @Suite(.bounded) struct CoalescingIdentityTests {
     private let transport = ManualTransport()
 
@@ -16,12 +16,12 @@ import Testing
         HTTPClient(baseURL: server, transport: transport, configure)
     }
 
-    /// Answers each transfer with the credentials and the host that it was sent with.
+    /// Responds to each transfer with the credentials and the host that it was sent with.
     private func answer(_ count: Int) async throws {
         try await transport.awaitTransfer(count: count)
         for transfer in transport.transfers {
             let request = transfer.request
-            let text = "\(request.headers[.authorization] ?? "nobody") at \(request.url.host ?? "")"
+            let text = "\(request.headers[.authorization] ?? "anonymous") at \(request.url.host ?? "")"
             transfer.receive(.head(HTTPResponseHead(status: .ok)))
             transfer.receive(.data(Data(text.utf8)))
             transfer.receive(.end(nil))
@@ -49,7 +49,7 @@ import Testing
         #expect(try await text(of: third) == "Bearer bob at api.example.com" && transport.transfers.count == 2)
     }
 
-    @Test(.tags(.behaviour)) func nobodyJoinsAcrossAChangeThatCannotBeCompared() async throws {
+    @Test(.tags(.behaviour)) func incomparableChangePreventsJoining() async throws {
         let client = client()
 
         let first = join(client)
@@ -57,11 +57,11 @@ import Testing
         let second = join(client)
         try await answer(2)
 
-        #expect(try await text(of: first) == "nobody at api.example.com")
+        #expect(try await text(of: first) == "anonymous at api.example.com")
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test(.tags(.behaviour)) func nobodyJoinsAcrossAChangeOfTheBaseURL() async throws {
+    @Test(.tags(.behaviour)) func changeOfTheBaseURLPreventsJoining() async throws {
         let client = client()
 
         let first = join(client)
@@ -69,8 +69,8 @@ import Testing
         let second = join(client)
         try await answer(2)
 
-        #expect(try await text(of: first) == "nobody at api.example.com")
-        #expect(try await text(of: second) == "nobody at staging.example")
+        #expect(try await text(of: first) == "anonymous at api.example.com")
+        #expect(try await text(of: second) == "anonymous at staging.example")
     }
 
     @Test(.tags(.behaviour), arguments: [false, true]) func anotherCredentialOfAnInterceptorDoesNotJoin(
@@ -89,7 +89,7 @@ import Testing
         #expect(try await text(of: second) == "Bearer bob at api.example.com")
     }
 
-    @Test(.tags(.behaviour)) func aQueueThatHandsOutAChangedCopyIsToldApart() async throws {
+    @Test(.tags(.behaviour)) func queueWithAChangedEnvironmentIsDistinguished() async throws {
         final class UserQueue: RequestQueue {
             let client: HTTPClient
             let user = Locked("ada")
@@ -134,8 +134,8 @@ import Testing
         client.isSuspended = false
         try await answer(2)
 
-        for operation in operations { #expect(try await operation.value() == "nobody at service.example") }
-        #expect(try await elsewhere.value() == "nobody at other.example" && transport.transfers.count == 2)
+        for operation in operations { #expect(try await operation.value() == "anonymous at service.example") }
+        #expect(try await elsewhere.value() == "anonymous at other.example" && transport.transfers.count == 2)
     }
 
     @Test(.tags(.behaviour)) func aClientThatIsDerivedWithChangesDoesNotShare() async throws {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Two callers of one resource: what they share, and what each keeps to itself.
+/// Two callers of one resource: the properties that they share, and those that they don't.
 @Suite(.bounded, .tags(.behaviour)) struct CoalescingMatrixTests {
     private let transport = ManualTransport()
 
@@ -16,7 +16,7 @@ import Testing
         HTTPClient(baseURL: server, maxConcurrentRequests: 8, transport: transport, configure)
     }
 
-    /// Answers all transfers, once there are `count` of them.
+    /// Completes all transfers, once there are `count` of them.
     private func answer(_ count: Int = 1, _ status: HTTPStatus = .ok, _ text: String = "shared") async throws {
         try await transport.awaitTransfer(count: count)
         for transfer in transport.transfers {
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    // MARK: Each its own
+    // MARK: Separate
 
     @Test func eachDecodesTheAnswerItself() async throws {
         struct Number: DataRequest {
@@ -65,7 +65,7 @@ import Testing
         let error = await #expect(throws: RequestError.self) { try await strict.value() }
         #expect(error?.code == .unacceptableStatus && error?.response?.status == .notFound)
         #expect(error?.body == Data("gone".utf8) && error?.attempts.count == 1)
-        // The transfer itself has ended well.
+        // The transfer itself has succeeded.
         let failures = await ends.first(3).filter { if case .failure = $0 { true } else { false } }
         guard case .failure(let told)? = failures.first else { return #expect(Bool(false), "\(ends.elements)") }
         #expect(failures.count == 1 && told.code == .unacceptableStatus)
@@ -126,7 +126,7 @@ import Testing
         #expect(error?.code == .bodyTooLarge && transport.transfers.count == 1)
     }
 
-    @Test func oneThatWasAddedBeforeTheEndStartsBehindItAndSharesTheAnswer() async throws {
+    @Test func requestAddedBeforeTheEndSharesTheResponseAfterIt() async throws {
         let client = client()
         client.maxConcurrentRequests = 1
         let (first, late) = (
@@ -141,7 +141,7 @@ import Testing
         #expect(transport.transfers.count == 1)
     }
 
-    // MARK: What is shared
+    // MARK: Shared
 
     struct Difference: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -183,7 +183,7 @@ import Testing
         Difference(testDescription: "an unsafe method", isShared: false, http: { $0.method = .put }),
     ]
 
-    @Test(arguments: differences) func whatDiffersOnTheWireIsNotShared(_ difference: Difference) async throws {
+    @Test(arguments: differences) func requestsDifferentOnTheWireAreNotShared(_ difference: Difference) async throws {
         let client = client()
         client.isSuspended = true
         var second = WireRequest()
@@ -208,8 +208,8 @@ import Testing
         #expect(transport.transfers.count == 1)
     }
 
-    /// A queue that is no client has no known chain: its interceptors may belong to another user.
-    @Test func interceptorsOfAQueueThatIsNoClientAreNotShared() async throws {
+    /// A queue that isn't a client has no known chain: its interceptors may belong to another user.
+    @Test func interceptorsOfAQueueThatIsNotAClientAreNotShared() async throws {
         let queue = TestQueue(transport) { $0.interceptors = [.adapting { _ in }] }
 
         let operations = (0..<2).map { _ in queue.addRequest(TextRequest(), coalescing: true) }

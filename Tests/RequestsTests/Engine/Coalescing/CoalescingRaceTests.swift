@@ -120,10 +120,10 @@ import Testing
     }
 }
 
-/// Two users in one process, over one transport: whatever they share, no answer reaches the other.
+/// Two users in one process, with one transport: no user gets the other's response, whatever is shared.
 @Suite(.bounded, .tags(.behaviour, .soak)) struct TwoUserTests {
     @Test func noAnswerReachesTheOtherUser() async {
-        // Says whose request it was, and refuses every tenth token.
+        // Returns the user of the request, and rejects every tenth token.
         let transport = InMemoryTransport { request in
             let token = request.headers[.authorization] ?? ""
             let name = token.split(separator: " ").last.map { $0.prefix { $0.isLetter } } ?? ""

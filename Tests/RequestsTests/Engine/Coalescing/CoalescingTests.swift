@@ -49,7 +49,7 @@ import Testing
         #expect(await probes[2].ended().map(\.value) == ["shared"])
     }
 
-    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnew() async throws {
+    @Test func cancellingAllCancelsTheTransferAndTheNextStartsAnother() async throws {
         let transport = ManualTransport()
         let queue = TestQueue(transport)
         let probes = join(TextRequest(), queue, 3)
@@ -67,7 +67,7 @@ import Testing
         #expect(await late.ended().map(\.value) == [""])
     }
 
-    @Test func whoComesAfterTheEndStartsAnew() async {
+    @Test func requestAfterTheEndStartsATransfer() async {
         gate.open()
         let transport = makeTransport()
         let queue = TestQueue(transport)
@@ -77,7 +77,7 @@ import Testing
         #expect(transport.requests.count == 2)
     }
 
-    @Test func whoComesAfterAFailureStartsAnew() async {
+    @Test func requestAfterAFailureStartsATransfer() async {
         let answers = Recorder<Void>()
         let queue = TestQueue(
             InMemoryTransport { _ in
@@ -135,7 +135,7 @@ import Testing
         #expect(transport.requests.count == 1)
     }
 
-    @Test func oneThatIsNeverAddedHoldsUpNobody() async {
+    @Test func requestThatIsNeverAddedDelaysNoOther() async {
         let queue = TestQueue(makeTransport())
         do { _ = Probe(TextRequest(), on: queue, coalescing: true) }
         let probe = join(TextRequest(), queue, 1)[0]

@@ -74,7 +74,7 @@ import Testing
         #expect(delay(RequestError(.connectionLost, phase: .sending, request: request)) == nil)
     }
 
-    @Test func whatCantBeSentAgainIsNot() {
+    @Test func bodyThatCannotBeSentAgainIsNotRetried() {
         let stream = HTTPBody.stream(BodyStream(InputStream(data: Data("once".utf8))), type: nil)
 
         #expect(delay(failure(status: 503, method: .put, body: stream)) == nil)

@@ -133,10 +133,10 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    /// Enough to overflow the stack, if each attempt begins inside of the answer to the one before.
+    /// Enough to overflow the stack, if each attempt began inside the completion of the one before.
     private static let often = Scale.pick(1000, whole: 2000)
 
-    // Each way to try again begins in the answer to the try before, where that comes at once.
+    // Each kind of retry begins in the completion of the attempt before, if that comes at once.
     @Test func aTransportThatAnswersAtOnceIsRetriedAsOftenAsWanted() async {
         let sent = Recorder<Void>()
         let transport = InMemoryTransport(recordsRequests: false) { _ in
@@ -149,7 +149,7 @@ import Testing
         await operation.end()
 
         #expect(sent.count == Self.often + 1)
-        // The first one and the last ones are remembered.
+        // The first attempt and the last ones are kept.
         #expect(operation.attempts.count == 100 && operation.attempts.first?.cause == .initial)
     }
 
@@ -167,7 +167,7 @@ import Testing
         await operation.end()
 
         #expect(sent.count == Self.often + 1)
-        // The first one and the last ones are remembered.
+        // The first attempt and the last ones are kept.
         #expect(operation.attempts.count == 100 && operation.attempts.first?.cause == .initial)
     }
 

@@ -133,7 +133,7 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: file.path) && operation.resumeToken == nil)
     }
 
-    @Test func whatIsRefusedByItsHeadFailsHoweverGoodTheRestOfItIs() async {
+    @Test func responseRefusedByItsHeadFails() async {
         struct Hasty: ResponseValidator {
             func validate(_ response: HTTPResponse<Data>, context: ValidationContext) -> Verdict { .accept }
             func validate(head: HTTPResponseHead, context: ValidationContext) throws { throw SampleError() }
@@ -152,7 +152,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRefusedByItsHeadMayBeTriedAgain() async throws {
+    @Test func responseRefusedByItsHeadMayBeRetried() async throws {
         let transport = InMemoryTransport.answering([
             .status(.ok, headers: [.contentType: "text/html"], body: Data("wait".utf8)),
             .status(.ok, headers: [.contentType: "application/pdf"], body: Data("%PDF".utf8)),
@@ -185,7 +185,7 @@ import Testing
         var madeAt: Date
     }
 
-    /// What changes a response into another one, made by hand.
+    /// A change of a response into another one, made by hand.
     enum Change: CaseIterable {
         case validator
         case interceptor
@@ -234,7 +234,7 @@ import Testing
         #expect(error?.body == Data(body.utf8))
     }
 
-    @Test func anAnswerIsNoRefusal() async {
+    @Test func acceptedResponseIsNotARefusal() async {
         let transport = InMemoryTransport { _ in .json(#"{"id": 1, "name": "Ada", "message": "hi"}"#) }
 
         #expect(await run(user, transport) { $0.validators = [.errors(Refusal.self)] }.result?.value == User())
@@ -263,7 +263,7 @@ import Testing
         #expect(wrong.result?.error?.underlying as? SampleError == SampleError())
     }
 
-    @Test func aValidatorHasARequestTriedAgain() async {
+    @Test func validatorCausesARetry() async {
         let clock = TestClock()
         let transport = InMemoryTransport.answering([.status(.accepted), .json(#"{"id": 1, "name": "Ada"}"#)])
         let queue = TestQueue(transport) {
@@ -286,7 +286,7 @@ import Testing
     }
 
     @Test(arguments: [(202, RequestError.Code.retryLimitReached), (429, .unacceptableStatus)])
-    func anEndOfRetriesIsNoSuccess(status: Int, code: RequestError.Code) async {
+    func endOfRetriesIsNotASuccess(status: Int, code: RequestError.Code) async {
         let transport = InMemoryTransport { _ in .status(HTTPStatus(status), body: Data("{}".utf8)) }
 
         let operation = await run(user, transport) {
@@ -317,7 +317,7 @@ import Testing
         #expect(order.elements == ["sent", "logged in", "sent"])
     }
 
-    @Test func whatTheTaskThrowsIsTheFailure() async {
+    @Test func errorOfTheTaskIsTheFailure() async {
         let transport = InMemoryTransport { _ in .status(.forbidden) }
 
         let operation = await run(user, transport) {

@@ -55,7 +55,7 @@ import Testing
         #expect(code(verdict) == .unacceptableContentType)
     }
 
-    @Test func whatHasNoContentOrIsAnErrorNeedsNoType() {
+    @Test func responseWithoutContentOrWithAnErrorNeedsNoType() {
         let context = context(accept: "application/json")
 
         for response in [response(.noContent, "", type: nil), response(.notFound, "<html>", type: "text/html")] {

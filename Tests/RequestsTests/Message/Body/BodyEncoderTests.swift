@@ -14,7 +14,7 @@ import Testing
         var eggs: Int
     }
 
-    /// Answers with what was sent.
+    /// Responds with the sent content.
     private let echo = InMemoryTransport { request in
         let body = (try? request.body.data()) ?? Data()
         return .status(.ok, headers: [.contentType: request.headers[.contentType] ?? "-"], body: body)
@@ -89,7 +89,7 @@ import Testing
 
     @Test func valueThatCannotBeEncodedFailsTheRequest() async {
         let error = await #expect(throws: RequestError.self) {
-            // A property list has a dictionary or a list at its top level.
+            // A property list has a dictionary or an array at its top level.
             try await TestQueue.sent(Post<Data>("p").body(.propertyList("text")))
         }
 

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-// A body of somebody else's: one extension, which uses nothing that isn't public.
+// A custom body: one extension, which uses only public interfaces.
 private struct Table: Sendable {
     struct Ragged: Error {}
     var rows: [[String]]
@@ -123,7 +123,7 @@ extension HTTPBody {
         #expect(try HTTPBody { .stream(BodyStream(InputStream(data: Data()))) }.resolved().isReplayable == false)
     }
 
-    @Test func whatCannotBeEncodedIsAnError() throws {
+    @Test func valueThatCannotBeEncodedIsAnError() throws {
         #expect(throws: EncodingError.self) { try HTTPBody.json(Recipe(eggs: .infinity)).resolved() }
         #expect(throws: EncodingError.self) { try HTTPBody.json(["a": .double(.nan)]).resolved() }
         #expect(throws: InvalidRequest.self) { try HTTPBody.text("grün", encoding: .ascii).resolved() }

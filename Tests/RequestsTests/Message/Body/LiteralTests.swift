@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Literals of names and values, whose names may be equal at run time: a Swift dictionary would end the process.
+/// Literals of names and values, whose names may be equal at run time, which would trap in a Swift dictionary.
 @Suite(.bounded, .tags(.behaviour)) struct LiteralTests {
     // Read at run time, as user input is.
     private let one = "name"

@@ -26,7 +26,7 @@ import Testing
             ("realm=\"nobody's\", Basic realm=b", ["Basic realm=b"]), ("", []), (",,", []), ("=, \"x\"", []),
         ] as [(String, [String])]
     )
-    func challengesAreToldApart(text: String, challenges: [String]) {
+    func challengesAreSeparated(text: String, challenges: [String]) {
         #expect(AuthenticationChallenge.list(parsing: text).map(\.description) == challenges)
     }
 

@@ -17,14 +17,14 @@ import Testing
             // RFC 8187, 3.2.3.
             ("attachment; filename*=UTF-8'en'%c2%a3%20rates", "attachment", "£ rates"),
             ("attachment; filename*=iso-8859-1'en'%A3%20rates", "attachment", "£ rates"),
-            // The order doesn't matter, and a name that can't be read falls back.
+            // The order doesn't matter, and an unreadable name falls back to the other.
             ("attachment; filename*=UTF-8''a; filename=b", "attachment", "a"),
             ("attachment; filename*=UTF-8''%; filename=b", "attachment", "b"),
             ("attachment; filename=b; filename*=UTF-8''%e2%82", "attachment", "b"),
             ("attachment; filename=b; filename*=KOI8-R''%e2", "attachment", "b"),
             ("attachment; filename=b; filename*=nothing", "attachment", "b"),
             ("attachment; filename*=UTF-8''%zz", "attachment", nil),
-            // What servers send.
+            // Fields of real servers.
             ("attachment", "attachment", nil), ("inline;", "inline", nil),
             ("attachment;filename=a b.txt;x=y", "attachment", "a b.txt"),
             ("attachment; filename=\"a\\\"b\\\\c\"", "attachment", "a\"b\\c"),
@@ -35,7 +35,7 @@ import Testing
             ("attachment; filename=naïve.txt", "attachment", "naïve.txt"),
             ("attachment; filename=\"foo%20bar\"", "attachment", "foo%20bar"),
             ("attachment; filename='a'", "attachment", "'a'"), ("attachment; filename=\"\"", "attachment", ""),
-            // Hostile names stay what they are: data.
+            // Hostile names are read unchanged, as data.
             ("attachment; filename=\"../../etc/passwd\"", "attachment", "../../etc/passwd"),
             ("attachment; filename*=UTF-8''..%2F%00%0d%0ax", "attachment", "../\0\r\nx"),
         ] as [(String, String, String?)]
@@ -46,7 +46,7 @@ import Testing
         #expect(disposition.type == type && disposition.fileName == fileName)
     }
 
-    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func nonsenseIsNone(_ text: String) {
+    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func malformedIsInvalid(_ text: String) {
         #expect(ContentDisposition(parsing: text) == nil)
     }
 
@@ -82,7 +82,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try disposition.validated() }
     }
 
-    @Test func whatIsNotKnownToBeShownIsKept() {
+    @Test func unknownDispositionIsAnAttachment() {
         #expect(ContentDisposition("x-unknown").isAttachment && ContentDisposition.attachment().isAttachment)
         #expect(!ContentDisposition.inline().isAttachment && !ContentDisposition("Form-Data").isAttachment)
         #expect(ContentDisposition(parsing: "form-data; NAME=a")?[parameter: "name"] == "a")

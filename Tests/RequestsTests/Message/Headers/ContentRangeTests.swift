@@ -39,7 +39,7 @@ import Testing
             "bytes +0-1/2", "bytes 0x0-1/2", "bytes ٠-١/٢", "bytes 0 - 1/2", "bytes 0-1/-2", "bytes\t0-1/2",
         ]
     )
-    func whatIsNoRangeIsNotRead(_ text: String) {
+    func invalidRangeIsNotRead(_ text: String) {
         #expect(ContentRange(parsing: text) == nil)
     }
 

@@ -44,7 +44,7 @@ import Testing
             ("SID=31d4d96e407aad42; Path=/; Secure; HttpOnly", "SID=31d4d96e407aad42; Path=/; Secure; HttpOnly"),
             ("lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT", "lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT"),
             ("lang=; Expires=Sun, 06 Nov 1994 08:49:37 GMT", "lang=; Expires=Sun, 06 Nov 1994 08:49:37 GMT"),
-            // What they are in other spellings.
+            // The same attributes in other spellings.
             ("a=b;DOMAIN=.Example.COM;secure=x;httponly=", "a=b; Domain=example.com; Secure; HttpOnly"),
             (" a = b = c ; max-age = 5 ; samesite=LAX", "a=b = c; Max-Age=5; SameSite=Lax"),
             ("a=\"b c\",d; SameSite=strict; samesite=None", "a=\"b c\",d; SameSite=None"),
@@ -68,7 +68,7 @@ import Testing
             "a=" + String(repeating: "x", count: 4096),
         ]
     )
-    func whatBrowsersIgnoreIsNone(_ text: String) {
+    func fieldIgnoredByBrowsersIsInvalid(_ text: String) {
         #expect(SetCookie(parsing: text) == nil)
     }
 

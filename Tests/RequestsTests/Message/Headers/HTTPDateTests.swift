@@ -68,7 +68,7 @@ import Testing
             "Sun, 06 Nov 99999999999999999999 08:49:37 GMT", "1994-11-06T08:49:37Z", "Sun, ０６ Nov 1994 08:49:37 GMT",
         ]
     )
-    func anythingElseIsNoDate(_ text: String) {
+    func otherTextIsInvalid(_ text: String) {
         #expect(HTTPDate(parsing: text, now: now) == nil)
     }
 
@@ -77,7 +77,7 @@ import Testing
         #expect(HTTPDate(parsing: "Fri, 31 Dec 9999 23:59:60 GMT")?.rawValue == "Fri, 31 Dec 9999 23:59:59 GMT")
     }
 
-    /// Every day in a whole run, and every 23rd in a small one: both meet the last.
+    /// Every day in a full run, and every 23rd in a small one: both include the last.
     @Test func dayOfFourCenturiesIsItself() {
         var day = CivilTime(year: 1900, month: 1, day: 1)
         let (start, step) = (day.secondsSinceEpoch, Scale.pick(23, whole: 1))

@@ -81,7 +81,7 @@ import Testing
 
     static let injections = ["x\r\nX-Evil: 1", "x\nX-Evil: 1", "x\rX-Evil: 1", "x\0", "\u{1}", "\u{7F}"]
 
-    /// Every factory that takes a string, in every place of it.
+    /// Every factory with a string parameter, for each of its parameters.
     static let factories: [@Sendable (String) -> HTTPField] = [
         { HTTPField(HTTPField.Name($0), "x") }, { HTTPField("X", $0) },
         { .accept(MediaType($0, "x")) }, { .accept([.json, MediaType("x", $0)]) },
@@ -130,7 +130,7 @@ import Testing
             .bearerToken(""), .basicAuth(username: "a:b", password: "c"), .cookie(Cookie("a", "b; c=d")),
         ] as [HTTPField]
     )
-    func whatMakesNoSenseIsRefused(_ field: HTTPField) {
+    func invalidFieldIsRefused(_ field: HTTPField) {
         var request = HTTPRequest(url: home, headers: [field])
 
         #expect(throws: InvalidRequest.self) { try request.validate() }

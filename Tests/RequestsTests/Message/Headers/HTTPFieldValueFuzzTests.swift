@@ -7,13 +7,13 @@ import Testing
 
 @testable import Requests
 
-/// Fields of a hostile server: nothing traps, nothing grows, and what was understood is printed and understood the
-/// same.
+/// Fields of a hostile server: nothing traps, memory is bounded, and parsed values are printed and parsed again
+/// unchanged.
 @Suite(.bounded) struct HTTPFieldValueFuzzTests {
     private static let signs = [";", ",", "=", " ", "\"", "\\", "\t", "*", "'", "%", "-", "ä", "\r\n", "\0", "/"]
     private static let now = Date(timeIntervalSince1970: 1_783_728_000)
 
-    /// Hands texts of words and signs to a check, which says whether all is well.
+    /// Passes texts of words and characters to a check, which returns whether the result is right.
     private func feed(_ words: [String], _ check: (String) throws -> Bool) rethrows {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz() {
@@ -65,7 +65,7 @@ import Testing
     @Test func dates() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz() {
-            // Mostly well-formed: with random pieces, next to none would be.
+            // Mostly well-formed: with random pieces, hardly any would be.
             func number(_ range: ClosedRange<Int>, _ digits: Int) -> String {
                 let text = String(Int.random(in: range, using: &fuzz))
                 return String(repeating: "0", count: max(0, digits - text.count)) + text
@@ -121,7 +121,7 @@ import Testing
             let headers = HTTPHeaders(rawHead: Array(text.utf8))
             let printed = "X\r\n" + headers.map { "\($0.name.rawValue): \($0.value)\r\n" }.joined()
             _ = (headers.names, headers.dictionary, headers.description)
-            // A folded line that is empty leaves a blank at the end.
+            // An empty folded line leaves a space at the end.
             let values = HTTPHeaders(rawHead: Array(printed.utf8)).map(\.value)
             return printed.utf8.count <= 2 * text.utf8.count + 8 * headers.count + 3
                 && values == headers.map(\.value.trimmedOfBlanks)

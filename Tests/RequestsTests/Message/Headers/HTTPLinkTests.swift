@@ -28,7 +28,7 @@ import Testing
                     "start", "http://example.net/relation/other",
                 ]
             ),
-            // What servers send.
+            // Fields of real servers.
             ("<a>;rel=next", ["next"]), ("<a> ; rel = \"NEXT\"", ["next"]), ("<a>; REL=next; rel=prev", ["next"]),
             ("<a>; rel=\"next  prev\t last\"", ["next", "prev", "last"]), ("<a>", []), ("<a>; rel", []),
             ("<a>; rel=\"\"", []), ("<a>; rel=\"open", ["open"]), ("<a>; title=\";,<>\"; rel=next", ["next"]),

@@ -29,7 +29,7 @@ import Testing
     @Test(arguments: [
         "", "-1", "+1", "1.5", "1 2", "0x10", "1e3", "soon", "٣", "12\r\n", "Sun, 99 Nov 1994 08:49:47 GMT",
     ])
-    func anythingElseIsNone(_ text: String) {
+    func otherTextIsInvalid(_ text: String) {
         #expect(RetryAfter(parsing: text, now: now) == nil)
     }
 

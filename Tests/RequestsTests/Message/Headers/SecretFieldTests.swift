@@ -37,7 +37,7 @@ import Testing
         #expect(SecretName.matches(name) == isSecret)
     }
 
-    /// A field with addresses in it, and what may be shown of it.
+    /// A field with addresses in it, and the part that may be shown.
     @Test(
         .tags(.behaviour),
         arguments: [
@@ -71,7 +71,7 @@ import Testing
         #expect(Redaction.value(of: field) == shown && field.description == "\(name): \(shown)")
     }
 
-    /// An address with a password that looks like a port, and what may be shown of it.
+    /// An address with a password that looks like a port, and the part that may be shown.
     @Test(
         .tags(.behaviour),
         arguments: [

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Forms of anything: what is sent reads back as what was meant, or isn't sent.
+/// Random forms: the sent form is read back unchanged, or isn't sent.
 @Suite(.bounded) struct MultipartFuzzTests {
     private static let pieces = [
         "a", "b", "--", "-", "\r\n", "\n", "\r", "\"", "%22", "\\", ";", "=", ": ", " ", "--b", "\r\n--b", "--b--",
@@ -15,8 +15,7 @@ import Testing
         "filename=\"x\"", "Content-Type: text/html", "ü", "🥞", "\t",
     ]
 
-    /// A part, as a reader of the message finds it: the most credulous one, which takes any line that begins with the
-    /// boundary for the end of a part.
+    /// A part, as a lenient reader of the message finds it: any line that begins with the boundary ends a part.
     private struct Found: Equatable {
         var lines: [String]
         var content: String

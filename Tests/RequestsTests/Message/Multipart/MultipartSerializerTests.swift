@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Transcripts: what the machine says, as it is told what was read.
+/// Transcripts: the actions of the machine for the bytes that were read.
 @Suite(.bounded) struct MultipartSerializerTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -102,7 +102,7 @@ import Testing
                 written = limit == .max ? nil : written
                 try? serializer.didRead(0)
                 if case .read(_, let limit) = serializer.next() {
-                    // An announced source: read it as it was announced.
+                    // A source with an announced length is read up to that length.
                     try serializer.didRead(Int(limit))
                     written = written.map { $0 + limit }
                 }
@@ -114,7 +114,7 @@ import Testing
         #expect(try Self.serializer(row).length() == written)
     }
 
-    @Test func whatIsReadOutOfTurnIsIgnored() throws {
+    @Test func bytesOutOfTurnAreIgnored() throws {
         var serializer = Self.serializer(Row(testDescription: "", parts: [.source(length: 1)], transcript: []))
 
         try serializer.didRead(5)

@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct MultipartStreamTests {
-    /// Writes down how much is read at once, and gives zeros.
+    /// Records the sizes of reads, and returns zeros.
     private final class Zeros: InputStream {
         private var left: Int
         private let sizes: Recorder<Int>
@@ -78,7 +78,7 @@ import Testing
 
         #expect(try Int64(total) == body.resolved().length)
         #expect(sizes.elements.max() == 64 << 10)
-        // Closed at its end already.
+        // Already closed at its end.
         #expect(sizes.elements.last == -1)
         #expect(stream.streamStatus == .atEnd && !stream.hasBytesAvailable)
     }
@@ -121,7 +121,7 @@ import Testing
         #expect(throws: (any Error).self) { try stream.readAll() }
     }
 
-    @Test func whatCannotBeOpenedIsAnErrorOfTheStream() throws {
+    @Test func partThatCannotBeOpenedIsAnErrorOfTheStream() throws {
         let body = HTTPBody.multipart { $0.add(.stream(BodyStream { throw CocoaError(.fileNoSuchFile) }), for: "a") }
         let stream = try stream(body)
         stream.open()
@@ -149,7 +149,7 @@ import Testing
         #expect(stream.streamStatus == .closed && stream.read(&buffer, maxLength: 10) == -1)
     }
 
-    @Test func whatIsThereDoesNotWaitForASlowStream() throws {
+    @Test func availableBytesDoNotWaitForASlowStream() throws {
         let sizes = Recorder<Int>()
         let stream = try stream(
             .multipart(boundary: "b") { $0.add(.stream(BodyStream { Zeros(5, sizes) }, type: nil), for: "a") }

@@ -212,7 +212,7 @@ import Testing
         #expect(try text(none) == "")
     }
 
-    @Test(arguments: [Double.infinity, -.infinity, .nan]) func numbersThatAreNoneAreErrors(_ number: Double) throws {
+    @Test(arguments: [Double.infinity, -.infinity, .nan]) func nonFiniteNumbersAreErrors(_ number: Double) throws {
         let words = QueryEncoder.NonFiniteNumbers.words(infinity: "inf", negativeInfinity: "-inf", nan: "nan")
 
         #expect(throws: InvalidRequest.self) { try text(["a": ["b": number]]) }
@@ -229,7 +229,7 @@ import Testing
         )
     }
 
-    @Test func whatHasNoNamesIsAnError() {
+    @Test func valueWithoutNamesIsAnError() {
         #expect(throws: InvalidRequest.self) { try text(1) }
         #expect(throws: InvalidRequest.self) { try text("a") }
         #expect(throws: InvalidRequest.self) { try text([1, 2]) }

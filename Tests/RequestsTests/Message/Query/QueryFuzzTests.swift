@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded, .tags(.behaviour)) struct QueryFuzzTests {
     private static let pieces = ["a", "b=", "&", "=", "%", "%20", "%C3%A9", "%FF", "+", "?", "#", "é", "[]", ";", "/"]
 
-    @Test func whatIsPrintedIsReadAgain() {
+    @Test func printedQueryIsReadUnchanged() {
         var fuzz = Fuzz()
         for _ in 0..<Scale.fuzz(weight: 4) {
             let items = (0..<Int.random(in: 0...3, using: &fuzz)).map { _ in
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func whatIsEncodedIsReadAgain() throws {
+    @Test func encodedQueryIsReadUnchanged() throws {
         var fuzz = Fuzz()
         var encoder = QueryEncoder()
         encoder.arrays = .noBrackets
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    /// Ten times the length takes about ten times as long, where quadratic code would take a hundred times.
+    /// Ten times the length takes about ten times as long; quadratic code would take a hundred times as long.
     @Test(arguments: ["a=b&", "%", "%20", "=", "&", "é+"]) func longQueriesTakeLinearTime(_ piece: String) {
         func time(_ count: Int) -> Duration {
             let text = String(repeating: piece, count: count)

@@ -115,7 +115,7 @@ import Testing
         #expect(try url("proxy/\(base)").hasPrefix("https://api.example.com/v1/proxy/http%3A%2F%2Flocalhost"))
     }
 
-    // What stands in a host is the developer's, but for one label of it.
+    // The developer's text decides the host, except for one label of it.
     @Test func valueCannotChangeTheHost() throws {
         for value in ["@evil.com", ".evil.com", "evil.com", "evil.com/", "x@evil", ":80@evil.com", "é"] {
             let paths: [RequestPath] = [
@@ -164,9 +164,9 @@ import Testing
         #expect(throws: InvalidRequest.self) { try url(api.delete("users/\("..")").http) }
     }
 
-    /// What is written by mistake, and words of the error that say what to write instead.
+    /// Likely mistakes, and the words of the error that say what to write instead.
     ///
-    /// Wherever the compiler knows better, it warns too, so that these stand in a deprecated function.
+    /// The compiler warns about some of them too, so they are in a deprecated function.
     private protocol Mistakes {
         static var all: [(RequestPath, String)] { get }
     }
@@ -195,8 +195,8 @@ import Testing
     }
 
     @Test(arguments: [("a/b", "a%2Fb"), ("users/7", "users%2F7"), ("https://evil.com", "https%3A%2F%2Fevil.com")])
-    func textThatIsNoLiteralIsOneSegment(_ text: String, _ segment: String) throws {
-        // To name the conformance brings a warning.
+    func textFromAVariableIsOneSegment(_ text: String, _ segment: String) throws {
+        // Writing the conformance explicitly causes a warning.
         let path = try #require(text as any Sendable as? any RequestPathConvertible)
 
         #expect(try url(HTTPRequest(path)) == "https://api.example.com/v1/\(segment)?key=k")

@@ -27,7 +27,7 @@ import Testing
         Row("/files/{name}", "/files/v1.2~b-c_d", ["name": "v1.2~b-c_d"]),
         Row("/files/{name}", "/files/a%20b%2Fc%C3%A9", ["name": "a b/cé"]), Row("/files/{name}", "/files/a:b", nil),
         Row("/{a}/{b}", "/x/y", ["a": "x", "b": "y"]), Row("/{x}-{y}", "/1-2", ["x": "1", "y": "2"]),
-        // What is special in an expression of another kind is itself in a literal.
+        // A character that is special in one kind of expression is literal in another.
         Row("/v1.0/{a}", "/v1x0/b", nil), Row("/(a*)/{b}", "/(a*)/c", ["b": "c"]), Row("/(a*)/{b}", "/aa/c", nil),
         Row("/a+b?{c}", "/a+b?d", ["c": "d"]), Row("/[x]/{y}", "/x/z", nil),
         // RFC 6570, 1.2, level 2 and 3, read backwards.
@@ -51,7 +51,7 @@ import Testing
         Row("{?x,y,z}", "", [:]),
         Row("{?x,y}", "?y=1&x=2", nil), Row("{?x}", "?x", nil), Row("{?x}", "&x=1", nil),
         Row("?fixed=yes{&x,y}", "?fixed=yes&y=1", ["y": "1"]), Row("?fixed=yes{&x,y}", "?fixed=yes", [:]),
-        // Several values would do.
+        // Several values would fit.
         Row("/{id}{+rest}", "/7/a/b", ["id": "7", "rest": "/a/b"]), Row("{a}{b}", "xy", ["a": "xy"]),
         Row("{name}.json", "a.b.json", ["name": "a.b"]), Row("{+a}/x{+b}", "/x/x/x", ["b": "/x/x"]),
         Row("{name}{.extension}", "a.tar.gz", ["name": "a", "extension": "tar.gz"]),
@@ -86,7 +86,7 @@ import Testing
         #expect(row.template.extract(from: row.address) == row.values)
     }
 
-    @Test(arguments: URITemplateTests.standard) func whatTheStandardExpandsIsTakenApartAndPutTogetherAgain(
+    @Test(arguments: URITemplateTests.standard) func standardExpansionsAreExtractedAndExpandedAgain(
         template: String,
         expansion: String
     ) throws {
@@ -106,7 +106,7 @@ import Testing
         #expect(URITemplate("/teams/{id}").extract(from: url) == nil)
     }
 
-    /// A backtracking matcher would need 2⁴⁰ steps for the first, and far more for the second.
+    /// A backtracking matcher would need 2⁴⁰ steps for the first template, and far more for the second.
     @Test func ambiguousTemplatesAreMatchedWithoutBacktracking() throws {
         let many = try URITemplate(String(repeating: "{+a}", count: 40) + "!")
         let optional = try URITemplate(String(repeating: "{?a,b,c,d}{.a,b,c}", count: 40) + "!")

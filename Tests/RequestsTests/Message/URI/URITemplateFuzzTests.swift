@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func whatSimpleTemplatesExpandIsExtractedAgain() throws {
+    @Test(.tags(.behaviour)) func expansionsOfSimpleTemplatesAreExtracted() throws {
         var fuzz = Fuzz()
         let template: URITemplate = "/{a}/x{;b}{?c,d}{#e}"
         let pieces = ["a", "%41", "/", "?", "&", "=", ";", "é", "\r\n", "+", " ", "."]
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func whatIsExtractedFromAnyTextExpandsToAnAddressThatSaysTheSame() throws {
+    @Test(.tags(.behaviour)) func extractedVariablesExpandToAnEquivalentAddress() throws {
         var fuzz = Fuzz()
         let templates: [URITemplate] = ["{+a}{?b,c}", "{a}{.b,c}{/d,e}", "{;a,b}{&c}{#d,e}", "{a,b}{+c,d}x"]
         let pieces = ["a", "x", "?b=", "&c=", ";a", ";b=", "/", ".", ",", "#", "%2F", "%c3%A9", "%FF", "=", "é"]
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    /// Ten times the length takes about ten times as long, where quadratic code would take a hundred times.
+    /// Ten times the length takes about ten times as long; quadratic code would take a hundred times as long.
     @Test(.tags(.behaviour), arguments: ["{a}", "{?a,b}", "a%20b", "é", "{", "%41{+a}"])
     func longTemplatesTakeLinearTime(_ piece: String) {
         func time(_ count: Int) -> Duration {

@@ -6,10 +6,12 @@ import Testing
 
 @testable import Requests
 
-/// What `expand` has made, `extract` gives back, wherever no other values would have made the same.
+/// `extract` returns the values of `expand`, if no other values have the same expansion.
 @Suite(.bounded, .tags(.behaviour)) struct URITemplateRoundTripTests {
-    /// Whether no other values would expand to the same: a list with its comma isn't a text, but pairs may be a list, and
-    /// where reserved characters stay, or a variable without a name is missing, everything may be something else.
+    /// Whether no other values expand to the same text.
+    ///
+    /// A list with its comma differs from a text, but pairs may equal a list. Reserved characters and variables without
+    /// a name make all values ambiguous.
     private func isUnambiguous(_ template: URITemplate) throws -> Bool {
         for case .expression(let expression) in try template.parts.get() {
             guard !expression.kind.keepsReserved else { return false }
@@ -26,7 +28,7 @@ import Testing
         return true
     }
 
-    /// The values that a template shows.
+    /// Returns the values that the template includes.
     private func shown(by template: URITemplate) throws -> [String: URITemplate.Value] {
         var values: [String: URITemplate.Value] = [:]
         var full: Set<String> = []
@@ -46,11 +48,11 @@ import Testing
     }
 
     @Test(arguments: URITemplateTests.standard)
-    func whatTheStandardExpandsIsFound(_ text: String, _ expansion: String) throws {
+    func standardExpansionsAreFound(_ text: String, _ expansion: String) throws {
         let template = try URITemplate(text)
         let isUnambiguous = try isUnambiguous(template)
         guard let values = template.extract(from: expansion) else {
-            // Labels that hold dots can't be told apart.
+            // Labels that contain dots are ambiguous.
             return #expect(text.hasPrefix("X{.keys"))
         }
 
@@ -68,7 +70,7 @@ import Testing
         }
     }
 
-    /// A template in which every expansion is that of one set of values only, and such values.
+    /// Returns a template whose expansions are unambiguous, and values for it.
     private func sample(_ random: inout Fuzz) throws -> (URITemplate, [String: URITemplate.Value]) {
         func text() -> String {
             let characters = Array("ab1/?#[]@!$&'()*+,;=%é😀 \"-_~")

@@ -126,7 +126,7 @@ import Testing
         ("{;blank*}", ";k"), ("{?blank*}", "?k="),
     ]
 
-    @Test(arguments: fine) func whatTheStandardHasNoExampleOfIsExpandedByItsRules(
+    @Test(arguments: fine) func expressionsWithoutAStandardExampleAreExpandedByItsRules(
         template: String,
         expansion: String
     ) throws {
@@ -185,7 +185,7 @@ import Testing
         #expect(throws: InvalidURITemplate.self) { try template.expand(Self.variables) }
     }
 
-    @Test func prefixOfNoValueIsNone() throws {
+    @Test func prefixOfNoValueIsEmpty() throws {
         #expect(try URITemplate("x{undef:1,empty_keys:1}").expand(Self.variables) == "x")
     }
 

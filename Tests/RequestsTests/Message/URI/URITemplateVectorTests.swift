@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Where the vectors are; apart from the tests, because a macro of theirs asks for it.
+/// The place of the vectors; separate from the tests, because one of their macros needs it.
 private enum TemplateVectors {
     static let files: [URL] = {
         var root = URL(filePath: #filePath)
@@ -18,7 +18,7 @@ private enum TemplateVectors {
     }()
 }
 
-/// The public test vectors for RFC 6570, where a copy of them lies beside the project.
+/// The public test vectors for RFC 6570, if a copy of them is beside the project.
 @Suite(.bounded, .tags(.behaviour), .enabled(if: !TemplateVectors.files.isEmpty)) struct URITemplateVectorTests {
     struct Group: Decodable {
         let variables: [String: Value]
@@ -27,7 +27,7 @@ private enum TemplateVectors {
 
     struct Case: Decodable {
         let template: String
-        /// The expansions that are right; none where the template is malformed.
+        /// The right expansions; none if the template is malformed.
         let expansions: [String]
 
         init(from decoder: any Decoder) throws {

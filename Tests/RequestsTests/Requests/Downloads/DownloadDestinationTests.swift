@@ -46,7 +46,7 @@ import Testing
         #expect(try destination.file(suggestedName: "b", response: head).lastPathComponent == "200-b")
     }
 
-    @Test func whatAClosureThrowsIsThrown() {
+    @Test func errorOfAClosureIsThrown() {
         let destination = DownloadDestination { _, _ in throw CancellationError() }
 
         #expect(throws: CancellationError.self) { try destination.file(suggestedName: "b", response: head) }

@@ -18,17 +18,17 @@ import Testing
             (["ETag": "\"a\"", "Accept-Ranges": "bytes"], .tag("a")),
             (["ETag": "\"a\"", "Content-Encoding": "identity"], .tag("a")),
             (["Last-Modified": change, "Date": "Sun, 06 Nov 1994 08:50:37 GMT"], .date(change)),
-            // A time that may be that of two versions.
+            // A time that two versions may share.
             (["Last-Modified": change, "Date": "Sun, 06 Nov 1994 08:50:36 GMT"], nil), (["Last-Modified": change], nil),
             (["Last-Modified": "yesterday", "Date": change], nil),
-            // A weak tag, also beside a time, and none.
+            // A weak tag, also with a time, and no tag.
             (["ETag": "W/\"a\""], nil), (["ETag": "\""], nil), ([:], nil),
             (["ETag": "W/\"a\"", "Last-Modified": change, "Date": "Sun, 06 Nov 1995 08:50:37 GMT"], nil),
             // Positions that aren't those of the file, and no positions.
             (["ETag": "\"a\"", "Content-Encoding": "gzip"], nil), (["ETag": "\"a\"", "Accept-Ranges": "none"], nil),
         ] as [([String: String], DownloadManifest.Validator?)]
     )
-    func whatSaysStronglyThatBytesAreTheSameIsKept(
+    func strongValidatorsAreKept(
         fields: [String: String],
         validator: DownloadManifest.Validator?
     ) {
@@ -50,7 +50,7 @@ import Testing
         #expect(DownloadManifest(head, url: url, now: now)?.total == total)
     }
 
-    @Test func whatIsStoredHasNoSecretAndIsReadBack() throws {
+    @Test func storedManifestHasNoSecretAndIsReadBack() throws {
         let head = HTTPResponseHead(status: .ok, headers: [HTTPField(.eTag, "\"a\"")])
         let manifest = try #require(DownloadManifest(head, url: url, now: now))
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Requests
 
-/// Whenever a download is called off, its token is of the bytes that are there.
+/// Whenever a download is cancelled, its token is for the bytes in the file.
 @Suite(.bounded, .tags(.race)) struct PartialDownloadRaceTests {
     private struct Film: DownloadRequest {
         typealias Success = DownloadedFile
@@ -27,7 +27,7 @@ import Testing
         folder = try TemporaryFolder()
     }
 
-    /// A version's head, and its bytes, each of which tells the version.
+    /// A version's head, and its bytes, each of which identifies the version.
     private static func head(_ version: UInt8) -> HTTPResponseHead {
         HTTPResponseHead(status: .ok, headers: [.eTag: "\"\(version)\"", .contentLength: "1000"])
     }

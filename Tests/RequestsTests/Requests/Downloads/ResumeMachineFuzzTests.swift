@@ -7,19 +7,19 @@ import Testing
 
 @testable import Requests
 
-/// Whatever a server that tells the truth does, and however often it is cut, what is called whole is one version.
+/// For any truthful server and any interruptions, a complete file has one version only.
 @Suite(.bounded) struct ResumeMachineFuzzTests {
-    /// A file that changes now and then, and a server that gives whatever part of it.
+    /// A file that changes at times, and a server that sends any part of it.
     private struct Server {
         var version = 0
         var random: Fuzz
 
-        /// The bytes of a version tell which it is.
+        /// Returns the bytes of a version, which identify it.
         static func content(_ version: Int) -> [UInt8] {
             (0..<(40 + version * 7 % 30)).map { UInt8(truncatingIfNeeded: version &* 31 &+ $0) }
         }
 
-        /// Answers a request, with all that it says.
+        /// Responds to a request, with all fields.
         mutating func answer(_ fields: [HTTPField]) -> (head: HTTPResponseHead, body: ArraySlice<UInt8>) {
             if Int.random(in: 0..<8, using: &random) == 0 { version += 1 }
             let content = Self.content(version)
@@ -33,7 +33,7 @@ import Testing
                 return (HTTPResponseHead(status: .rangeNotSatisfiable, headers: headers), [1, 2, 3])
             }
             if chance(10) { return whole(content) }
-            // Another part than was asked for, or less than the rest, is the truth, too.
+            // A part other than the requested one, or less than the rest, is truthful too.
             let lower = chance(4) ? Int.random(in: 0..<content.count, using: &random) : start
             let upper = chance(3) ? Int.random(in: lower..<content.count, using: &random) : content.count - 1
             var headers: HTTPHeaders = [
@@ -93,7 +93,7 @@ import Testing
     }
 
     private func check(_ file: [UInt8], upTo last: Int) {
-        // 223 * 31 is 1, as far as a byte goes.
+        // 223 * 31 is 1 in a byte.
         let first = file.first.map { Int($0) * 223 % 256 } ?? .max
         let versions = stride(from: first, through: last, by: 256)
         #expect(versions.contains { Server.content($0) == file }, "seed \(Fuzz.seed): \(file)")

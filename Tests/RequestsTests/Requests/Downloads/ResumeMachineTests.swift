@@ -37,7 +37,7 @@ import Testing
 
     private func text(of fields: [HTTPField]) -> [String] { fields.map(\.description) }
 
-    // MARK: What is asked for
+    // MARK: Requests
 
     @Test func withoutAFileTheWholeIsAskedForAsItIs() {
         #expect(text(of: Self.machine(nil, length: 0).fields) == ["Accept-Encoding: identity"])
@@ -60,11 +60,11 @@ import Testing
             (manifest(), 0, url), (manifest(), -1, url), (manifest(), 1001, url), (nil, 400, url),
             (manifest(total: -1), 400, url),
             (manifest(.tag("a\r\nX-Evil: 1")), 400, url), (manifest(.date("a\r\nX-Evil: 1")), 400, url),
-            // At another address a time says nothing, nor does a tag without a length.
+            // At another address a time is no validator, nor is a tag without a length.
             (manifest(.date(change)), 400, otherURL), (manifest(total: nil), 400, otherURL),
         ] as [(DownloadManifest?, Int64, URL)]
     )
-    func whatCannotBeGoneOnWithIsAskedForAsAWhole(manifest: DownloadManifest?, length: Int64, url: URL) {
+    func unresumableFileIsRequestedAsAWhole(manifest: DownloadManifest?, length: Int64, url: URL) {
         let machine = Self.machine(manifest, length: length, url: url)
 
         #expect(text(of: machine.fields) == ["Accept-Encoding: identity"])
@@ -75,18 +75,18 @@ import Testing
         #expect(text(of: Self.machine(Self.manifest(total: total), length: 1000).fields).contains("Range: bytes=1000-"))
     }
 
-    // MARK: What is answered to the rest of 1000 bytes from 400 on
+    // MARK: Responses to the request for bytes 400 to 999 of 1000
 
     @Test(
         arguments: [
-            // The rest, with and without what may be left out.
+            // The rest, with and without optional fields.
             (206, ["Content-Range": "bytes 400-999/1000", "ETag": "\"a\""], .append(at: 400)),
             (206, ["Content-Range": "bytes 400-999/1000"], .append(at: 400)),
             (206, ["Content-Range": "bytes 400-999/*", "ETag": "\"a\""], .append(at: 400)),
             (206, ["Content-Range": "bytes 400-999/1000", "Content-Length": "600"], .append(at: 400)),
             (206, ["Content-Range": "bytes 400-999/1000", "Content-Encoding": "identity"], .append(at: 400)),
             (206, ["Content-Range": "bytes 400-999/1000", "Content-Type": "video/quicktime"], .append(at: 400)),
-            // Less than the rest, and a beginning that is there already.
+            // Less than the rest, and a beginning that is in the file already.
             (206, ["Content-Range": "bytes 400-499/1000"], .append(at: 400)),
             (206, ["Content-Range": "bytes 384-999/1000"], .append(at: 384)),
             (206, ["Content-Range": "bytes 0-999/1000"], .append(at: 0)),
@@ -95,13 +95,13 @@ import Testing
             (206, ["Content-Range": "bytes 0-399/1000"], .requestAgain(.wrongRange)),
             (206, ["Content-Range": "bytes 400-1000/*"], .requestAgain(.wrongRange)),
             (206, ["Content-Range": "bytes 400-999/1000", "Content-Length": "599"], .requestAgain(.wrongRange)),
-            // No part, or one that contradicts itself.
+            // A response without a range, or a contradictory one.
             (206, [:], .requestAgain(.noRange)), (206, ["Content-Range": "bytes */1000"], .requestAgain(.noRange)),
             (206, ["Content-Range": "bytes 999-400/1000"], .requestAgain(.noRange)),
             (206, ["Content-Range": "bytes 400-1000/1000"], .requestAgain(.noRange)),
             (206, ["Content-Range": "lines 400-999/1000"], .requestAgain(.noRange)),
             (206, ["Content-Type": "multipart/byteranges; boundary=b"], .requestAgain(.severalRanges)),
-            // Another version, though the condition wasn't to be met.
+            // Another version, although the condition isn't met by it.
             (206, ["Content-Range": "bytes 400-999/1000", "ETag": "\"b\""], .requestAgain(.changed)),
             (206, ["Content-Range": "bytes 400-999/1000", "ETag": "W/\"a\""], .requestAgain(.changed)),
             (206, ["Content-Range": "bytes 400-999/1000", "ETag": "\""], .requestAgain(.changed)),
@@ -109,16 +109,16 @@ import Testing
             (206, ["Content-Range": "bytes 400-1099/1100", "ETag": "\"a\""], .requestAgain(.resized)),
             // A part of other bytes.
             (206, ["Content-Range": "bytes 400-999/1000", "Content-Encoding": "gzip"], .requestAgain(.encoded)),
-            // The whole: the condition isn't met, or the server gives no parts.
+            // The whole: the condition isn't met, or the server doesn't send parts.
             (200, ["ETag": "\"b\""], .startOver), (200, ["ETag": "\"a\"", "Content-Length": "1000"], .startOver),
             (203, [:], .startOver),
-            // Nothing: shrunk, grown, changed, or not said.
+            // No content: the file has shrunk, grown, changed, or its length isn't given.
             (416, ["Content-Range": "bytes */399"], .requestAgain(.resized)),
             (416, ["Content-Range": "bytes */400"], .requestAgain(.resized)),
             (416, ["Content-Range": "bytes */1000"], .requestAgain(.resized)),
             (416, [:], .requestAgain(.noRange)), (416, ["Content-Range": "bytes */*"], .requestAgain(.noRange)),
             (416, ["Content-Range": "bytes 0-1/2"], .requestAgain(.noRange)),
-            // An answer about something else: the file stays.
+            // A response about something else: the file stays.
             (204, [:], .passOn), (304, [:], .passOn), (401, [:], .passOn), (403, [:], .passOn), (404, [:], .passOn),
             (410, [:], .passOn), (412, [:], .passOn), (429, [:], .passOn), (500, [:], .passOn), (503, [:], .passOn),
         ] as [(Int, [String: String], ResumeMachine.Decision)]
@@ -130,7 +130,7 @@ import Testing
 
         switch decision {
         case .requestAgain:
-            // What is sent again asks for the whole, so that there is no second time.
+            // The repeated request is for the whole, so it is repeated only once.
             #expect(text(of: machine.fields) == ["Accept-Encoding: identity"])
             #expect(machine.handle(Self.head(206, fields)) == .fail(.unasked))
             #expect(machine.handle(Self.head(416, fields)) == .passOn)
@@ -242,7 +242,7 @@ import Testing
         #expect(machine.manifest != nil && machine.offset > 400)
     }
 
-    @Test func aChangedFileIsFetchedAnewAndCanBeGoneOnWith() {
+    @Test func changedFileIsFetchedAgainAndCanBeResumed() {
         var machine = Self.machine(Self.manifest(), length: 400)
 
         #expect(machine.handle(Self.head(200, ["ETag": "\"b\"", "Content-Length": "500"])) == .startOver)
@@ -258,7 +258,7 @@ import Testing
 
         #expect(machine.handle(Self.head(206, ["Content-Range": "bytes 500-999/1000"])) == .requestAgain(.wrongRange))
         #expect(machine.handle(Self.head(200, ["Content-Length": "1000"])) == .startOver)
-        // Nothing says what it is a part of, so that it begins anew.
+        // Without a validator, it starts over.
         machine.interrupted(length: 300)
         #expect(text(of: machine.fields) == ["Accept-Encoding: identity"])
     }
@@ -285,7 +285,7 @@ import Testing
         #expect(machine.offset == 0 && machine.manifest == nil)
     }
 
-    @Test func whateverAServerSaysBytesAreOnlyPutWhereTheyBelong() {
+    @Test func bytesAreOnlyWrittenAtTheirPositionForAnyAnswer() {
         var fuzz = Fuzz()
         let pieces = ["bytes ", "0", "4", "400", "999", "1000", "-", "/", "*", "400-999/1000", "9223372036854775807"]
         let machines = [nil, 1000].map { Self.machine(Self.manifest(total: $0), length: 400) }

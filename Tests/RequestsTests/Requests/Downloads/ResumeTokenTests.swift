@@ -39,7 +39,7 @@ import Testing
         #expect(PartialFile.resume(other.file())?.length == 4)
     }
 
-    @Test func aTokenThatIsNotWantedTakesItsFileWithIt() throws {
+    @Test func discardedTokenRemovesItsFile() throws {
         let token = try token()
 
         token.discard()
@@ -60,7 +60,7 @@ import Testing
         #expect(outside.file(home: "/home/two").path == "/home/oneself/\(name)")
     }
 
-    @Test func aTokenForAFileThatNoDownloadMadeIsNone() throws {
+    @Test func tokenForAForeignFileIsInvalid() throws {
         let name = PartialFile.name(for: "a")
         for path in ["/etc/passwd", "a/\(name)", "/a/../\(name)", "~/.bashrc", "/\(name)/", "/a\0/\(name)", ""] {
             let token = ResumeToken(manifest, file: URL(fileURLWithPath: "/folder/\(name)"), length: 4, home: "/none")

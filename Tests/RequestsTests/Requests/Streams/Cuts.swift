@@ -6,9 +6,9 @@ import TestSupport
 
 @testable import Requests
 
-/// The ways in which a network may cut a stream into chunks.
+/// The ways in which a network may split a stream into chunks.
 enum Cuts {
-    /// Whole, byte by byte, and cut in two and in three at every place.
+    /// Returns the text whole, byte by byte, and split in two and in three at every position.
     ///
     /// At the small scale, the piece in the middle of three has at most two bytes.
     static func all(of text: String) -> [[Data]] {
@@ -23,7 +23,7 @@ enum Cuts {
         return cuts
     }
 
-    /// Cut at random.
+    /// Splits bytes at random.
     static func random(of bytes: [UInt8], using fuzz: inout Fuzz) -> [Data] {
         var chunks: [Data] = []
         var start = 0

@@ -19,7 +19,7 @@ import Testing
         HTTPResponseHead(status: status, headers: HTTPHeaders(fields))
     }
 
-    /// What an action comes to, in words.
+    /// The name of an action.
     private func name(_ action: EventStreamReconnection.Action) -> String {
         switch action {
         case .connect(let fields): "connect" + (fields.first { $0.name == .lastEventID }.map { " \($0.value)" } ?? "")
@@ -45,8 +45,8 @@ import Testing
         #expect(name(machine.handle(.waited)) == "none")
     }
 
-    /// Otherwise it would be asked as fast as it answers, for ever.
-    @Test func aServerThatEndsAtOnceAndWantsNoWaitIsAskedLessAndLess() {
+    /// Otherwise the client would reconnect as fast as the server responds, for ever.
+    @Test func reconnectionBacksOffIfStreamsEndAtOnce() {
         var machine = EventStreamReconnection(policy: Self.policy)
         machine.retry = .zero
         _ = machine.handle(.started)
@@ -158,7 +158,7 @@ import Testing
     }
 
     @Test(arguments: [RequestError.Code.cancelled, .untrusted, .invalidRequest, .authenticationFailed])
-    func whatNoSecondTryChangesEndsIt(_ code: RequestError.Code) {
+    func permanentErrorEndsTheStream(_ code: RequestError.Code) {
         var machine = EventStreamReconnection()
         _ = machine.handle(.started)
 

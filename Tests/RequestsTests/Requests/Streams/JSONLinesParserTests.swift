@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    @Test func aLineAboveTheLimitEndsItBehindTheValuesBefore() {
+    @Test func lineAboveTheLimitEndsTheStreamAfterEarlierValues() {
         var parser = JSONLinesParser(limit: 4)
 
         #expect(parser.feed("1\n12345\n2\n".utf8) == [Data("1".utf8)])

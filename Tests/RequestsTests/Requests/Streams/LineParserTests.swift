@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test(arguments: ["1234", "1234\n", "a\n12\n1234\nb\n", "\n1234567890"])
-    func aLineAboveTheLimitEndsItBehindTheLinesBefore(_ text: String) {
+    func lineAboveTheLimitEndsTheStreamAfterEarlierLines(_ text: String) {
         let whole = text.split(separator: "\n", omittingEmptySubsequences: false).prefix { $0.count < 4 }.map(
             String.init
         )

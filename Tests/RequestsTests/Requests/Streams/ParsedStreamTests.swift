@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct ParsedStreamTests {
-    /// What comes of a sequence: its elements, and what ended it.
+    /// Collects the elements of a sequence, and the error that ended it.
     private func collect<Element>(_ stream: ParsedStream<Element>) async -> (elements: [Element], error: RequestError?)
     {
         var elements: [Element] = []
@@ -27,9 +27,9 @@ import Testing
         #expect(await collect(stream.lines).elements == ["a", "b", "c"])
     }
 
-    /// However they were cut on their way.
+    /// For any split of the content into pieces.
     @Test(arguments: [["1\n2\nx\n4\n"], ["1\n", "2\nx\n4\n"], ["1\n2\nx", "\n4\n"], ["1\n2\nx"]])
-    func valuesBeforeABrokenOneAreGivenAndThoseBehindItAreNot(_ chunks: [String]) async {
+    func onlyValuesBeforeAnInvalidOneAreDelivered(_ chunks: [String]) async {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
 
         let (values, error) = await collect(stream.jsonLines(Int.self))
@@ -70,7 +70,7 @@ import Testing
         ["head\r", "\n1\r\n2\r", "\n3"],
     ]
 
-    /// Reads the first line in a loop of its own.
+    /// Reads the first line in a separate loop.
     private func readHead(of chunks: [String]) async throws -> ResponseStream {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
         for try await line in stream.lines {
@@ -86,13 +86,13 @@ import Testing
         #expect(lines == ["1", "2", "3"] && error == nil)
     }
 
-    @Test(arguments: cuts) func valuesBehindAHeadThatWasReadAsALineAreRead(_ chunks: [String]) async throws {
+    @Test(arguments: cuts) func valuesAfterAHeadLineAreRead(_ chunks: [String]) async throws {
         let (values, error) = await collect(try await readHead(of: chunks).jsonLines(Int.self))
 
         #expect(values == [1, 2, 3] && error == nil)
     }
 
-    @Test(arguments: cuts) func piecesBehindAHeadThatWasReadAsALineAreRead(_ chunks: [String]) async throws {
+    @Test(arguments: cuts) func piecesAfterAHeadLineAreRead(_ chunks: [String]) async throws {
         var rest = ""
         for try await piece in try await readHead(of: chunks) { rest += String(decoding: piece, as: UTF8.self) }
 
@@ -109,7 +109,7 @@ import Testing
         #expect(events.map(\.data) == ["b"] && events.first?.id == "7" && error == nil)
     }
 
-    @Test func loopBehindTheLastLineIsEmptyOnce() async throws {
+    @Test func loopAfterTheLastLineIsEmptyOnce() async throws {
         let stream = ResponseStream([Data("a\nb".utf8)])
         for try await line in stream.lines where line == "b" { break }
 
@@ -118,7 +118,7 @@ import Testing
         #expect(await collect(stream.lines).error?.code == .alreadyConsumed)
     }
 
-    @Test func loopBehindABrokenValueContinues() async {
+    @Test func loopAfterAnInvalidValueContinues() async {
         let stream = ResponseStream([Data("1\nx\n3\n".utf8)])
         #expect(await collect(stream.jsonLines(Int.self)).error?.code == .decoding)
 
@@ -134,7 +134,7 @@ import Testing
     }
 
     @Test(arguments: [["1\nx\n3\n"], ["1\nx", "\n3"], ["1\n", "x\n3\n"]])
-    func aLineThatIsNoValueEndsNoResults(_ chunks: [String]) async {
+    func invalidLineDoesNotEndResults(_ chunks: [String]) async {
         let stream = ResponseStream(chunks.map { Data($0.utf8) })
 
         let (results, error) = await collect(stream.jsonLines(Int.self).results)

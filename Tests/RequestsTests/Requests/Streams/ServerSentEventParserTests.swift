@@ -18,19 +18,19 @@ import Testing
                 ": test stream\n\ndata: first event\nid: 1\n\ndata:second event\nid\n\ndata:  third event\n\n",
                 [Event(data: "first event", id: "1"), Event(data: "second event"), Event(data: " third event")]
             ),
-            // Its last block has no empty line behind it.
+            // Its last block has no empty line after it.
             ("data\n\ndata\ndata\n\ndata:", [Event(data: ""), Event(data: "\n")]),
             ("data:test\n\ndata: test\n\n", [Event(data: "test"), Event(data: "test")]),
-            // What ends a line.
+            // Line ends.
             ("data: a\r\n\r\ndata: b\r\rdata: c\n\r", [Event(data: "a"), Event(data: "b"), Event(data: "c")]),
-            // A byte-order mark, one and at the beginning only.
+            // A byte-order mark counts once, and only at the beginning.
             ("\u{FEFF}data: a\n\n\u{FEFF}data: b\n\n", [Event(data: "a")]),
             ("\u{FEFF}\u{FEFF}data: a\n\n", []),
             // Types.
             ("event: add\ndata: 1\n\ndata: 2\n\n", [Event(event: "add", data: "1"), Event(data: "2")]),
             ("event: add\n\ndata: 2\n\n", [Event(data: "2")]),
             ("event: a\nevent: b\nevent:\ndata: 2\n\n", [Event(data: "2")]),
-            // Identifiers stay, are taken back, and have no NUL.
+            // Identifiers stay, can be reset, and have no NUL.
             ("id: 7\ndata: 1\n\ndata: 2\n\n", [Event(data: "1", id: "7"), Event(data: "2", id: "7")]),
             ("id: 7\nid: 8\0\ndata: 1\n\n", [Event(data: "1", id: "7")]),
             ("id: 7\n\ndata: 1\n\n", [Event(data: "1", id: "7")]),
@@ -41,10 +41,10 @@ import Testing
                 "retry: 99999999999999999999999999\ndata: 1\n\n",
                 [Event(data: "1", retry: .seconds(1_000_000_000))]
             ),
-            // Fields are found by their exact names, and nothing else is one.
+            // Fields are found by their exact names; other names are ignored.
             ("Data: 1\n data: 2\ndata : 3\ndatum: 4\n: data: 5\n\n", []),
             ("data:::a\n\n", [Event(data: "::a")]), ("data: \u{E4}\u{20AC}\n\n", [Event(data: "ä€")]),
-            // Nothing is given for what isn't complete.
+            // An incomplete event isn't delivered.
             ("data: 1\n", []), ("data: 1", []), ("", []), ("\n\n\n", []),
         ] as [(String, [ServerSentEvent])]
     )
@@ -84,7 +84,7 @@ import Testing
     @Test(arguments: [
         "data: 12\n\ndata: 1234567890\n\n", "data: 12\n\ndata: 123456\ndata: 1234\n\n", "data: 12\n\n: 123456789\n\n",
     ])
-    func anEventAboveTheLimitEndsItBehindTheEventsBefore(_ text: String) {
+    func eventAboveTheLimitEndsTheStreamAfterEarlierEvents(_ text: String) {
         for chunks in Cuts.all(of: text + "data: 3\n\n") {
             var parser = ServerSentEventParser(limit: 10)
 

@@ -26,7 +26,7 @@ import Testing
 
     private func data(_ text: String) -> Data { Data(text.utf8) }
 
-    @Test mutating func whatComesIsGivenInItsOrder() throws {
+    @Test mutating func contentIsDeliveredInOrder() throws {
         #expect(text(try buffer.put(data("a"))) == "")
         #expect(text(try buffer.put(data("b"))) == "")
         #expect(text(buffer.take(1)) == "1: a")
@@ -38,7 +38,7 @@ import Testing
         #expect(text(buffer.take(5)) == "5: end")
     }
 
-    @Test mutating func theTransferPausesAboveTheLimitAndGoesOnAtHalf() throws {
+    @Test mutating func transferPausesAboveTheLimitAndResumesAtHalf() throws {
         #expect(text(try buffer.put(data("abc"))) == "")
         #expect(text(try buffer.put(data("de"))) == "pause")
         #expect(text(try buffer.put(data("f"))) == "")
@@ -47,7 +47,7 @@ import Testing
         #expect(text(buffer.take(3)) == "3: f")
     }
 
-    @Test mutating func anEndComesBehindTheContent() throws {
+    @Test mutating func endComesAfterTheContent() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.end(RequestError(.connectionLost, phase: .receiving))) == "")
         #expect(text(buffer.end(nil)) == "")
@@ -56,7 +56,7 @@ import Testing
         #expect(text(buffer.take(2)) == "2: connectionLost")
     }
 
-    @Test mutating func whatNobodyWantsIsGone() throws {
+    @Test mutating func abandonedContentIsReleased() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.abandon()) == "")
         #expect(text(buffer.take(1)) == "1: cancelled")
@@ -69,7 +69,7 @@ import Testing
         #expect(text(buffer.abandon()) == "1: cancelled")
     }
 
-    @Test mutating func consumerThatBeginsBehindTheEndIsTold() throws {
+    @Test mutating func consumerThatBeginsAfterTheEndGetsIt() throws {
         _ = try buffer.put(data("a"))
         #expect(text(buffer.end(nil)) == "")
         #expect(text(buffer.take(1, isFirst: true)) == "1: a")
@@ -78,7 +78,7 @@ import Testing
         #expect(text(buffer.take(3, isFirst: true)) == "3: alreadyConsumed")
     }
 
-    @Test mutating func consumerThatBeginsBehindAnEndThatWasWaitedForIsTold() {
+    @Test mutating func consumerThatBeginsAfterAnAwaitedEndGetsIt() {
         #expect(text(buffer.take(1, isFirst: true)) == "")
         #expect(text(buffer.end(nil)) == "1: end")
         #expect(text(buffer.take(2, isFirst: true)) == "2: alreadyConsumed")

@@ -9,8 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.race)) struct StreamCoreRaceTests {
-    /// A pause that is decided first and told last would hold the server back for ever: nothing comes that could undo
-    /// it.
+    /// A pause that is decided first and applied last would stop the server for ever, since no event could undo it.
     @Test func aPauseAgainstTheChunkBeingTaken() async throws {
         for _ in 0..<Scale.races {
             let known = Locked(PauseWish())

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// Streams of a hostile server: whatever comes, and however it is cut, the elements are the same, and bounded.
+/// Streams of a hostile server: for any bytes and any split, the elements are the same, and bounded.
 @Suite(.bounded) struct StreamParserFuzzTests {
     private func feed<Parser: StreamParser>(
         _ words: [String],
@@ -42,7 +42,7 @@ import Testing
 
     @Test func serverSentEvents() {
         let words = ["data", "data: ", "data:ab\n", "event: e\n", "id: 1\n", "retry: 5\n", "retry: ", "\n\n", "id:"]
-        // A byte that is no UTF-8 becomes three.
+        // An invalid byte becomes three.
         feed(words, limit: 60, { ServerSentEventParser(limit: 20) }, size: \.data.utf8.count)
     }
 }

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded, .tags(.behaviour)) struct StreamTests {
-    /// Joins the pieces, until the text is there that ends it.
+    /// Joins the pieces, until the text that ends it has arrived.
     private struct Joining: StreamRequest {
         typealias Success = String
         typealias Failure = RequestError
@@ -47,7 +47,7 @@ import Testing
         #expect(operation.result?.error?.body == Data("no log".utf8))
     }
 
-    @Test func aRefusalIsTriedAgainAndWhatWasConsumedIsNot() async throws {
+    @Test func refusalIsRetriedAndConsumedContentIsNot() async throws {
         let refused = InMemoryTransport.answering([.status(.serviceUnavailable), .chunked(Self.pieces)])
         let queue = TestQueue(refused) { $0.retry = RetryPolicy(backoff: .none) }
         #expect(try await queue.fetch(Joining()) == "abc" && refused.requests.count == 2)
@@ -84,7 +84,7 @@ import Testing
         }
     }
 
-    /// The transport says that it was told to end, which is no more than the consequence.
+    /// The transport reports the cancel, which is only the consequence.
     @Test func consumerThatIsTooSlowLearnsThatAndNotOfACancel() async throws {
         let steps = ManualTransport()
         let request = Held(gate: Gate(), errors: Recorder())
@@ -127,7 +127,7 @@ import Testing
         #expect(operation.result?.error?.code == .cancelled)
     }
 
-    @Test func aStreamIsGivenToWhoeverAsks() async throws {
+    @Test func streamIsReturnedToItsCaller() async throws {
         let queue = TestQueue(InMemoryTransport { _ in .chunked(Self.pieces) })
 
         let stream = try await queue.stream(HTTPRequest(url: home))
@@ -137,7 +137,7 @@ import Testing
         for operation in queue.operations { await operation.end() }
     }
 
-    @Test func whatCameBeforeAFailureIsGivenBeforeIt() async throws {
+    @Test func contentBeforeAFailureIsDeliveredFirst() async throws {
         let steps = ManualTransport()
         let queue = TestQueue(steps)
         let waiting = Task { try await queue.stream(HTTPRequest(url: home)) }
@@ -159,7 +159,7 @@ import Testing
         #expect(text == "abc")
     }
 
-    @Test func lettingGoOfAStreamCancelsTheTransfer() async throws {
+    @Test func releasingAStreamCancelsTheTransfer() async throws {
         let steps = ManualTransport()
         let queue = TestQueue(steps)
         let waiting = Task { try await queue.stream(HTTPRequest(url: home)).status }

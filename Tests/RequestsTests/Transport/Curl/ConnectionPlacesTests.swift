@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct ConnectionPlacesTests {
-    /// Places that can be taken within an expectation.
+    /// Places that can be taken inside an expectation.
     private final class Places {
         private var places: ConnectionPlaces<Int>
 
@@ -38,7 +38,7 @@ import Testing
         #expect(places.leave(4) == [])
     }
 
-    @Test func oneThatLeavesTheLineIsPassedOver() throws {
+    @Test func waiterThatLeavesTheLineIsSkipped() throws {
         let places = try Places(perHost: 1, total: nil)
         for id in 0..<4 { _ = places.take(id, at: "a") }
 
@@ -49,7 +49,7 @@ import Testing
         #expect(places.take(5, at: "a"))
     }
 
-    // The address of an object that has gone is soon that of another.
+    // The address of a deallocated object is soon reused.
     @Test func identityThatComesAgainTakesNoPlaceOfItsPredecessor() throws {
         let places = try Places(perHost: 1, total: nil)
         #expect(places.take(0, at: "a"))
@@ -87,7 +87,7 @@ import Testing
         #expect(places.leave(1) == [3])
     }
 
-    @Test func hostWithRoomIsNotHeldUpByOneWithout() throws {
+    @Test func hostWithRoomIsNotDelayedByOneWithout() throws {
         let places = try Places(perHost: 1, total: 3)
         #expect(places.take(0, at: "a"))
         #expect(!places.take(1, at: "a"))
@@ -111,7 +111,7 @@ import Testing
         #expect(places.leave(0) == [100])
     }
 
-    /// Whatever happens in whatever order, there are never more than there may be, and all get their turn.
+    /// In any order of events, the limit is never exceeded, and every request gets its turn.
     @Test func limitsHoldInAnyOrder() throws {
         var random = SeededRandom(7)
         for _ in 0..<200 {

@@ -49,7 +49,7 @@ import Testing
         ),
     ]
 
-    /// Decodes bytes that come in pieces of one size, and says whether they may end there.
+    /// Decodes bytes in pieces of one size; returns the content, and whether they may end there.
     private static func decode(
         _ bytes: [UInt8],
         _ codings: [ContentCoding],
@@ -94,7 +94,7 @@ import Testing
     }
 
     @Test(arguments: samples)
-    func whatIsBehindTheContentIsRefused(_ sample: Sample) {
+    func bytesAfterTheContentAreRefused(_ sample: Sample) {
         #expect(throws: ContentDecoder.Failure.broken) {
             _ = try Self.decode(sample.bytes + Array("junk behind it".utf8), [sample.coding])
         }
@@ -112,7 +112,7 @@ import Testing
         #expect(try !Self.decode(stored.dropLast(), [inner.coding, .gzip]).mayEnd)
     }
 
-    /// A transfer that pauses takes a piece, and is shown the same input again, or another part of it.
+    /// A paused transfer takes a piece, and gets the same input again, or another part of it.
     @Test func inputThatIsShownAgainIsDecodedOnce() throws {
         let count = 1 << 20
         let zeros = try #require(Gzip.compress(Data(count: count)))
@@ -148,7 +148,7 @@ import Testing
             }
             let size = Int.random(in: 1...bytes.count, using: &random)
             let decoded = try? Self.decode(bytes, [sample.coding], by: size)
-            // A sum may stand only behind gzip and zlib, and the size of what comes is bounded by that of the input.
+            // A checksum follows only gzip and zlib, and the output is bounded by the size of the input.
             #expect((decoded?.content.count ?? 0) < 1 << 24)
         }
     }

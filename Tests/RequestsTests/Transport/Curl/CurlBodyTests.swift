@@ -67,7 +67,7 @@ import Testing
     }
 
     @Test(arguments: ["/nowhere/at/all", "/tmp", "/dev/null"])
-    func whatIsNoFileIsAnInvalidRequest(_ path: String) {
+    func unreadableFileIsAnInvalidRequest(_ path: String) {
         #expect(throws: InvalidRequest.self) { _ = try CurlBody(.file(URL(fileURLWithPath: path))) {} }
     }
 
@@ -163,13 +163,13 @@ import Testing
         #expect(await body.readAll(2, waitingFor: readable) == " failed")
     }
 
-    /// A pipe that nothing has been written to yet: the read blocks, and only the pump's own thread.
+    /// A pipe without any data yet: the read blocks, but only the pump's own thread.
     @Test(arguments: [false, true])
     func streamThatBlocksIsReadLater(goesOn: Bool) async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString).path
         try #require(mkfifo(path, 0o600) == 0)
         defer { unlink(path) }
-        // Both ends, so that the opening doesn't block.
+        // Opens both ends, so that opening doesn't block.
         let writer = open(path, O_RDWR)
         try #require(writer >= 0)
         var isOpen = true
@@ -185,7 +185,7 @@ import Testing
         #expect(body.read(upTo: 10) == "later")
         _ = Array("hello".utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) }
         await readable.wait()
-        // The last byte waits until it is known to be the last.
+        // The last byte is held back until it is known to be the last.
         #expect(body.read(upTo: 10) == "hell")
         #expect(body.read(upTo: 10) == "later")
         if goesOn { _ = Array("!".utf8).withUnsafeBytes { write(writer, $0.baseAddress, $0.count) } }
@@ -197,7 +197,7 @@ import Testing
     }
 }
 
-/// Signals that are waited for one by one.
+/// Signals that are awaited one by one.
 private final class Signal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation
@@ -211,7 +211,7 @@ private final class Signal: Sendable {
     }
 }
 
-/// A body whose reads may stand in an expectation. It is closed with its test.
+/// A body whose reads can be used in an expectation; it is closed with its test.
 private final class Reader {
     private var body: CurlBody
 
@@ -224,7 +224,7 @@ private final class Reader {
 
     func seek(to offset: Int64) -> Bool { body.seek(to: offset) }
 
-    /// What one read gives: text, or the word for what else came.
+    /// Returns the text that one read gives, or the name of another outcome.
     func read(upTo count: Int) -> String {
         var buffer = [UInt8](repeating: 0, count: count)
         switch buffer.withUnsafeMutableBytes({ body.read(into: $0) }) {

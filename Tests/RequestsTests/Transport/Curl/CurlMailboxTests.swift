@@ -9,7 +9,7 @@ import Testing
 
 @testable import Requests
 
-/// A mailbox whose changes may stand in an expectation.
+/// A mailbox whose mutating methods can be used in an expectation.
 private final class Mailbox {
     private var value = CurlMailbox()
 
@@ -45,7 +45,7 @@ private final class Mailbox {
         #expect(sizes == [1, 2, 3, 0])
     }
 
-    @Test func transferPausesAboveTheHighWaterAndGoesOnAtTheLow() {
+    @Test func transferPausesAboveTheHighWaterMarkAndResumesAtTheLow() {
         let (high, low, overhead) = (CurlMailbox.highWater, CurlMailbox.lowWater, CurlMailbox.overhead)
         let mailbox = Mailbox()
 
@@ -58,7 +58,7 @@ private final class Mailbox {
         #expect(!mailbox.release(low), "it goes on already")
     }
 
-    @Test func whatComesBehindAPauseWaitsInItsOrder() throws {
+    @Test func eventsAfterAPauseKeepTheirOrder() throws {
         let mailbox = Mailbox()
         _ = mailbox.put([Self.data(1), Self.data(2)])
         let taken = try #require(mailbox.take())
@@ -73,7 +73,7 @@ private final class Mailbox {
         #expect(sizes == [2, 3])
     }
 
-    @Test func whatIsTakenStillWaitsUntilTheReceiverIsDoneWithIt() {
+    @Test func takenContentCountsUntilTheReceiverReleasesIt() {
         let mailbox = Mailbox()
 
         #expect(!mailbox.put([Self.data(CurlMailbox.highWater - CurlMailbox.overhead)]).pause)
@@ -90,7 +90,7 @@ private final class Mailbox {
         #expect(count < CurlMailbox.highWater / CurlMailbox.overhead)
     }
 
-    /// One worker reports what comes, and another an end that comes from this side.
+    /// One worker reports what the peer sends, and another an end from this side.
     @Test(.tags(.race)) func eventsAreTakenOnceAndByOneWorkerAtATime() async {
         for _ in 0..<Scale.races {
             let mailbox = Locked(CurlMailbox())
@@ -130,7 +130,7 @@ private final class Mailbox {
         }
     }
 
-    /// Its handle is in use again by the time that anybody could be paused.
+    /// Its handle is reused by the time that the transfer could be paused.
     @Test func transferThatHasEndedIsNotPaused() {
         let mailbox = Mailbox()
 
@@ -138,7 +138,7 @@ private final class Mailbox {
 
         #expect(put.schedule && !put.pause)
         #expect(mailbox.take()?.count == 2)
-        #expect(!mailbox.release(2 * CurlMailbox.highWater), "there is nothing to go on with")
+        #expect(!mailbox.release(2 * CurlMailbox.highWater), "there is nothing to resume")
     }
 
     @Test func receiverThatKeepsUpNeverPausesTheTransfer() {

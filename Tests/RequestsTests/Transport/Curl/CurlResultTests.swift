@@ -58,11 +58,11 @@ import Testing
         ("Illegal or missing hexadecimal sequence in chunked-encoding", RequestError.Code.badResponse),
         ("Too large response headers: 307201 > 307200", .headTooLarge),
     ])
-    func badReplyIsToldFromALostConnectionByItsText(_ text: String, _ code: RequestError.Code) {
+    func badReplyIsDistinguishedFromALostConnectionByItsText(_ text: String, _ code: RequestError.Code) {
         #expect(CurlResult(code: 56, text: text).error(phase: .receiving)?.code == code)
     }
 
-    /// The system's texts for a socket under a handshake, as libcurl has them, and OpenSSL's.
+    /// The system's texts for a socket error during a handshake, as reported by libcurl, and OpenSSL's.
     @Test(arguments: [
         "OpenSSL SSL_connect: SSL_ERROR_SYSCALL in connection to localhost:1 ",
         "OpenSSL SSL_connect: Connection reset by peer",
@@ -77,7 +77,7 @@ import Testing
         "CONNECT tunnel failed, response 407", "Received HTTP code 407 from proxy after CONNECT",
         "Proxy CONNECT aborted",
     ])
-    func tunnelThatAProxyRefusesIsNoLostConnection(_ text: String) {
+    func refusedTunnelIsNotALostConnection(_ text: String) {
         #expect(CurlResult(code: 56, text: text).error(phase: .sending)?.code == .cannotConnect)
     }
 

@@ -16,11 +16,11 @@ import Testing
     private let one = OpaquePointer(bitPattern: 1)!
     private let other = OpaquePointer(bitPattern: 2)!
 
-    /// Two sockets that are connected, and a set that knows the first as one that libcurl opened.
+    /// Two connected sockets, and a set that knows the first as one that libcurl opened.
     private final class Pair {
         var sockets = CurlSockets()
         let own: Int32
-        /// The first, with its identity.
+        /// The first socket, with its identity.
         let socket: CurlSocket
         let peer: Int32
         private let poll = ccurl_poll_new()
@@ -46,7 +46,7 @@ import Testing
             _ = Array(text.utf8).withUnsafeBytes { Glibc.send(peer, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
         }
 
-        /// How many bytes wait; nil at the end of the connection.
+        /// The byte count that waits to be read; `nil` at the end of the connection.
         var pending: Int? {
             var bytes = [UInt8](repeating: 0, count: 64)
             let count = recv(own, &bytes, bytes.count, Int32(MSG_PEEK | MSG_DONTWAIT))
@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func eventOfASocketIsToldWhileItIsWanted() {
+    @Test func eventOfASocketIsReportedWhileItIsWatched() {
         let pair = Pair()
         pair.send("a")
 
@@ -84,7 +84,7 @@ import Testing
         #expect(pair.events == [pair.own])
     }
 
-    /// A transfer that is paused asks for nothing, and wants what has come all the same.
+    /// A paused transfer doesn't ask to read, but still needs the bytes that have arrived.
     @Test func bytesForAPausedTransferStay() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
@@ -95,7 +95,7 @@ import Testing
         #expect(pair.pending == 7)
     }
 
-    @Test func bytesThatNobodyAskedForEndTheConnection() {
+    @Test func unexpectedBytesEndTheConnection() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
         pair.sockets.watch(pair.own, 4, for: one)
@@ -129,7 +129,7 @@ import Testing
         #expect(pair.pending == 1)
     }
 
-    /// A transfer may have a kept connection, send all that it has, and be paused before it asks to read.
+    /// A transfer may take a kept connection, send its whole request, and be paused before it asks to read.
     @Test func bytesStayWhereAPausedTransferMayHaveTheConnection() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
@@ -166,7 +166,7 @@ import Testing
         #expect(pair.pending == 1)
     }
 
-    /// The system gives the number of a closed socket to the next.
+    /// The system reuses the number of a closed socket.
     @Test func socketWithTheNumberOfAClosedOneIsAnother() {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
@@ -184,7 +184,7 @@ import Testing
         #expect(!pair.sockets.hasConnection(to: "a.test"))
     }
 
-    /// A connection whose transfer has ended.
+    /// Returns a connection whose transfer has ended.
     private func idlePair() -> Pair {
         let pair = Pair()
         pair.sockets.watch(pair.own, 1, for: one)
@@ -206,7 +206,7 @@ import Testing
         #expect(!pair.sockets.hasRetired)
     }
 
-    /// A peer that ends a connection with TLS says so in a record before.
+    /// With TLS, a peer ends a connection with a record first.
     @Test func idleConnectionThatThePeerEndsWithARecordIsRetired() {
         let pair = idlePair()
         pair.send("\u{15}\u{03}\u{03}")

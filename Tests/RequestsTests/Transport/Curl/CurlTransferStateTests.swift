@@ -8,12 +8,12 @@ import Testing
 
 @testable import Requests
 
-/// The state of a transfer as transcripts: what libcurl calls, and what is told.
+/// The state of a transfer as transcripts: the calls of libcurl, and the reported events.
 @Suite(.bounded) struct CurlTransferStateTests {
-    /// What libcurl, or the loop, may do to a transfer.
+    /// The inputs of libcurl or the loop.
     enum Input: Sendable, Hashable, CustomTestStringConvertible {
         case send(isIdempotent: Bool)
-        /// Once more, since nothing of it had gone out.
+        /// Sends again, since no byte of the request had been sent.
         case sendUnsent
         case refuse
         case line(String)
@@ -45,7 +45,7 @@ import Testing
         return CurlTransferState(url: URL(string: "http://a/")!, limits: limits, endsWithHead: endsWithHead)
     }
 
-    /// The answers to inputs, a word or two each; nothing for "go on".
+    /// The outcomes of inputs, a word or two each; an input that just continues has none.
     static func transcript(_ inputs: [Input], on state: CurlTransferState = state()) -> [String] {
         var state = state
         return inputs.compactMap { state.answer(to: $0) }
@@ -124,7 +124,7 @@ import Testing
             "end"
         ),
         Row(
-            "a refusal behind the beginning of an answer is none",
+            "a refusal after the beginning of a response doesn't count",
             [.send(isIdempotent: false), .line("HTTP/1.1 200 OK\r\n"), .refuse, .end(92)],
             "end connectionLost sending"
         ),
@@ -196,7 +196,7 @@ import Testing
         .bodyFailed, .bodyStalled, .transportClosed,
     ]
 
-    /// Each way to come to each phase.
+    /// Each sequence of inputs that leads to a phase.
     static let phases: [[Input]] = [
         [], Array(head.dropLast()), [.line("HTTP/1.1 100 C\r\n"), .line("\r\n")], head, head + [.body(3)],
         head + [.body(3), .line("T: 1\r\n")], head + [.end(0)], [.end(7)], [.stop(.cancelled)],
@@ -211,9 +211,10 @@ import Testing
         ]
         + stops.map(Input.stop) + [.end(0), .end(7), .end(42)]
 
-    /// However a transfer goes on, it has one end and nothing behind.
+    /// However a transfer continues, it has one end, and no event after it.
     ///
-    /// A whole run has every pair of inputs in every phase. A small one has every pair once, and every input in every
+    /// A full run has every pair of inputs in every phase. A small one has every pair once, and every input in every
+    /// phase.
     /// phase.
     @Test(arguments: phases.indices, [false, true])
     func endIsOneAndLastWhateverComes(_ phase: Int, _ endsWithHead: Bool) {
@@ -231,7 +232,7 @@ import Testing
         }
     }
 
-    /// A stop counts from the moment that it comes: whatever libcurl says about the transfer is its consequence.
+    /// A stop counts from its moment on: later results of libcurl are its consequences.
     @Test(arguments: stops, [[], Array(head.dropLast()), head, head + [.body(3)]])
     func stopDecidesTheEnd(_ stop: CurlTransferState.Stop, _ phase: [Input]) throws {
         let codes: [CurlTransferState.Stop: String] = [
@@ -292,7 +293,7 @@ import Testing
         )
     }
 
-    @Test func limitsOfTheHeadCountForEachAnew() {
+    @Test func limitsOfTheHeadCountForEachHead() {
         let state = Self.state { ($0.headLines, $0.informational) = (3, 2) }
         let continues: [Input] = [.line("HTTP/1.1 100 C\r\n"), .line("A: b\r\n"), .line("\r\n")]
 
@@ -310,7 +311,8 @@ import Testing
         )
     }
 
-    /// With libcurl's errors where a server has answered, and doesn't want the rest of the request (RFC 9113, 8.1), or ends
+    /// With libcurl's errors if a server has responded and doesn't need the rest of the request (RFC 9113, 8.1), or
+    /// also closes the connection.
     /// the connection as well.
     @Test(
         arguments: [
@@ -354,14 +356,14 @@ import Testing
         ("HTTP/1.1", 0),
         ("HTTP/1.1 abc", 0), ("HTTP/1.1  200", 0),
     ])
-    func statusIsTheNumberBehindTheFirstSpace(_ line: String, _ status: Int) {
+    func statusIsTheNumberAfterTheFirstSpace(_ line: String, _ status: Int) {
         let told = Self.transcript([.line("\(line)\r\n"), .line("\r\n")])
         #expect(told == ["head \(status)"])
     }
 }
 
 extension CurlTransferState {
-    /// Does an input, and says what came of it.
+    /// Handles an input, and returns its outcome.
     fileprivate mutating func answer(to input: CurlTransferStateTests.Input) -> String? {
         switch input {
         case .send(let isIdempotent): return send(isIdempotent: isIdempotent) ? nil : "refused"

@@ -52,7 +52,7 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
-    // The results as libcurl gives them with OpenSSL, and with GnuTLS, which has no numbers.
+    // The results of libcurl with OpenSSL, and with GnuTLS, which has no numbers.
     @Test(
         arguments: [
             (60, "SSL certificate problem: certificate has expired", 10, Distrust.expired),
@@ -93,7 +93,7 @@ import Testing
         #expect(CurlResult(code: code, text: text).distrust == nil)
     }
 
-    @Test func reasonsAreToldApart() {
+    @Test func reasonsAreDistinguished() {
         #expect(Set(Distrust.allCases.map(\.reason)).count == Distrust.allCases.count)
     }
 }

@@ -16,8 +16,8 @@ import Testing
         #expect(Set(addresses).isSubset(of: ["127.0.0.1", "::1"]) && !addresses.isEmpty)
     }
 
-    /// Askers come and go at any moment, while names are found, and not found.
-    @Test(.tags(.race)) func everyQuestionIsAnsweredOnceOrTakenBack() async {
+    /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
+    @Test(.tags(.race)) func everyQuestionIsAnsweredOnceOrWithdrawn() async {
         let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }

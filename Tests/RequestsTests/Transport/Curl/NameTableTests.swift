@@ -8,7 +8,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct NameTableTests {
-    /// A table that can be asked within an expectation.
+    /// A table that can be used inside an expectation.
     private final class Table {
         private var table: NameTable
         private(set) var workers = 0
@@ -17,12 +17,12 @@ import Testing
             table = NameTable(mostAwaited: mostAwaited, mostWorkers: mostWorkers)
         }
 
-        /// Asks at a second.
+        /// Asks at a time in seconds.
         func ask(_ question: HostQuestion, at second: UInt64 = 0) -> NameTable.Answer {
             ask(question.name, question, second)
         }
 
-        /// Has what is known renewed, at a second.
+        /// Renews a known name at a time in seconds.
         func renew(_ name: String, at second: UInt64) -> NameTable.Answer {
             ask(name, nil, second)
         }
@@ -37,14 +37,14 @@ import Testing
             if table.leave(question) { workers += 1 }
         }
 
-        /// What a worker does next; without anything, it goes.
+        /// Returns the name that a worker looks up next; `nil` ends the worker.
         func next() -> String? {
             let name = table.next()
             if name == nil { workers -= 1 }
             return name
         }
 
-        /// Ends a look-up at a second; gives how many questions that answers.
+        /// Ends a look-up at a time in seconds; returns the number of questions that it answers.
         @discardableResult
         func finish(_ name: String, _ addresses: [String]?, at second: UInt64 = 0) -> Int {
             let found = addresses.map(HostNames.Found.success) ?? .failure(.init(reason: "unknown"))
@@ -54,7 +54,7 @@ import Testing
 
     private func question(_ name: String) -> HostQuestion { HostQuestion(name) { _, _ in } }
 
-    @Test func nameIsLookedUpOnceForAllWhoAsk() {
+    @Test func nameIsLookedUpOnceForAllQuestions() {
         let table = Table(mostWorkers: 4)
 
         #expect(table.ask(question("a")) == .nothing)
@@ -118,8 +118,8 @@ import Testing
         #expect(table.next() == "a")
     }
 
-    /// A look-up can't be stopped, and takes long where no server answers.
-    @Test func namesThatAreNotAnsweredHoldUpNoOtherOnceTheirRequestsHaveGone() {
+    /// A look-up can't be stopped, and takes long if no server responds.
+    @Test func unansweredNamesDelayNoOtherAfterTheirRequests() {
         let table = Table(mostAwaited: 2, mostWorkers: 5)
         let silent = (1...3).map { question("silent-\($0)") }
         for question in silent { _ = table.ask(question) }

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Requests
 
-/// The cases of RFC 9112, 6.3, and what hostile servers make of them.
+/// The cases of RFC 9112, 6.3, and their abuse by hostile servers.
 @Suite(.bounded) struct ResponseFramingTests {
     static let lengths: [(HTTPHeaders, Int64?)] = [
         ([:], nil), ([.contentLength: "5"], 5), ([.contentLength: "0"], 0), ([.contentLength: " 5 "], 5),
@@ -42,7 +42,7 @@ import Testing
         #expect(throws: flaw) {
             _ = try ResponseFraming(HTTPResponseHead(status: .ok, headers: headers), isToHead: false)
         }
-        // What has no content has no length, whatever its fields say.
+        // A response without content has no length, even if it has a length field.
         for status in [HTTPStatus.noContent, .notModified, .earlyHints] {
             let head = HTTPResponseHead(status: status, headers: headers)
             #expect(try ResponseFraming(head, isToHead: false) == ResponseFraming())

@@ -22,7 +22,7 @@ import Testing
         var state = SessionTransferState()
 
         let isStopped = state.stop(.distrusted(distrust))
-        // A session says that it was cancelled, whoever ended it.
+        // A session reports a cancel in any case.
         let events = state.complete(URLError(.cancelled), head: nil)
 
         #expect(isStopped && events.count == 1)
@@ -58,7 +58,7 @@ import Testing
         #expect(error?.code == .unsupported)
     }
 
-    @Test func identityStaysBehindWhereARedirectLeadsElsewhere() throws {
+    @Test func identityIsNotUsedAfterARedirectToAnotherOrigin() throws {
         let identity = try ClientIdentity(pem: CertificateSample.ec.pem + CertificateSample.ecKey)
         var request = try request("https://example.com/", trust: .system.presenting(identity))
 
