@@ -122,7 +122,7 @@ extension OverLoopback {
         func retryResumesWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
-            let files = FileServer(Self.content) { $0 <= 3 ? 50_000 * $0 : nil }
+            let files = FileServer(Self.content) { $0 <= 3 ? 40_000 * $0 : nil }
             let server = try MockServer { files.answer($0) }
             var request = Fetch(url: server.url("/"), destination: .file(folder.appendingPathComponent("film")))
             request.options.retry = RetryPolicy(limit: 5, backoff: .none)

@@ -148,7 +148,7 @@ import Testing
         Row("set and rejected", .failed(1), "nothing"),
         Row("set and rejected", .set("d"), "[2]: fresh d of 2"),
         Row("set and rejected", .set(nil), "[2]: logged out"),
-        Row("set and rejected", .withdraw(2), "let go 2"),
+        Row("set and rejected", .withdraw(2), "released 2"),
     ]
 
     @Test(arguments: rows) func everyInputIsAnsweredInEveryState(_ row: Row) throws {
