@@ -75,7 +75,7 @@ struct Arguments {
     private func adapted(_ configuration: MockServer.Configuration) -> MockServer.Configuration {
         var configuration = configuration
         configuration.port = port
-        configuration.recordLimit = 0
+        configuration.maximumRecordedRequests = 0
         return configuration
     }
 
@@ -116,7 +116,8 @@ struct Arguments {
           delay                         seconds before the first byte
           bytesPerSecond                the speed
           drip                          {"bytes": 10, "every": 0.1}: pieces, and the seconds between them
-          closeAfter, resetAfter, stallAfter   how many bytes are sent before that happens
+          closeAfter, resetAfter, stallAfter   how many bytes of the content are sent before that happens
+          instead                       close, reset or stall: what happens instead of the answer
           close                         true for Connection: close
           early                         true to answer before the content of the request has come
 

@@ -113,7 +113,7 @@ import Testing
     }
 
     private let home = URL(string: "https://api.example.com")
-    private let pancakes = InMemoryResponse.json(#"{"name": "Pancakes", "authorID": 7}"#)
+    private let pancakes = StubResponse.json(#"{"name": "Pancakes", "authorID": 7}"#)
 
     @Test func requestOfAnInterceptorIsAwaitedUnlessDetached() async throws {
         let configuration = Configuration()

@@ -109,7 +109,7 @@ import Testing
     @Test func theNetworkIsSlowOrGone() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
-        stubber.stub(.path("/slow")).respond(with: .data(Data(count: 2000)).speed(.gprs))
+        stubber.stub(.path("/slow")).respond(with: .data(Data(count: 2000)).throttled(to: .gprs))
         stubber.stub(.path("/gone")).respond(with: .failure(.notConnectedToInternet))
         let client = HTTPClient(baseURL: URL(string: "https://club.example"), transport: stubber)
 

@@ -120,7 +120,7 @@ import Testing
         let server = try MockServer()
         server.route(.get, "/recipes/{id}") { request in .json(#"{"name": "\#(request["id"] ?? "")", "authorID": 7}"#) }
         server.route(.get, "/menu", .status(.serviceUnavailable), .json(#"{"name": "Soup", "authorID": 7}"#))
-        server.route(.get, "/torn", .json(#"{"name": "Soup"}"#).truncated(after: 60))
+        server.route(.get, "/torn", .json(#"{"name": "Soup"}"#).truncated(after: 8))
         server.route(.post, "/photos", .status(.contentTooLarge).early)
         let client = HTTPClient(baseURL: server.url) { $0.retry = RetryPolicy(backoff: .constant(.zero)) }
 
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func awaiting() async throws {
-        let server = try MockServer { _ in .stalled }
+        let server = try MockServer { _ in .never }
 
         let fetching = Task { try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("recipes", "1")) }
         try await server.awaitRequest()  // not before it is on its way
@@ -151,8 +151,8 @@ import Testing
 
     @Test func configuration() async throws {
         var configuration = MockServer.Configuration()
-        configuration.requestsPerConnection = 1
-        configuration.bodyLimit = 1_000_000
+        configuration.maximumRequestsPerConnection = 1
+        configuration.maximumBodySize = 1_000_000
         let server = try MockServer(configuration: configuration) { _ in .noContent }
 
         #expect(server.requestCount == 0)

@@ -12,7 +12,7 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct CancellationTests {
         @Test(arguments: TransportUnderTest.all)
         func cancelBeforeTheAnswerEndsTheConnection(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let operation = queue.addRequest(Call(server.url), session: transport.makeSession())
 
@@ -46,7 +46,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all)
         func cancelDuringTheUploadEndsTheConnection(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let tap = Tap(transport)
             // More than the sockets' buffers hold.
@@ -64,7 +64,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all)
         func cancelBetweenRedirectsEndsTheConnection(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b") : .stalled }
+            let server = try MockServer { $0.path == "/a" ? .redirect(to: "/b") : .never }
             let queue = OperationQueue()
             let operation = queue.addRequest(Call(server.url("/a")), session: transport.makeSession())
 
@@ -79,7 +79,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all)
         func cancelOfManyCompletesEachOnce(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let queue = OperationQueue()
             let completions = DispatchQueue(label: "completions")
             let session = transport.makeSession()
@@ -106,7 +106,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all)
         func cancelledTaskEndsItsRequest(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let session = transport.makeSession()
             let queue = OperationQueue()
             let task = Task { try await queue.fetch(Call(server.url), session: session) }

@@ -79,7 +79,7 @@ extension OverLoopback {
             #expect(seen == ["who=ada", "who=bob"])
         }
 
-        private func cookie(_ value: String) -> MockResponse {
+        private func cookie(_ value: String) -> StubResponse {
             .status(.noContent, headers: [.setCookie: "who=\(value); Path=/"])
         }
 
@@ -159,7 +159,7 @@ extension OverLoopback {
         @Test(arguments: transports)
         func releasedClientLetsRunningRequestsEnd(_ transport: TransportUnderTest) async throws {
             let gate = Gate()
-            let server = try MockServer { _ in MockResponse.text("hi").held(by: gate) }
+            let server = try MockServer { _ in StubResponse.text("hi").held(by: gate) }
             weak var weakClient: HTTPClient?
             let operations = {
                 let client = transport.client(maxConcurrentRequests: 2)

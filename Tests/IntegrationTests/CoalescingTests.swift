@@ -45,7 +45,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all)
         func transferEndsWithTheLastThatWantsIt(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let (queue, session) = (OperationQueue(), transport.makeSession())
             let operations = (0..<100).map { _ in queue.addRequest(Call(server.url), session: session, coalescing: true)
             }

@@ -12,11 +12,11 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct DeadlineTests {
         struct Delay: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let response: MockResponse
+            let response: StubResponse
         }
 
         static let delays: [Delay] = [
-            Delay(testDescription: "silence", response: .stalled),
+            Delay(testDescription: "silence", response: .never),
             Delay(testDescription: "silence in the content", response: .partial(then: .stall)),
             // Never silent for long, so no timeout ends it.
             Delay(testDescription: "drip", response: .endless(pausing: .milliseconds(5), pieces: 10_000)),

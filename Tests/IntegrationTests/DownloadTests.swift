@@ -38,7 +38,7 @@ extension OverLoopback {
                 self.cuts = cuts
             }
 
-            func answer(_ request: RecordedRequest) -> MockResponse {
+            func answer(_ request: RecordedRequest) -> StubResponse {
                 let number = count.withLock { count in
                     count += 1
                     return count
@@ -55,7 +55,7 @@ extension OverLoopback {
                     (from, status) = (start, .partialContent)
                     headers[.contentRange] = "bytes \(start)-\(content.count - 1)/\(content.count)"
                 }
-                let response = MockResponse.status(status, headers: headers, body: content[from...])
+                let response = StubResponse.status(status, headers: headers, body: content[from...])
                 return cuts(number).map { response.truncated(after: $0) } ?? response
             }
         }
@@ -122,7 +122,7 @@ extension OverLoopback {
         func retryResumesWhereTheConnectionBroke(_ transport: TransportUnderTest) async throws {
             let folder = try folder()
             defer { try? FileManager.default.removeItem(at: folder) }
-            let files = FileServer(Self.content) { $0 <= 3 ? 50_000 * $0 : nil }
+            let files = FileServer(Self.content) { $0 <= 3 ? 40_000 * $0 : nil }
             let server = try MockServer { files.answer($0) }
             var request = Fetch(url: server.url("/"), destination: .file(folder.appendingPathComponent("film")))
             request.options.retry = RetryPolicy(limit: 5, backoff: .none)

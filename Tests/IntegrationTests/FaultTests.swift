@@ -16,12 +16,12 @@ extension OverLoopback {
         struct Fault: Sendable, CustomTestStringConvertible {
             let testDescription: String
             /// The server's response; the gate opens when the client has read content.
-            let response: @Sendable (_ isRead: Gate) -> MockResponse
+            let response: @Sendable (_ isRead: Gate) -> StubResponse
             let code: RequestError.Code
             /// The status in the error; `nil` if no head came.
             var status: HTTPStatus?
 
-            init(_ name: String, _ response: MockResponse, _ code: RequestError.Code, status: HTTPStatus? = nil) {
+            init(_ name: String, _ response: StubResponse, _ code: RequestError.Code, status: HTTPStatus? = nil) {
                 self.init(name, code, status: status) { _ in response }
             }
 
@@ -30,7 +30,7 @@ extension OverLoopback {
                 _ name: String,
                 _ code: RequestError.Code,
                 status: HTTPStatus? = nil,
-                _ response: @escaping @Sendable (_ isRead: Gate) -> MockResponse
+                _ response: @escaping @Sendable (_ isRead: Gate) -> StubResponse
             ) {
                 (testDescription, self.response, self.code, self.status) = (name, response, code, status)
             }

@@ -13,7 +13,7 @@ extension OverLoopback {
         /// The transports that see a head as it arrives.
         static let transports = TransportUnderTest.all.filter { !$0.runsOverURLSessionOfLinux }
 
-        private static func head(of size: Int, status: String = "200 OK", _ fields: String = "") -> MockResponse {
+        private static func head(of size: Int, status: String = "200 OK", _ fields: String = "") -> StubResponse {
             let start = "HTTP/1.1 \(status)\r\nContent-Length: 0\r\n\(fields)X-Fill: "
             return .raw(start + String(repeating: "a", count: size - start.utf8.count - 4) + "\r\n\r\n")
         }

@@ -25,7 +25,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.configurable)
         func timeoutOfTheSessionCountsWhereTheRequestHasNone(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
 
             let error = await #expect(throws: RequestError.self) {
                 try await transport.send(Call(server.url)) { $0.timeoutIntervalForRequest = 0.2 }

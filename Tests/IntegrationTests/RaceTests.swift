@@ -16,7 +16,7 @@ extension OverLoopback {
 
         struct Answer: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let response: MockResponse
+            let response: StubResponse
         }
 
         static let answers: [Answer] = [

@@ -12,16 +12,16 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct RedirectContentTests {
         struct Content: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let steps: [MockResponse.Step]
+            let steps: [StubResponse.Step]
 
-            init(_ name: String, _ fields: String, _ steps: MockResponse.Step...) {
+            init(_ name: String, _ fields: String, _ steps: StubResponse.Step...) {
                 testDescription = name
                 let head = "HTTP/1.1 302 Found\r\nLocation: /next\r\n\(fields)\r\n"
                 self.steps = [.send(Data(head.utf8))] + steps
             }
         }
 
-        private static let piece = MockResponse.Step.send(Data(count: 1 << 20))
+        private static let piece = StubResponse.Step.send(Data(count: 1 << 20))
 
         static let contents: [Content] = [
             Content("without an end", "", .send(Data("moved".utf8)), .stall),

@@ -172,7 +172,7 @@ extension OverLoopback {
                 guard request.headers[.ifRange] == tag, let range = request.headers[.range],
                     let start = Int(range.dropFirst("bytes=".count).dropLast())
                 else {
-                    let response = MockResponse.status(.ok, headers: [.eTag: tag], body: content)
+                    let response = StubResponse.status(.ok, headers: [.eTag: tag], body: content)
                     return request.index < 2 ? response.truncated(after: 100_000) : response
                 }
                 let position = "bytes \(start)-\(content.count - 1)/\(content.count)"

@@ -32,7 +32,7 @@ extension OverLoopback {
             /// Whether another request is needed.
             var asksAgain: Bool { self != .wholeAgain && self != .ownLength }
 
-            func response(_ start: Int, _ content: Data) -> MockResponse {
+            func response(_ start: Int, _ content: Data) -> StubResponse {
                 let end = content.count - 1
                 var headers: HTTPHeaders = [.eTag: "\"v1\"", .contentRange: "bytes \(start)-\(end)/\(end + 1)"]
                 switch self {
@@ -138,7 +138,7 @@ extension OverLoopback {
                     return count == 1
                 }
                 let headers: HTTPHeaders = [.eTag: "\"v1\"", .contentRange: "bytes 1000-1999/300000"]
-                let response = MockResponse.status(
+                let response = StubResponse.status(
                     range == nil ? .ok : .partialContent,
                     headers: range == nil ? [.eTag: "\"v1\""] : headers,
                     body: part
@@ -168,7 +168,7 @@ extension OverLoopback {
                 let headers: HTTPHeaders = [
                     .eTag: "\"v1\"", .contentRange: "bytes \(start)-\(end - 1)/\(content.count)",
                 ]
-                let response = MockResponse.status(.partialContent, headers: headers, body: content[start..<end])
+                let response = StubResponse.status(.partialContent, headers: headers, body: content[start..<end])
                 let fails =
                     end == content.count
                     && !failed.withLock { failed in

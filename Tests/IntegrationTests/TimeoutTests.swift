@@ -12,14 +12,14 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct TimeoutTests {
         struct Silence: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let response: MockResponse
+            let response: StubResponse
             var status: HTTPStatus?
             let timeout: Duration
         }
 
         static let silences: [Silence] = [
-            Silence(testDescription: "instead of an answer", response: .stalled, timeout: .milliseconds(100)),
-            Silence(testDescription: "instead of an answer, longer", response: .stalled, timeout: .milliseconds(300)),
+            Silence(testDescription: "instead of an answer", response: .never, timeout: .milliseconds(100)),
+            Silence(testDescription: "instead of an answer, longer", response: .never, timeout: .milliseconds(300)),
             Silence(
                 testDescription: "in the content",
                 response: .partial(then: .stall),
@@ -63,7 +63,7 @@ extension OverLoopback {
 
         @Test(arguments: TransportUnderTest.all)
         func requestTimeoutOfFoundationCountsToo(_ transport: TransportUnderTest) async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             var call = Call(server.url)
             call.http.timeout = .milliseconds(200)
 

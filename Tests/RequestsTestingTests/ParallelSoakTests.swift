@@ -82,9 +82,9 @@ import FoundationNetworking
     /// and in a session, and through them to the server again.
     private static func run(_ test: Int) async throws -> Remains {
         let server = try MockServer()
-        server.route(.get, "/answers/0", .closed, try .json(Answer(test: test, step: 0)))
+        server.route(.get, "/answers/0", .closed, .json(Answer(test: test, step: 0)))
         server.route(.get, "/answers/{step}") { request in
-            try .json(Answer(test: test, step: Int(request["step"] ?? "") ?? -1))
+            .json(Answer(test: test, step: Int(request["step"] ?? "") ?? -1))
         }
         let stubber = HTTPStubber()
         stubber.stub(.get, "/answers/{step}") { request in

@@ -7,7 +7,7 @@ import Requests
 /// A latch that opens once: holds a thread or a task at a known point of a test.
 ///
 /// A test that sleeps has to guess a time; a gate makes it exact. Hold a response with
-/// ``MockResponse/held(by:after:)``, or wait in a handler. Check the client's behavior meanwhile, then open the gate:
+/// ``StubResponse/held(by:after:)``, or wait in a handler. Check the client's behavior meanwhile, then open the gate:
 ///
 /// ```swift
 /// let gate = Gate()

@@ -8,14 +8,14 @@ extension MockServer {
     /// Adds the routes that ``TransportConformance`` requires of a server.
     func routeConformance() {
         route(.get, "/text", .text("text"))
-        route(.get, "/stalled", .stalled)
+        route(.get, "/stalled", .never)
         route(.get, "/begun", .begun(then: .stall))
         route(.get, "/drip", .drip)
         route(.get, "/flood/{count}") { .flood(count: Int($0["count"] ?? "") ?? 0) }
         for method in [HTTPMethod.get, .post, .put, .patch, .delete] {
             route(method, "/echo") { .data($0.body) }
         }
-        route(.post, "/upload", .stalled.early)
+        route(.post, "/upload", .never.early)
         route(.get, "/seen") { request in
             .text(request.headers.map { "\($0.name): \($0.value)\n" }.joined())
         }
@@ -32,21 +32,21 @@ extension MockServer {
     }
 }
 
-extension MockResponse {
+extension StubResponse {
     /// The head of a response of 100 bytes and the first 10 of them, then these steps.
-    static func begun(then steps: Step...) -> MockResponse {
+    static func begun(then steps: Step...) -> StubResponse {
         .script([.send(Data("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789".utf8))] + steps)
     }
 
     /// A body of `count` pieces of 64 KiB, sent as fast as possible.
-    static func flood(count: Int) -> MockResponse {
+    static func flood(count: Int) -> StubResponse {
         let piece = Data(repeating: 0x78, count: 1 << 16)
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: \(count << 16)\r\n\r\n".utf8)
         return .script([.send(head)] + [Step](repeating: .send(piece), count: count))
     }
 
     /// A body of eight bytes, sent one each tenth of a second.
-    fileprivate static var drip: MockResponse {
+    fileprivate static var drip: StubResponse {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\n".utf8)
         let drops = (0..<8).flatMap { [Step.pause(.milliseconds(100)), .send(Data("\($0)".utf8))] }
         return .script([.send(head)] + drops)

@@ -19,13 +19,13 @@ extension TransportConformance {
             try await trial.expectBroken(.reset)
         },
         Check("an end anywhere in the head is an error", .complete) { trial in
-            for offset in 1..<MockResponse.wholeHead.count {
-                try await trial.expectBroken(.raw(MockResponse.wholeHead.prefix(offset)), "after \(offset) bytes")
+            for offset in 1..<StubResponse.wholeHead.count {
+                try await trial.expectBroken(.raw(StubResponse.wholeHead.prefix(offset)), "after \(offset) bytes")
             }
         },
         Check("an end anywhere in the content is an error", .complete) { trial in
-            let whole = MockResponse.wholeHead + Data("0123456789".utf8)
-            for offset in MockResponse.wholeHead.count..<whole.count {
+            let whole = StubResponse.wholeHead + Data("0123456789".utf8)
+            for offset in StubResponse.wholeHead.count..<whole.count {
                 try await trial.expectBroken(.raw(whole.prefix(offset)), "after \(offset) bytes", hasHead: true)
             }
         },
@@ -55,7 +55,7 @@ extension TransportConformance {
             try await trial.expectBroken(.raw(Data(repeating: 0xFF, count: 200_000)), "many bytes of 0xFF")
         },
         Check("whatever a peer answers leads to one end", .complete) { trial in
-            for (number, text) in MockResponse.oddities.enumerated() {
+            for (number, text) in StubResponse.oddities.enumerated() {
                 trial.server.route(.get, "/odd\(number)", .raw(text))
                 let log = try await trial.send("/odd\(number)")
                 let isWhole = log.error != nil || log.head != nil
@@ -75,7 +75,7 @@ extension TransportConformance {
 extension ConformanceTrial {
     /// Expects that a response is an error, that its request was sent once, and that the transport still works.
     fileprivate func expectBroken(
-        _ response: MockResponse,
+        _ response: StubResponse,
         _ context: String = "the transfer",
         hasHead: Bool? = nil
     ) async throws {
@@ -92,7 +92,7 @@ extension ConformanceTrial {
     }
 }
 
-extension MockResponse {
+extension StubResponse {
     fileprivate static let wholeHead = Data("HTTP/1.1 200 OK\r\nX-A: b\r\nContent-Length: 10\r\n\r\n".utf8)
 
     /// Responses that clients interpret differently: each must be an error or a response, and none may trap.

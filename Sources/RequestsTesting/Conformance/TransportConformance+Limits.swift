@@ -44,7 +44,7 @@ extension TransportConformance {
             try await trial.expectPatience("/drip", content: "01234567")
         },
         Check("a head that drips is no silence", .limits) { trial in
-            let response = MockResponse.text("drip").dripping(chunkSize: 16, every: .milliseconds(100))
+            let response = StubResponse.text("drip").dripping(by: 16, every: .milliseconds(100))
             trial.server.route(.get, "/slow", response)
             try await trial.expectPatience("/slow", content: "drip")
         },

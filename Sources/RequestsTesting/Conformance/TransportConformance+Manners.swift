@@ -19,7 +19,7 @@ extension TransportConformance {
         Check("a redirect of a POST is an answer with its content", .plain) { trial in
             for code in [302, 307] {
                 let status = HTTPStatus(code)
-                let response = MockResponse.text("over there", status: status, headers: [.location: "/text"])
+                let response = StubResponse.text("over there", status: status, headers: [.location: "/text"])
                 trial.server.route(.post, "/\(status.code)", response)
                 let log = try await trial.send("/\(status.code)", .post, body: .text("abc"))
                 trial.expectAnswer(log, status, content: "over there", "\(status.code)")

@@ -90,8 +90,8 @@ extension TransportConformance {
             trial.expectAnswer(try await trial.send("/drip"), content: "drop by drop")
         },
         Check("compressed content is decoded", .decoded, needs: .server) { trial in
-            let response = MockResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
-            trial.server.route(.get, "/slow", response.dripping(chunkSize: 3, every: .microseconds(200)))
+            let response = StubResponse.data(.compressedPancakes, headers: [.contentEncoding: "gzip"])
+            trial.server.route(.get, "/slow", response.dripping(by: 3, every: .microseconds(200)))
             for target in trial.isElsewhere ? ["/gzip"] : ["/gzip", "/slow"] {
                 trial.expectAnswer(try await trial.send(target), content: #"{"name":"Pancakes"}"#, target)
             }

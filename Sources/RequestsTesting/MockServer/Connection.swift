@@ -27,7 +27,10 @@ struct Connection {
         self.accepted = accepted
         self.core = core
         let configuration = core.configuration
-        parser = RequestParser(headLimit: configuration.headLimit, bodyLimit: configuration.bodyLimit ?? .max)
+        parser = RequestParser(
+            maximumHeadSize: configuration.maximumHeadSize,
+            maximumBodySize: configuration.maximumBodySize ?? .max
+        )
     }
 
     /// The byte count of pipelined requests that is buffered before the client has to wait.
@@ -35,7 +38,7 @@ struct Connection {
 
     /// Answers requests until one side ends the connection; the caller closes the socket.
     mutating func run() {
-        var left = max(1, core.configuration.requestsPerConnection ?? .max)
+        var left = max(1, core.configuration.maximumRequestsPerConnection ?? .max)
         while let (request, response) = nextAnswer() {
             left -= 1
             sentByteCount = 0
@@ -47,7 +50,7 @@ struct Connection {
         }
     }
 
-    private mutating func nextAnswer() -> (RecordedRequest, MockResponse)? {
+    private mutating func nextAnswer() -> (RecordedRequest, StubResponse)? {
         while true {
             switch parser.next() {
             case .request(let message):
@@ -59,7 +62,7 @@ struct Connection {
                 guard expectsContinue else { continue }
                 guard send(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8)) else { return nil }
             case .malformed(let status, let reason):
-                if send(ResponseHead.refusal(status, reason)) { finish() }
+                if send(HTTPHeaders.refusal(status, reason)) { finish() }
                 return nil
             case nil:
                 guard receive() else { return nil }
@@ -97,7 +100,7 @@ struct Connection {
     }
 
     /// Runs a script; returns whether all of it was done and the connection is intact.
-    private mutating func perform(_ steps: [MockResponse.Step]) -> Bool {
+    private mutating func perform(_ steps: [StubResponse.Step]) -> Bool {
         for step in steps {
             switch step {
             case .send(let data):
@@ -237,62 +240,13 @@ struct Connection {
     }
 }
 
-extension ResponseHead {
-    /// The response to malformed bytes.
-    static func refusal(_ status: HTTPStatus, _ reason: String) -> Data {
-        let body = Data("\(reason)\n".utf8)
-        let head = ResponseHead(status: status, headers: [.contentType: "text/plain"], length: body.count)
-        return head.bytes(closes: true) + body
-    }
-}
-
-/// The status line and the fields of a well-formed response; ``MockResponse/raw(_:keepsAlive:)`` needs none.
-struct ResponseHead: Sendable {
-    var status: HTTPStatus
-    var headers: HTTPHeaders
-
-    /// Adds a `Content-Length` if the response may have a body and the headers have no framing.
-    init(status: HTTPStatus, headers: HTTPHeaders, length: Int?) {
-        self.status = status
-        self.headers = headers
-        guard let length, allowsBody, !headers.contains(.contentLength), !headers.contains(.transferEncoding) else {
-            return
-        }
-        self.headers.add(String(length), for: .contentLength)
-    }
-
-    /// Whether a response of the status may have a body (RFC 9110, 6.4.1).
-    var allowsBody: Bool {
-        status != .noContent && status != .notModified && status.category != .informational
-    }
-
-    /// The bytes up to and including the empty line.
-    func bytes(closes: Bool) -> Data {
-        let connection = closes && !headers.contains(.connection) ? "Connection: close\r\n" : ""
-        return Data("HTTP/1.1 \(status.code) \(status.name ?? "")\r\n\(headers.wireText)\(connection)\r\n".utf8)
-    }
-}
-
 extension HTTPHeaders {
-    /// The fields as they are on the wire, a line each.
-    var wireText: String {
-        map { "\($0.name.rawValue): \($0.value)\r\n" }.joined()
-    }
-}
-
-extension MockResponse {
-    /// A response with a head and the pieces of a body; the first piece is sent together with the head, in one write.
-    ///
-    /// The steps for a connection that stays open are made once, and not for every request.
-    static func message(_ head: ResponseHead, body pieces: [Data]) -> MockResponse {
-        let pieces = head.allowsBody ? pieces : []
-        @Sendable func steps(closes: Bool) -> [Step] {
-            [.send(head.bytes(closes: closes) + (pieces.first ?? Data()))] + pieces.dropFirst().map(Step.send)
-        }
-        let usual = steps(closes: false)
-        return MockResponse(keepsAlive: !head.headers.askForClose) { request, closes in
-            guard request.method != .head else { return [.send(head.bytes(closes: closes))] }
-            return closes ? steps(closes: true) : usual
-        }
+    /// The response to malformed bytes.
+    fileprivate static func refusal(_ status: HTTPStatus, _ reason: String) -> Data {
+        let body = Data("\(reason)\n".utf8)
+        let headers: HTTPHeaders = [
+            .contentType: "text/plain", .contentLength: String(body.count), .connection: "close",
+        ]
+        return headers.head(of: status) + body
     }
 }

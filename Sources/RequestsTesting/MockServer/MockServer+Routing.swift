@@ -18,12 +18,12 @@ extension MockServer {
     ///     counts.
     ///   - response: The first response. A later route for the same method and path replaces this one.
     ///   - more: The responses to further requests, one each. The last of all answers every request after it.
-    public func route(_ method: HTTPMethod, _ path: String, _ response: MockResponse, _ more: MockResponse...) {
+    public func route(_ method: HTTPMethod, _ path: String, _ response: StubResponse, _ more: StubResponse...) {
         route(method, path, [response] + more)
     }
 
     /// Responds to the requests for a path with responses in turn, the last of which repeats; without any, with 404.
-    func route(_ method: HTTPMethod, _ path: String, _ responses: [MockResponse]) {
+    func route(_ method: HTTPMethod, _ path: String, _ responses: [StubResponse]) {
         let responses = responses.isEmpty ? [ServerCore.State.notFound] : responses
         core.state.withLock { state in
             state.routes.set(.scripted(responses), for: method, path)
@@ -48,7 +48,7 @@ extension MockServer {
     }
 
     /// Adds responses for the next requests, for any method and path; the queue comes before the routes.
-    public func enqueue(_ responses: MockResponse...) {
+    public func enqueue(_ responses: StubResponse...) {
         core.state.withLock { state in
             state.queue += responses
             if responses.contains(where: \.isEarly) { state.mayAnswerEarly = true }
@@ -81,13 +81,13 @@ extension ServerCore.State {
 
     private var fallback: Answer { handler.map(Answer.made) ?? .scripted([Self.notFound]) }
 
-    static let notFound = MockResponse.status(.notFound)
+    static let notFound = StubResponse.status(.notFound)
 }
 
 /// The source of a response.
 enum Answer: Sendable {
     /// Responses in turn; the last one repeats.
-    case scripted([MockResponse])
+    case scripted([StubResponse])
     case made(MockServer.Handler)
 }
 

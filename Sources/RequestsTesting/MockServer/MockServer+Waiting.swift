@@ -16,7 +16,7 @@ extension MockServer {
     ///   - clock: The clock that measures the timeout: a ``ManualClock`` to test the timeout itself.
     /// - Returns: The last of them: the request with the index `count - 1`.
     /// - Throws: ``MockServerError/timeout(after:awaited:)`` if they don't come in time,
-    ///   ``MockServerError/notRecorded(limit:)`` if the request came but isn't recorded, ``MockServerError/stopped`` if
+    ///   ``MockServerError/notRecorded(maximum:)`` if the request came but isn't recorded, ``MockServerError/stopped`` if
     ///   the server stops first, or `CancellationError` if the task is cancelled.
     @discardableResult
     public func awaitRequest(
@@ -26,7 +26,7 @@ extension MockServer {
     ) async throws -> RecordedRequest {
         let needed = max(1, count)
         let requests = try await awaitRequests(needed, within: timeout, clock: clock)
-        guard needed <= requests.count else { throw MockServerError.notRecorded(limit: requests.count) }
+        guard needed <= requests.count else { throw MockServerError.notRecorded(maximum: requests.count) }
         return requests[needed - 1]
     }
 

@@ -24,14 +24,14 @@ import Requests
 /// ```
 ///
 /// Unlike a stub, it is a real peer behind a real socket: use it for behavior that depends on bytes, connections or
-/// time. Every byte and every pause is under control; ``MockResponse`` lists the faults.
+/// time. Every byte and every pause is under control; ``StubResponse`` lists the faults.
 ///
 /// ``Configuration`` has the limits and the lifetime of connections. ``log`` has the times.
 ///
 /// All members may be used from any thread. A handler runs on the thread of its connection, several at a time.
 public final class MockServer: Sendable {
     /// Makes the response to a request; an error that it throws becomes a response of status 500.
-    public typealias Handler = @Sendable (_ request: RecordedRequest) throws -> MockResponse
+    public typealias Handler = @Sendable (_ request: RecordedRequest) throws -> StubResponse
 
     /// The address of the server: `http://127.0.0.1:` and the port.
     public let url: URL
@@ -98,7 +98,7 @@ extension MockServer {
     ///
     /// ```swift
     /// var configuration = MockServer.Configuration()
-    /// configuration.requestsPerConnection = 2
+    /// configuration.maximumRequestsPerConnection = 2
     /// let server = try MockServer(configuration: configuration) { _ in .text("hello") }
     /// ```
     public struct Configuration: Sendable, Hashable {
@@ -108,18 +108,18 @@ extension MockServer {
         /// The maximum byte count of a head, a chunk's line or the trailers; 1 MiB by default.
         ///
         /// A larger one is answered with 431, and the connection closes.
-        public var headLimit = 1 << 20
+        public var maximumHeadSize = 1 << 20
 
         /// The maximum byte count of a request's content; `nil`, the default, sets no limit.
         ///
         /// A larger one is answered with 413 as soon as it is known to be larger, and the connection closes. With a
         /// `Content-Length`, that is before its first byte.
-        public var bodyLimit: Int?
+        public var maximumBodySize: Int?
 
         /// The maximum number of requests on a connection; `nil`, the default, sets no limit.
         ///
         /// The response to the last one says `Connection: close`, and then the connection closes.
-        public var requestsPerConnection: Int?
+        public var maximumRequestsPerConnection: Int?
 
         /// The time that a connection waits for bytes of a request before the server closes it; `nil`, the default,
         /// sets no limit.
@@ -131,12 +131,12 @@ extension MockServer {
         ///
         /// Further connections wait to be accepted, as they do with a busy server: their clients are connected and can
         /// send, but the server doesn't read.
-        public var connectionLimit: Int?
+        public var maximumConnections: Int?
 
         /// The maximum number of requests that are recorded, which are the first ones; there is no limit by default.
         ///
         /// Later requests are still answered and counted. Use it for a server that runs for long.
-        public var recordLimit = Int.max
+        public var maximumRecordedRequests = Int.max
 
         /// Makes the configuration of a patient server without limits.
         public init() {}
@@ -151,8 +151,8 @@ public enum MockServerError: Error, Sendable, Hashable, CustomStringConvertible 
     case stopped
     /// The awaited event didn't come in time: the timeout, and a description of the event.
     case timeout(after: Duration, awaited: String)
-    /// The request came, but isn't recorded because of the ``MockServer/Configuration/recordLimit``.
-    case notRecorded(limit: Int)
+    /// The request came, but isn't recorded because of the ``MockServer/Configuration/maximumRecordedRequests``.
+    case notRecorded(maximum: Int)
 
     /// The error in a sentence.
     public var description: String {
@@ -178,7 +178,7 @@ extension MockServer {
         public var accepted: Duration
         /// The time when the head of the request was complete.
         public var headRead: Duration
-        /// The time when the content was complete; `nil` if the response was ``MockResponse/early``.
+        /// The time when the content was complete; `nil` if the response was ``StubResponse/early``.
         public var bodyRead: Duration?
         /// The time when the system accepted the last byte of the response; `nil` before that, or if a fault, the
         /// client or the end of the server prevented it.

@@ -17,7 +17,7 @@ public struct RecordedRequest: Sendable, Hashable {
     public var version: String
     /// The header fields in their order, including repeated ones.
     public var headers: HTTPHeaders
-    /// The content without its framing, chunks joined; empty if the response was ``MockResponse/early``.
+    /// The content without its framing, chunks joined; empty if the response was ``StubResponse/early``.
     public var body: Data
     /// The fields after the last chunk; empty if the body wasn't chunked.
     public var trailers: HTTPHeaders
@@ -75,7 +75,7 @@ extension ServerCore.State {
     /// Counts a request, and records it as long as there is room.
     mutating func record(_ request: RecordedRequest, _ times: RequestTimes) {
         requestCount += 1
-        guard log.count < recordLimit else { return }
+        guard log.count < maximumRecordedRequests else { return }
         requests.append(request)
         log.append(
             MockServer.LogEntry(

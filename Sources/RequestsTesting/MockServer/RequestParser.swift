@@ -43,9 +43,9 @@ struct RequestParser: Sendable {
     }
 
     /// The maximum byte count of a head, a chunk's line or the trailers.
-    var headLimit = MockServer.Configuration().headLimit
+    var maximumHeadSize = MockServer.Configuration().maximumHeadSize
     /// The maximum byte count of the content.
-    var bodyLimit = Int.max
+    var maximumBodySize = Int.max
 
     enum State: Sendable, Equatable {
         case head
@@ -113,7 +113,7 @@ struct RequestParser: Sendable {
             case .head:
                 guard let head = try takeHead() else { return nil }
                 let framing = try Framing(head)
-                if case .length(let length) = framing, length > bodyLimit { throw contentTooLarge }
+                if case .length(let length) = framing, length > maximumBodySize { throw contentTooLarge }
                 switch framing {
                 case .chunked: state = .chunkLine(head)
                 case .length(let length): state = .fixedBody(head, length: length)
@@ -130,7 +130,7 @@ struct RequestParser: Sendable {
             case .chunkLine(let head):
                 guard let line = try takeLine() else { return nil }
                 let length = try Self.chunkLength(line)
-                guard length <= bodyLimit - chunks.count else { throw contentTooLarge }
+                guard length <= maximumBodySize - chunks.count else { throw contentTooLarge }
                 state = length == 0 ? .trailers(head) : .chunk(head, length: length)
             case .chunk(let head, let length):
                 // Compared without adding: the client chooses the length, which may be as large as an `Int` gets.
@@ -150,7 +150,7 @@ struct RequestParser: Sendable {
     }
 
     private var contentTooLarge: Malformation {
-        Malformation("more than \(bodyLimit) bytes of content", status: .contentTooLarge)
+        Malformation("more than \(maximumBodySize) bytes of content", status: .contentTooLarge)
     }
 
     private mutating func finish(_ head: Head, body: Data, trailers: HTTPHeaders = []) -> Event {
@@ -216,7 +216,7 @@ extension RequestParser {
         while cursor + 1 < buffer.count, buffer[cursor] == .carriageReturn, buffer[cursor + 1] == .lineFeed {
             (cursor, searched) = (cursor + 2, cursor + 2)
         }
-        guard cursor - start <= headLimit else { throw headTooLarge }
+        guard cursor - start <= maximumHeadSize else { throw headTooLarge }
         guard let lines = try takeLines() else { return nil }
         guard let first = lines.first else { throw Malformation("no request line") }
         let parts = first.split(separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
@@ -291,19 +291,19 @@ extension RequestParser {
         while position <= last {
             guard let candidate = buffer[position...].firstIndex(of: .carriageReturn), candidate <= last else { break }
             if buffer[candidate..<candidate + pattern.count].elementsEqual(pattern) {
-                guard candidate - cursor <= headLimit else { throw headTooLarge }
+                guard candidate - cursor <= maximumHeadSize else { throw headTooLarge }
                 return candidate
             }
             position = candidate + 1
         }
         // The last bytes may be the beginning of the pattern, so they are searched again.
         searched = max(cursor, buffer.count - pattern.count + 1)
-        guard buffer.count - cursor <= headLimit else { throw headTooLarge }
+        guard buffer.count - cursor <= maximumHeadSize else { throw headTooLarge }
         return nil
     }
 
     private var headTooLarge: Malformation {
-        Malformation("more than \(headLimit) bytes of head", status: .requestHeaderFieldsTooLarge)
+        Malformation("more than \(maximumHeadSize) bytes of head", status: .requestHeaderFieldsTooLarge)
     }
 
     private static func fields(_ lines: ArraySlice<ArraySlice<UInt8>>) throws(Malformation) -> HTTPHeaders {

@@ -10,13 +10,13 @@ final class ServerCore: Sendable {
     struct State: Sendable {
         var handler: MockServer.Handler?
         var routes = RouteTable()
-        var queue: [MockResponse] = []
+        var queue: [StubResponse] = []
         /// Whether an answer may be due before the body; otherwise heads needn't be checked for one.
         var mayAnswerEarly = false
         var requests: [RecordedRequest] = []
         /// An entry for each of the requests.
         var log: [MockServer.LogEntry] = []
-        var recordLimit = Int.max
+        var maximumRecordedRequests = Int.max
         var requestCount = 0
         var accepted = 0
         var open = 0
@@ -43,9 +43,9 @@ final class ServerCore: Sendable {
         self.configuration = configuration
         guard let port = UInt16(exactly: configuration.port) else { throw .system(call: "bind", code: EINVAL) }
         stopSignal = try Wakeup()
-        departures = configuration.connectionLimit == nil ? nil : try Wakeup()
+        departures = configuration.maximumConnections == nil ? nil : try Wakeup()
         (listener, self.port) = try Socket.listener(port: port, backlog: 1024)
-        state = Locked(State(handler: handler, recordLimit: max(0, configuration.recordLimit)))
+        state = Locked(State(handler: handler, maximumRecordedRequests: max(0, configuration.maximumRecordedRequests)))
         // Entered here, so that a stop before the start waits for the thread that closes the listener.
         threads.enter()
     }
@@ -99,7 +99,7 @@ final class ServerCore: Sendable {
 
     /// Waits until one more connection is allowed; returns `false` if the server stops meanwhile.
     private func waitForRoom() -> Bool {
-        guard let departures, let limit = configuration.connectionLimit else { return true }
+        guard let departures, let limit = configuration.maximumConnections else { return true }
         var descriptors = [departures.pollDescriptor, stopSignal.pollDescriptor]
         while true {
             // Cleared before the check: a connection that ends after it wakes the wait.
@@ -143,14 +143,14 @@ final class ServerCore: Sendable {
         to message: @autoclosure () -> RequestParser.Message,
         on connection: Int,
         _ times: RequestTimes
-    ) -> (RecordedRequest, MockResponse)? {
+    ) -> (RecordedRequest, StubResponse)? {
         guard state.withLock({ $0.mayAnswerEarly }) else { return nil }
         let message = message()
         let (early, waiters) = state.withLock { state in
             var request = RecordedRequest(message, connection: connection, index: state.requestCount)
             guard state.answersEarly(request), case .scripted(let responses) = state.takeAnswer(to: &request),
                 let response = responses.first
-            else { return ((RecordedRequest, MockResponse)?.none, [CheckedContinuation<Void, any Error>]()) }
+            else { return ((RecordedRequest, StubResponse)?.none, [CheckedContinuation<Void, any Error>]()) }
             state.record(request, times)
             return ((request, response), state.takeSatisfiedWaiters())
         }
@@ -163,7 +163,7 @@ final class ServerCore: Sendable {
         to message: RequestParser.Message,
         on connection: Int,
         _ times: RequestTimes
-    ) -> (RecordedRequest, MockResponse) {
+    ) -> (RecordedRequest, StubResponse) {
         let (request, answer, waiters) = state.withLock { state in
             var request = RecordedRequest(message, connection: connection, index: state.requestCount)
             let answer = state.takeAnswer(to: &request)

@@ -57,14 +57,14 @@ struct ArchiveReader {
 
     // MARK: Response
 
-    private func readResponse() throws(ArchiveError) -> RecordedResponse? {
+    private func readResponse() throws(ArchiveError) -> RecordedExchange.Response? {
         guard let status = response["status"] else { throw fault("response.status", "is missing") }
         guard case .integer(let code) = status, (0...999).contains(code) else {
             throw fault("response.status", "isn't a status")
         }
         guard code > 0 else { return nil }
         let headers = headers(of: response)
-        var result = RecordedResponse(status: HTTPStatus(Int(code)), headers: headers)
+        var result = RecordedExchange.Response(status: HTTPStatus(Int(code)), headers: headers)
         let content = response["content"]
         if case .string(let text)? = content?["text"] {
             let type = headers[.contentType] ?? content?["mimeType"]?.text

@@ -158,7 +158,7 @@ struct ExchangeBuilder: Sendable {
         if exchange.metrics.firstByte == nil { exchange.metrics.firstByte = firstByte }
         if exchange.metrics.end == nil { exchange.metrics.end = time }
         if let head {
-            var response = RecordedResponse(status: head.status, headers: head.headers, body: content.data)
+            var response = RecordedExchange.Response(status: head.status, headers: head.headers, body: content.data)
             response.bodySize = content.size
             exchange.response = response
         }

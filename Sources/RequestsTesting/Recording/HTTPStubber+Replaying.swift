@@ -97,7 +97,7 @@ extension StubResponse {
             return
         }
         self = .status(response.status, headers: exchange.replayedHeaders(of: response), body: response.body)
-        if let error = exchange.error { ending = .failure(error) }
+        if let error = exchange.error { self = adding(.fail(error), at: .max) }
     }
 
     /// Makes a failure for a request whose response the file lacks.
@@ -114,7 +114,7 @@ extension RecordedExchange {
     }
 
     /// Returns the fields without outdated ones, invalid ones, and cookies that were secret.
-    fileprivate func replayedHeaders(of response: RecordedResponse) -> HTTPHeaders {
+    fileprivate func replayedHeaders(of response: RecordedExchange.Response) -> HTTPHeaders {
         // The length of omitted content is kept.
         let keepsLength = request.method == .head || response.status == 304 || error != nil
         var headers = response.headers

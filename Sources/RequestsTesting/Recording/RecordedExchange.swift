@@ -18,7 +18,7 @@ public struct RecordedExchange: Sendable {
     /// The byte count of the content that was sent; more than the request has here if not all of it was kept.
     public var requestBodySize: Int64
     /// The response; `nil` if there was none.
-    public var response: RecordedResponse?
+    public var response: Response?
     /// The error; `nil` if the exchange didn't fail.
     ///
     /// A response is present too, if the exchange failed during it.
@@ -40,7 +40,7 @@ public struct RecordedExchange: Sendable {
     ///   - metrics: The start and the durations of the phases; by default it begins now.
     public init(
         request: StubbedRequest,
-        response: RecordedResponse? = nil,
+        response: Response? = nil,
         error: RequestError? = nil,
         metrics: Metrics = Metrics()
     ) {
@@ -58,26 +58,28 @@ extension RecordedExchange: CustomStringConvertible {
     }
 }
 
-/// A recorded response, with its content in memory.
-public struct RecordedResponse: Sendable {
-    /// The status.
-    public var status: HTTPStatus
-    /// The header fields, including those of the framing and the compression on the wire.
-    public var headers: HTTPHeaders
-    /// The content, decoded, as far as it was kept.
-    public var body: Data
-    /// The byte count of the decoded content; more than ``body`` has if not all of it was kept.
-    public var bodySize: Int64
+extension RecordedExchange {
+    /// A recorded response, with its content in memory.
+    public struct Response: Sendable {
+        /// The status.
+        public var status: HTTPStatus
+        /// The header fields, including those of the framing and the compression on the wire.
+        public var headers: HTTPHeaders
+        /// The content, decoded, as far as it was kept.
+        public var body: Data
+        /// The byte count of the decoded content; more than ``body`` has if not all of it was kept.
+        public var bodySize: Int64
 
-    /// Makes a response whose content is complete.
-    public init(status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) {
-        (self.status, self.headers, self.body) = (status, headers, body)
-        bodySize = Int64(body.count)
+        /// Makes a response whose content is complete.
+        public init(status: HTTPStatus, headers: HTTPHeaders = [], body: Data = Data()) {
+            (self.status, self.headers, self.body) = (status, headers, body)
+            bodySize = Int64(body.count)
+        }
+
+        /// Whether all of the content was kept.
+        public var isComplete: Bool { bodySize <= Int64(body.count) }
+
+        /// The content as text; invalid UTF-8 becomes U+FFFD.
+        public var text: String { String(decoding: body, as: UTF8.self) }
     }
-
-    /// Whether all of the content was kept.
-    public var isComplete: Bool { bodySize <= Int64(body.count) }
-
-    /// The content as text; invalid UTF-8 becomes U+FFFD.
-    public var text: String { String(decoding: body, as: UTF8.self) }
 }

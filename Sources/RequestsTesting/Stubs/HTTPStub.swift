@@ -106,17 +106,3 @@ public final class HTTPStub: Sendable, CustomStringConvertible {
 
     var complaint: String? { usage.withLock { $0.complaint } }
 }
-
-/// A rule that decides whether a stub matches a request.
-///
-/// The ready-made rules are the static members of ``StubCondition``. Write your own type for a rule that several tests
-/// share, and pass it to ``StubCondition/custom(_:)``; for a rule of one test, use ``StubCondition/where(_:_:)``.
-///
-/// A matcher returns the reason of a mismatch in a few words, such as `the header X-Version is 1, not 2`. The error of
-/// a request that no stub matches shows these reasons, so leave out secrets.
-///
-/// It is called from any thread, by several at once, and for every request, so it must return quickly.
-public protocol StubMatcher: Sendable {
-    /// Returns the reason why the request doesn't match; `nil` if it does.
-    func mismatch(for request: StubbedRequest) -> String?
-}

@@ -161,3 +161,21 @@ extension HTTPStubber {
 
     private static let registration = URLProtocol.registerClass(StubProtocol.self)
 }
+
+// MARK: - Ignore rule
+
+extension HTTPStubber {
+    /// A rule of an ``HTTPStubber`` that sends requests to the network.
+    ///
+    /// Made by ``HTTPStubber/ignore(_:)``; keep it to remove the rule later.
+    public final class IgnoreRule: Sendable, CustomStringConvertible {
+        let conditions: [StubCondition]
+
+        init(_ conditions: [StubCondition]) {
+            self.conditions = conditions
+        }
+
+        /// The conditions of the rule, such as `host cdn.example.com`.
+        public var description: String { conditions.summary }
+    }
+}

@@ -110,7 +110,10 @@ public final class HTTPStubber: HTTPTransport {
                 let count = Int64(received.body.count)
                 if count > 0 { transfer.report(.sent(count, of: count)) }
                 let response = try await response(of: responder, to: claimed, within: request.timeout, as: transfer)
-                await transfer.play(try StubPlan(response, to: claimed), on: clock, timeout: request.timeout)
+                let plan = try StubPlan(response, to: StubPlan.Request(claimed))
+                StubPlayer(transfer: transfer, url: claimed.url, clock: clock, timeout: request.timeout).play(
+                    plan.steps[...]
+                )
             case .refuse(let error):
                 let reason = error.description
                 throw RequestError(.unsupported, phase: .sending, reason: reason, underlying: error)

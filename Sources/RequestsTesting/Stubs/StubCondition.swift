@@ -14,7 +14,7 @@ import Requests
 ///
 /// A condition that can never hold, such as an invalid regular expression, doesn't trap. It matches nothing, and gives
 /// the reason in the error of the refused requests.
-public struct StubCondition: StubMatcher, CustomStringConvertible {
+public struct StubCondition: Sendable, CustomStringConvertible {
     /// The result of checking a condition.
     enum Verdict: Sendable {
         case match([String: URITemplate.Value])
@@ -48,9 +48,24 @@ public struct StubCondition: StubMatcher, CustomStringConvertible {
         }
     }
 
-    /// A condition from a matcher of your own type.
-    public static func custom(_ matcher: some StubMatcher) -> StubCondition {
-        StubCondition("\(type(of: matcher))") { matcher.mismatch(for: $0) }
+    /// A condition of your own that says why a request doesn't fulfil it: for a rule that several tests share.
+    ///
+    /// ```swift
+    /// extension StubCondition {
+    ///     static let numbered = custom("a number") { $0.headers.contains("X-Number") ? nil : "no number" }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - description: What it asks for.
+    ///   - mismatch: Why the request doesn't fulfil it, in a few words without secrets, or `nil` if it does. It is called
+    ///     from several threads at once, for every request, and returns quickly.
+    /// - Returns: The condition.
+    public static func custom(
+        _ description: String,
+        mismatch: @escaping @Sendable (_ request: StubbedRequest) -> String?
+    ) -> StubCondition {
+        StubCondition(description, mismatch: mismatch)
     }
 
     /// A condition that a closure decides.
@@ -168,18 +183,4 @@ extension StubCondition {
     private static func missing(_ name: HTTPField.Name) -> String {
         "the header \(name.rawValue.shortened()) is missing"
     }
-}
-
-/// A rule of an ``HTTPStubber`` that sends requests to the network.
-///
-/// Made by ``HTTPStubber/ignore(_:)``; keep it to remove the rule later.
-public final class IgnoreRule: Sendable, CustomStringConvertible {
-    let conditions: [StubCondition]
-
-    init(_ conditions: [StubCondition]) {
-        self.conditions = conditions
-    }
-
-    /// The conditions of the rule, such as `host cdn.example.com`.
-    public var description: String { conditions.summary }
 }

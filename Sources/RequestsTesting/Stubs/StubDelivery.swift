@@ -94,31 +94,3 @@ struct StubDeliveryState {
         (pending, content) = ([], Data())
     }
 }
-
-/// The content of a stubbed response in pieces, which are made one by one, since large content has many.
-struct StubPieces: Sequence, IteratorProtocol, Sendable {
-    private var rest: Data
-    private let size: Int
-    private let pause: Duration
-    private let speed: StubSpeed?
-    private var isFirst = true
-
-    /// Makes the pieces of the content of a response.
-    init(of content: Data, of response: StubResponse) {
-        rest = content
-        size = response.pieceSize ?? response.speed?.bytesPerPiece ?? Swift.max(1, content.count)
-        pause = response.pause
-        speed = response.speed
-    }
-
-    /// Returns the next piece and the silence before it.
-    ///
-    /// A piece arrives once all of its bytes have; the pause comes between two pieces.
-    mutating func next() -> (wait: Duration, data: Data)? {
-        guard !rest.isEmpty else { return nil }
-        let piece = Data(rest.prefix(size))
-        rest = rest.dropFirst(size)
-        defer { isFirst = false }
-        return ((speed?.duration(of: piece.count) ?? .zero) + (isFirst ? .zero : pause), piece)
-    }
-}

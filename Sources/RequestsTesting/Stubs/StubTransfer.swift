@@ -64,47 +64,6 @@ final class StubTransfer: Transfer {
             return work.stops
         }
     }
-
-    // MARK: Playing
-
-    /// Plays a plan on a clock, to its end or until the transfer is cancelled.
-    ///
-    /// A silence longer than the timeout ends it with an error, as on a network.
-    func play(_ plan: StubPlan, on clock: any Clock<Duration>, timeout: Duration?) async {
-        for step in plan.steps {
-            guard isRunning else { return }
-            switch step {
-            case .wait(let duration):
-                guard await wait(for: duration, on: clock, timeout: timeout) else { return }
-            case .head(let head):
-                report(.head(head))
-            case .content(let pieces):
-                for (duration, data) in pieces {
-                    guard isRunning, await wait(for: duration, on: clock, timeout: timeout) else { return }
-                    report(.data(data))
-                }
-            case .end(let error):
-                report(.end(error))
-            case .stall:
-                guard let timeout, (try? await clock.sleep(for: timeout.sleepable)) != nil else { return }
-                timeOut()
-            }
-        }
-    }
-
-    /// Waits on a clock, unless the duration is zero; returns `false` if the transfer ended meanwhile.
-    private func wait(for duration: Duration, on clock: any Clock<Duration>, timeout: Duration?) async -> Bool {
-        guard duration > .zero else { return true }
-        let wait = min(duration, timeout ?? duration)
-        guard (try? await clock.sleep(for: wait.sleepable)) != nil else { return false }
-        if wait < duration { timeOut() }
-        return wait == duration
-    }
-}
-
-extension Duration {
-    /// The duration, limited to the range from zero to about thirty years; clocks trap if a deadline overflows.
-    var sleepable: Duration { min(max(self, .zero), .seconds(1_000_000_000)) }
 }
 
 /// The state of a transfer, for races between its events and an end from outside: one event at a time, and one end.

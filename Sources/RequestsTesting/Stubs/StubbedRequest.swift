@@ -88,13 +88,18 @@ extension StubbedRequest: CustomReflectable {
 // MARK: - Reading
 
 extension StubbedRequest {
+    /// Makes the request without its content.
+    init(_ request: TransportRequest) {
+        self.init(url: request.url, method: request.method, headers: request.headers)
+    }
+
     /// Reads the content of a request to its end; returns `nil` if the transfer was cancelled meanwhile.
     ///
     /// Files and streams are read on a thread that may block, since another task may still be writing to a stream.
     ///
     /// - Throws: The error of a body that can't be encoded, opened or read.
     static func reading(_ request: TransportRequest, for transfer: StubTransfer) async throws -> StubbedRequest? {
-        var result = StubbedRequest(url: request.url, method: request.method, headers: request.headers)
+        var result = StubbedRequest(request)
         switch try request.body.resolved().content {
         case .none: break
         case .data(let data): result.body = data

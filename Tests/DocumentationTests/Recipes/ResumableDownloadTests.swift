@@ -37,7 +37,7 @@ import Testing
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// Returns a server that supports ranges, and disconnects shortly before these positions of the film.
+    /// Returns a server that supports ranges, and disconnects at these positions of the film.
     private func server(hangingUpAt cuts: [Int]) throws -> MockServer {
         try MockServer { request in
             var (start, status) = (0, HTTPStatus.ok)
@@ -47,7 +47,7 @@ import Testing
                 status = .partialContent
                 headers[.contentRange] = "bytes \(start)-\(Self.film.count - 1)/\(Self.film.count)"
             }
-            let response = MockResponse.status(status, headers: headers, body: Self.film[start...])
+            let response = StubResponse.status(status, headers: headers, body: Self.film[start...])
             return cuts.first { $0 > start + 1_000 }.map { response.truncated(after: $0 - start) } ?? response
         }
     }

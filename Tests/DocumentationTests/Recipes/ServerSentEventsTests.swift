@@ -81,8 +81,8 @@ import Testing
     }
 }
 
-extension MockResponse {
-    fileprivate static func events(_ events: String...) -> MockResponse {
+extension StubResponse {
+    fileprivate static func events(_ events: String...) -> StubResponse {
         .data(Data(events.joined().utf8), type: "text/event-stream")
     }
 }

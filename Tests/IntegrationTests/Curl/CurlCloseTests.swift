@@ -12,7 +12,7 @@ extension OverLoopback {
     /// A transport that is closed or released leaves nothing behind.
     @Suite(.bounded, .tags(.behaviour)) struct CurlCloseTests {
         @Test func closeCancelsWhatRuns() async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let transport = CurlTransport()
             let transcripts = (0..<20).map { _ in Transcript() }
 
@@ -62,7 +62,7 @@ extension OverLoopback {
         /// not when the next one begins.
         @Test func finishedTransferIsReleasedWhileTheLoopSleeps() async throws {
             final class Receiver: Sendable {}
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let transport = CurlTransport()
 
             for _ in 0..<Scale.races {

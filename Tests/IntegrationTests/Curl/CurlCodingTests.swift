@@ -21,7 +21,7 @@ extension OverLoopback {
                 (testDescription, self.coding, self.content) = (coding, coding, content)
             }
 
-            var response: MockResponse { .data(content.data, headers: [.contentEncoding: coding]) }
+            var response: StubResponse { .data(content.data, headers: [.contentEncoding: coding]) }
         }
 
         static let bombs: [Bomb] = {

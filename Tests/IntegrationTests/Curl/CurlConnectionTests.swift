@@ -200,7 +200,7 @@ extension OverLoopback {
         /// libcurl leaves a buffer in a handle whose transfer was cancelled, and then accepts no other buffer size for
         /// it.
         @Test func downloadAfterACancelledWaitingOneIsNotRefused() async throws {
-            let server = try MockServer { $0.path == "/film" ? .text("film") : .stalled }
+            let server = try MockServer { $0.path == "/film" ? .text("film") : .never }
             let folder = try DownloadFolder()
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
             let (running, waiting) = (Transcript(), Transcript())
@@ -225,7 +225,7 @@ extension OverLoopback {
         }
 
         @Test func transferThatWaitsForAConnectionCanBeCancelled() async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
             let (running, waiting) = (Transcript(), Transcript())
 

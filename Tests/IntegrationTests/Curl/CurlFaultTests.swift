@@ -21,7 +21,7 @@ extension OverLoopback {
 
         struct Row: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let steps: [MockResponse.Step]
+            let steps: [StubResponse.Step]
             /// The events that the client must have received before the connection is reset, since a reset discards
             /// unread bytes.
             var resetMoment: Moment?
@@ -35,7 +35,7 @@ extension OverLoopback {
                 self.init(name, [.send(Data(wire.utf8))], Set(results), text: text)
             }
 
-            init(_ name: String, _ steps: [MockResponse.Step], _ results: Set<String>, text: String? = nil) {
+            init(_ name: String, _ steps: [StubResponse.Step], _ results: Set<String>, text: String? = nil) {
                 testDescription = name
                 self.steps = steps
                 self.results = results
@@ -53,8 +53,8 @@ extension OverLoopback {
             func resetting(behind moment: Moment) -> Row { with { $0.resetMoment = moment } }
 
             /// Returns the server's response, with gates that open when the client has read the head and content.
-            func response(head: Gate, content: Gate) -> MockResponse {
-                let reset: [MockResponse.Step] =
+            func response(head: Gate, content: Gate) -> StubResponse {
+                let reset: [StubResponse.Step] =
                     switch resetMoment {
                     case .head: [.waitFor(head), .reset]
                     case .content: [.waitFor(content), .reset]
@@ -65,11 +65,11 @@ extension OverLoopback {
         }
 
         // The pause lets the client read the beginning of a head, which it doesn't report.
-        private static let beat = MockResponse.Step.pause(.milliseconds(20))
-        private static func send(_ text: String) -> MockResponse.Step { .send(Data(text.utf8)) }
+        private static let beat = StubResponse.Step.pause(.milliseconds(20))
+        private static func send(_ text: String) -> StubResponse.Step { .send(Data(text.utf8)) }
         private static let sized = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n"
         private static let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
-        private static func compressed(_ coding: String, _ content: Data) -> MockResponse.Step {
+        private static func compressed(_ coding: String, _ content: Data) -> StubResponse.Step {
             let head = "HTTP/1.1 200 OK\r\nContent-Encoding: \(coding)\r\nContent-Length: \(content.count)\r\n\r\n"
             return .send(Data(head.utf8) + content)
         }
@@ -421,7 +421,7 @@ extension OverLoopback {
                     .send(Data("HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n".utf8)),
                     .send(Data("HTTP/1.1 200 OK\r\nA: b\r\n c\r\nTransfer-Encoding: chunked\r\n\r\n".utf8)),
                     .send(Data("5\r\nhello\r\n1\r\n!\r\n0\r\nT: t\r\n\r\n".utf8)),
-                ]).dripping(chunkSize: size, every: .microseconds(200))
+                ]).dripping(by: size, every: .microseconds(200))
             }
             let transport = CurlTransport()
 
@@ -439,7 +439,7 @@ extension OverLoopback {
     }
 }
 
-extension [MockResponse.Step] {
+extension [StubResponse.Step] {
     /// Whether the steps have the field "a" with the value "b".
     fileprivate var haveTheField: Bool {
         contains { step in

@@ -116,7 +116,7 @@ extension OverLoopback {
         func waitForAConnectionDoesNotCountAsSilence(_ isPausedInLine: Bool) async throws {
             let gate = Gate()
             let server = try MockServer { _ in .text("hi").held(by: gate) }
-            let silent = try MockServer { _ in .stalled }
+            let silent = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
             let (first, second) = (Transcript(), Transcript())
 
@@ -136,7 +136,7 @@ extension OverLoopback {
         }
 
         @Test func thousandsThatWaitInLineEndAtOnce() async throws {
-            let server = try MockServer { _ in .stalled }
+            let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = 1 }
             let transcripts = (0..<Scale.pick(5_000, whole: 50_000)).map { _ in Transcript() }
 

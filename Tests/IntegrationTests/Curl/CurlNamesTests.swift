@@ -191,7 +191,7 @@ extension OverLoopback {
             await lookUps.begun.wait()
             transfer.pause()
             // Meanwhile it is paused, for longer than it may wait otherwise.
-            let silent = try MockServer { _ in .stalled }
+            let silent = try MockServer { _ in .never }
             #expect(await transport.run(silent.url, timeout: .milliseconds(600)).result == "timedOut")
             transfer.resume()
             lookUps.gate.open()

@@ -46,7 +46,7 @@ extension OverLoopback {
         }
 
         @Test func timeoutsAndCancelsAreReportedWhileManyReceiversWait() async throws {
-            let server = try MockServer { $0.path == "/silent" ? .stalled : .text("hi") }
+            let server = try MockServer { $0.path == "/silent" ? .never : .text("hi") }
             let transport = CurlTransport()
             let waiting = Waiting(80)
             try await waiting.begin(server.url, over: transport)

@@ -13,12 +13,12 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct CurlTimeoutTests {
         struct Silence: Sendable, CustomTestStringConvertible {
             let testDescription: String
-            let steps: [MockResponse.Step]
+            let steps: [StubResponse.Step]
             var status: HTTPStatus?
             var body = HTTPBody.none
         }
 
-        private static func send(_ text: String) -> MockResponse.Step { .send(Data(text.utf8)) }
+        private static func send(_ text: String) -> StubResponse.Step { .send(Data(text.utf8)) }
 
         static let silences: [Silence] = [
             Silence(testDescription: "instead of an answer", steps: [.stall]),

@@ -360,8 +360,8 @@ extension OverLoopback {
             #expect(transcript.violations == [])
         }
 
-        @Test(arguments: [MockResponse.reset.early, .closed.early])
-        func endDuringTheUploadIsALostConnection(_ response: MockResponse) async throws {
+        @Test(arguments: [StubResponse.reset.early, .closed.early])
+        func endDuringTheUploadIsALostConnection(_ response: StubResponse) async throws {
             let server = try MockServer()
             server.route(.post, "/", response)
             let transport = CurlTransport()

@@ -26,7 +26,7 @@ import Testing
         func validate(_ response: HTTPResponse<Data>, context: ValidationContext) throws -> Verdict { .accept }
     }
 
-    private static func answer(_ request: RecordedRequest) -> MockResponse {
+    private static func answer(_ request: RecordedRequest) -> StubResponse {
         let number = Int(request.path.dropFirst()) ?? 1
         if number.isMultiple(of: 5), request.headers["X-Try"] == "1" { return .status(.serviceUnavailable) }
         if number.isMultiple(of: 7) { return .redirect(to: "/\(number + 1)") }
@@ -40,7 +40,7 @@ import Testing
         let (rounds, count) = (20, Scale.pick(150, whole: 10_000))
         // Its records would grow with the rounds, and look like a leak.
         var configuration = MockServer.Configuration()
-        configuration.recordLimit = 0
+        configuration.maximumRecordedRequests = 0
         let server = try MockServer(configuration: configuration) { Self.answer($0) }
         let (ends, activity, passing) = (Locked(0), ActivityMonitor(), Passing())
         let unexpected = Locked<[RequestError.Code]>([])

@@ -65,8 +65,8 @@ struct InteropCurlTests {
         #expect(try await Tool.curl("-s", server.url.absoluteString).output == "onetwo")
     }
 
-    static let faults: [(MockResponse, Int32)] = [
-        (.text("hello").truncated(after: 82), 18), (.text("hello").reset(after: 82), 56), (.reset, 56), (.closed, 52),
+    static let faults: [(StubResponse, Int32)] = [
+        (.text("hello").truncated(after: 2), 18), (.text("hello").reset(after: 2), 56), (.reset, 56), (.closed, 52),
     ]
 
     @Test(arguments: faults.indices)

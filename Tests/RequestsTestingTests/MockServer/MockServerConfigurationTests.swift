@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test func lastResponseOfAConnectionAnnouncesItsEnd() throws {
-        let server = try server { $0.requestsPerConnection = 2 }
+        let server = try server { $0.maximumRequestsPerConnection = 2 }
         let client = try RawClient(port: server.port)
 
         for number in 1...3 { client.get("/\(number)") }
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func connectionsBeyondTheLimitWaitTheirTurn() async throws {
-        let server = try server { $0.connectionLimit = 2 }
+        let server = try server { $0.maximumConnections = 2 }
         var clients = try (0..<5).map { _ in try RawClient(port: server.port) }
         try await server.awaitConnections(open: 2)
         #expect(server.connectionCount == 2)
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func stopEndsTheWaitForRoom() async throws {
-        let server = try server { $0.connectionLimit = 1 }
+        let server = try server { $0.maximumConnections = 1 }
         let clients = try (0..<3).map { _ in try RawClient(port: server.port) }
         try await server.awaitConnections(open: 1)
 
@@ -84,7 +84,7 @@ import Testing
     }
 
     @Test func aHeadThatIsTooLargeIsAnswered431() throws {
-        let server = try server { $0.headLimit = 100 }
+        let server = try server { $0.maximumHeadSize = 100 }
         let client = try RawClient(port: server.port)
 
         client.get("/", fields: "X: \(String(repeating: "x", count: 100))\r\n")
@@ -101,7 +101,7 @@ import Testing
 
     @Test(arguments: tooLarge)
     func contentThatIsTooLargeIsAnswered413BeforeItComes(fields: String) throws {
-        let server = try server { $0.bodyLimit = 10 }
+        let server = try server { $0.maximumBodySize = 10 }
         let client = try RawClient(port: server.port)
 
         client.send("POST / HTTP/1.1\r\nHost: h\r\n\(fields)")
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func contentOfTheLimitIsTaken() throws {
-        let server = try server { $0.bodyLimit = 10 }
+        let server = try server { $0.maximumBodySize = 10 }
         let client = try RawClient(port: server.port)
 
         client.send("POST /1 HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n0123456789")
@@ -125,7 +125,7 @@ import Testing
     }
 
     @Test func waitForAnUnrecordedRequestThrows() async throws {
-        let server = try server { $0.recordLimit = 1 }
+        let server = try server { $0.maximumRecordedRequests = 1 }
         let client = try RawClient(port: server.port)
         client.get("/0")
         client.get("/1", fields: "Connection: close\r\n")
@@ -133,11 +133,11 @@ import Testing
 
         #expect(try await server.awaitRequest(count: 1).target == "/0")
         #expect(try await server.awaitRequests(2).count == 1)
-        await #expect(throws: MockServerError.notRecorded(limit: 1)) { try await server.awaitRequest(count: 2) }
+        await #expect(throws: MockServerError.notRecorded(maximum: 1)) { try await server.awaitRequest(count: 2) }
     }
 
     @Test func requestsBeyondTheRecordAreAnsweredAndCounted() throws {
-        let server = try server { $0.recordLimit = 2 }
+        let server = try server { $0.maximumRecordedRequests = 2 }
         let client = try RawClient(port: server.port)
 
         for number in 0..<4 { client.get("/\(number)") }

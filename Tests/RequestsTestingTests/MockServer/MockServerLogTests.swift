@@ -34,7 +34,7 @@ import Testing
 
     @Test func faultHasNoResponseTime() async throws {
         let server = try MockServer()
-        server.route(.post, "/", .text("hello").truncated(after: 20).early)
+        server.route(.post, "/", .raw("HTTP/1.1 200 OK\r\n\r\nhello").truncated(after: 20).early)
         let client = try RawClient(port: server.port)
 
         client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\n\r\n")

@@ -9,8 +9,8 @@ import Testing
 @testable import RequestsTesting
 
 @Suite(.bounded, .tags(.behaviour)) struct MockServerStopTests {
-    static let endless: [MockResponse] = [
-        .stalled,
+    static let endless: [StubResponse] = [
+        .never,
         .text("late").delayed(by: .seconds(3600)),
         .text("late").held(by: Gate()),
         .text("a drop").dripping(every: .seconds(3600)),
@@ -73,7 +73,7 @@ import Testing
     }
 
     @Test func theLastReferenceStopsTheServer() throws {
-        var server: MockServer? = try MockServer { _ in .stalled }
+        var server: MockServer? = try MockServer { _ in .never }
         let port = try #require(server?.port)
         let client = try RawClient(port: port)
         client.get("/")
@@ -84,8 +84,8 @@ import Testing
         #expect(throws: MockConnectionRefused.self) { try RawClient(port: port) }
     }
 
-    static let patient: [MockResponse] = [
-        .stalled, .text("held").held(by: Gate()), .text("late").delayed(by: .seconds(3600)),
+    static let patient: [StubResponse] = [
+        .never, .text("held").held(by: Gate()), .text("late").delayed(by: .seconds(3600)),
     ]
 
     @Test(arguments: patient.indices)
@@ -122,7 +122,7 @@ import Testing
     }
 
     @Test func noDescriptorOutlivesTheStop() async throws {
-        let server = try MockServer { _ in .stalled }
+        let server = try MockServer { _ in .never }
         let clients = try (0..<8).map { _ in try RawClient(port: server.port) }
         for client in clients { client.get("/") }
         try await server.awaitRequests(8)

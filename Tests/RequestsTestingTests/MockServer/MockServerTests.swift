@@ -13,7 +13,7 @@ import Testing
         let server = try MockServer { request in
             switch request.path {
             case "/recipes/1": .json(#"{"name":"Pancakes"}"#)
-            case "/slow": .delayed(by: .milliseconds(1), .text("late"))
+            case "/slow": .text("late").delayed(by: .milliseconds(1))
             default: .status(.notFound)
             }
         }
@@ -190,8 +190,9 @@ import Testing
         #expect(Set(servers.map(\.port)).count == 20)
     }
 
-    static let late: [MockResponse] = [
-        .text("late").delayed(by: .milliseconds(30)), .text("late").throttled(to: StubSpeed(bytesPerSecond: 2000)),
+    static let late: [StubResponse] = [
+        .text("late").delayed(by: .milliseconds(30)),
+        .text("late").throttled(to: StubResponse.Speed(bytesPerSecond: 2000)),
         .text("late").dripping(every: .milliseconds(5)),
     ]
 

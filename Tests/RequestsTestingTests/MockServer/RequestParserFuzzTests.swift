@@ -21,7 +21,7 @@ import Testing
     ]
 
     static func events(_ pieces: [some Collection<UInt8>]) -> [RequestParser.Event] {
-        var parser = RequestParser(headLimit: 200, bodyLimit: 100)
+        var parser = RequestParser(maximumHeadSize: 200, maximumBodySize: 100)
         var events: [RequestParser.Event] = []
         for piece in pieces {
             parser.feed(piece)

@@ -104,7 +104,7 @@ import Testing
     }
 
     @Test func aHeadBeyondTheLimitIsRefused() {
-        let filler = String(repeating: "a", count: RequestParser().headLimit)
+        let filler = String(repeating: "a", count: RequestParser().maximumHeadSize)
 
         for end in ["", "\r\n\r\n"] {
             let events = Self.events([Array("GET / HTTP/1.1\r\nHost: a\r\nX: \(filler)\(end)".utf8)])

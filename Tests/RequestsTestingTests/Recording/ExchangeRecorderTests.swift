@@ -87,7 +87,7 @@ import Testing
         let network = HTTPStubber()
         network.stub(.path("/old")).respond(with: .redirect(to: "/new"))
         network.stub(.path("/new")).respond(with: .text("here"))
-        network.stub(.path("/cut")).respond(with: .text("0123456789").dropped(after: 3))
+        network.stub(.path("/cut")).respond(with: .text("0123456789").reset(after: 3))
         network.stub(.path("/off")).respond(with: .offline)
         let recorder = ExchangeRecorder(network)
 

@@ -97,7 +97,7 @@ import Testing
         let sample = HTTPArchive([
             RecordedExchange(
                 request: StubbedRequest(url: URL(fileURLWithPath: "/x"), body: Data("a".utf8)),
-                response: RecordedResponse(status: .ok, headers: [.contentType: "a/b"], body: Data([1, 255]))
+                response: RecordedExchange.Response(status: .ok, headers: [.contentType: "a/b"], body: Data([1, 255]))
             )
         ])
         let bytes = sample.data()

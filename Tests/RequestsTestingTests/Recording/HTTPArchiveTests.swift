@@ -109,7 +109,7 @@ import Testing
         var request = StubbedRequest(url: url, method: .post, headers: secrets)
         request.headers[.contentType] = "application/json"
         request.body = Data(#"{"password":"hush","name":"Ada"}"#.utf8)
-        let response = RecordedResponse(
+        let response = RecordedExchange.Response(
             status: .ok,
             headers: [.setCookie: "a=hush", .contentType: "application/json", "X-Vault-Token": "hush"],
             body: Data(#"{"access_token":"hush","code":"ok","expires":3600}"#.utf8)
@@ -174,7 +174,7 @@ import Testing
             )
             let exchange = RecordedExchange(
                 request: request,
-                response: RecordedResponse(status: .ok, headers: headers, body: content)
+                response: RecordedExchange.Response(status: .ok, headers: headers, body: content)
             )
 
             let read = try #require(try HTTPArchive(data: HTTPArchive([exchange]).data()).exchanges.first)

@@ -23,7 +23,10 @@ import Testing
             headers: headers,
             body: Data(body.utf8)
         )
-        return RecordedExchange(request: request, response: RecordedResponse(status: status, body: Data(answer.utf8)))
+        return RecordedExchange(
+            request: request,
+            response: RecordedExchange.Response(status: status, body: Data(answer.utf8))
+        )
     }
 
     private func fetch(
@@ -122,7 +125,7 @@ import Testing
             headers: gzip,
             body: Data("a, compressed".utf8)
         )
-        let answer = RecordedResponse(status: .ok, body: Data("1".utf8))
+        let answer = RecordedExchange.Response(status: .ok, body: Data("1".utf8))
         let archive = HTTPArchive([RecordedExchange(request: request, response: answer)])
         let stubber = HTTPStubber()
         stubber.replay(try HTTPArchive(data: archive.data()), matchingBodies: true)

@@ -45,7 +45,7 @@ import Testing
 
     @Test func contentInPiecesIsComplete() async throws {
         let content = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
-        stubber.stub().respond(with: .data(content).chunked(by: 100, every: .milliseconds(1)))
+        stubber.stub().respond(with: .data(content).dripping(by: 100, every: .milliseconds(1)))
         let session = URLSession(configuration: configuration(stubber))
         defer { session.invalidateAndCancel() }
 
@@ -165,7 +165,7 @@ import Testing
 
     @Test func errorsAreFoundations() async throws {
         stubber.stub(.path("/offline")).respond(with: .offline)
-        stubber.stub(.path("/dropped")).respond(with: .text("hello").dropped(after: 2))
+        stubber.stub(.path("/dropped")).respond(with: .text("hello").reset(after: 2))
         let session = URLSession(configuration: configuration(stubber))
         defer { session.invalidateAndCancel() }
 
@@ -197,7 +197,7 @@ import Testing
     }
 
     @Test func aDelegateHearsEverythingInOrder() async throws {
-        stubber.stub().respond(with: .text("hello").chunked(by: 2))
+        stubber.stub().respond(with: .text("hello").dripping(by: 2))
         let delegate = SessionRecorder()
         let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)
         defer { session.invalidateAndCancel() }
@@ -309,7 +309,7 @@ import Testing
     }
 
     @Test func cancelsThatRaceWithAnswersEndEachTaskOnce() async throws {
-        stubber.stub().respond(with: .text("hello").chunked(by: 1))
+        stubber.stub().respond(with: .text("hello").dripping(by: 1))
         for _ in 0..<Scale.races {
             let delegate = SessionRecorder()
             let session = URLSession(configuration: configuration(stubber), delegate: delegate, delegateQueue: nil)

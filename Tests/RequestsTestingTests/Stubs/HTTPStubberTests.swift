@@ -134,7 +134,7 @@ import Testing
 
     @Test func errorsComeAsANetworkWouldGiveThem() async throws {
         stubber.stub(.get, "/offline").respond(with: .offline)
-        stubber.stub(.get, "/dropped").respond(with: .text("hello").dropped(after: 2))
+        stubber.stub(.get, "/dropped").respond(with: .text("hello").reset(after: 2))
         stubber.stub(.get, "/thrown") { _ in throw URLError(.cannotFindHost) }
         stubber.stub(.get, "/nan").respond(with: .json(Double.nan))
 
@@ -153,16 +153,17 @@ import Testing
     @Test func timePassesOnTheClock() async throws {
         let clock = ManualClock()
         let stubber = HTTPStubber(clock: clock)
-        stubber.stub().respond(with: .text("0123456789").delayed(by: .seconds(5)).speed(StubSpeed(bytesPerSecond: 20)))
+        let speed = StubResponse.Speed(bytesPerSecond: 100)
+        stubber.stub().respond(with: .text("0123456789").delayed(by: .seconds(5)).throttled(to: speed))
         let task = Task { try await request("/").fetch(on: client(stubber)) }
 
-        for step: Duration in [.seconds(5), .milliseconds(250), .milliseconds(250)] {
+        for step: Duration in [.seconds(5), .milliseconds(50), .milliseconds(50)] {
             try await clock.waitForSleepers()
             clock.advance(by: step)
         }
 
         #expect(try await task.value == Data("0123456789".utf8))
-        #expect(clock.now.offset == .milliseconds(5500))
+        #expect(clock.now.offset == .milliseconds(5100))
     }
 
     @Test func aSilenceLongerThanTheTimeoutEndsTheRequest() async throws {
@@ -396,7 +397,7 @@ import Testing
 
     @Test func aCancelThatRacesWithTheAnswerLeavesOneEnd() async throws {
         let stubber = HTTPStubber()
-        stubber.stub().respond(with: .text("0123456789").chunked(by: 1))
+        stubber.stub().respond(with: .text("0123456789").dripping(by: 1))
         for round in 0..<Scale.races {
             let ends = Recorder()
             let transfer = stubber.send(TransportRequest(request("/"))) { event in ends.record(event) }

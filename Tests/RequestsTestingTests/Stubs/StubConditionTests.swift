@@ -92,7 +92,10 @@ import Testing
         ),
         Row(condition: .where("a short path") { $0.path.count < 9 }, reason: nil),
         Row(condition: .where("a short path") { $0.path.count < 5 }, reason: "a short path isn't met"),
-        Row(condition: .custom(Numbered()), reason: "no number"),
+        Row(
+            condition: .custom("a number") { $0.headers.contains("X-Number") ? nil : "no number" },
+            reason: "no number"
+        ),
     ]
 
     @Test(arguments: addresses) func addressesAreMatched(_ row: Row) {
@@ -211,10 +214,4 @@ import Testing
 
 private struct User: Codable, Sendable {
     var id: String
-}
-
-private struct Numbered: StubMatcher {
-    func mismatch(for request: StubbedRequest) -> String? {
-        request.headers.contains("X-Number") ? nil : "no number"
-    }
 }

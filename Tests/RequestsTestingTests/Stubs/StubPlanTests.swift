@@ -31,26 +31,51 @@ import Testing
         ),
         Row(response: .text("a").delayed(by: .seconds(2)), steps: ["wait 2.0", "200 length 1", "a", "end"]),
         Row(
-            response: .data(ten).chunked(by: 4),
+            response: .text("a").delayed(by: .seconds(2)).delayed(by: .seconds(1)),
+            steps: ["wait 2.0", "wait 1.0", "200 length 1", "a", "end"]
+        ),
+        Row(response: .text("a").held(by: Gate()), steps: ["hold", "200 length 1", "a", "end"]),
+        Row(response: .text("a").held(by: Gate(), after: 0), steps: ["200 length 1", "hold", "a", "end"]),
+        Row(response: .text("ab").held(by: Gate(), after: 1), steps: ["200 length 2", "a", "hold", "b", "end"]),
+        Row(response: .text("a").held(by: Gate(), after: 1), steps: ["200 length 1", "a", "hold", "end"]),
+        Row(
+            response: .text("ab").reset(after: 1).held(by: Gate(), after: 1).stalled(after: 1),
+            steps: ["200 length 2", "a", "hold", "end connectionLost"]
+        ),
+        Row(
+            response: .chunked([Data("ab".utf8), Data(), Data("cd".utf8)], trailers: ["X-T": "1"]).held(
+                by: Gate(),
+                after: 3
+            ),
+            steps: ["200", "ab", "c", "hold", "d", "X-T: 1", "end"]
+        ),
+        Row(response: .chunked(ten, chunkSize: 6), steps: ["200", "012345", "6789", "end"]),
+        Row(response: .chunked(ten, chunkSize: 6), method: .head, steps: ["200", "end"]),
+        Row(response: .noContent, steps: ["204", "end"]),
+        Row(
+            response: .data(ten).dripping(by: 4),
             steps: ["200 length 10", "0123", "4567", "89", "end"]
         ),
         Row(
-            response: .data(ten).chunked(by: 4, every: .seconds(1)),
+            response: .data(ten).dripping(by: 4, every: .seconds(1)),
             steps: ["200 length 10", "0123", "wait 1.0", "4567", "wait 1.0", "89", "end"]
         ),
         Row(
-            response: .data(ten).speed(StubSpeed(bytesPerSecond: 16)),
-            steps: ["200 length 10", "wait 0.25", "0123", "wait 0.25", "4567", "wait 0.125", "89", "end"]
+            response: .data(ten).throttled(to: StubResponse.Speed(bytesPerSecond: 80)),
+            steps: ["200 length 10", "wait 0.05", "0123", "wait 0.05", "4567", "wait 0.025", "89", "end"]
         ),
         Row(
-            response: .data(ten).speed(StubSpeed(bytesPerSecond: 10)).chunked(by: 5),
+            response: .data(ten).throttled(to: StubResponse.Speed(bytesPerSecond: 10)).dripping(by: 5),
             steps: ["200 length 10", "wait 0.5", "01234", "wait 0.5", "56789", "end"]
         ),
-        Row(response: .status(.ok).speed(.oneKilobit), steps: ["200 length 0", "end"]),
-        Row(response: .data(ten).dropped(after: 4), steps: ["200 length 10", "0123", "end connectionLost"]),
-        Row(response: .data(ten).dropped(after: 0), steps: ["200 length 10", "end connectionLost"]),
-        Row(response: .data(ten).dropped(after: -1), steps: ["200 length 10", "end connectionLost"]),
-        Row(response: .data(ten).dropped(after: 99), steps: ["200 length 10", "0123456789", "end connectionLost"]),
+        Row(response: .status(.ok).throttled(to: .oneKilobit), steps: ["200 length 0", "end"]),
+        Row(response: .data(ten).reset(after: 4), steps: ["200 length 10", "0123", "end connectionLost"]),
+        Row(response: .data(ten).reset(after: 0), steps: ["200 length 10", "end connectionLost"]),
+        Row(response: .data(ten).reset(after: -1), steps: ["200 length 10", "end connectionLost"]),
+        Row(response: .data(ten).reset(after: 99), steps: ["200 length 10", "0123456789", "end connectionLost"]),
+        Row(response: .data(ten).truncated(after: 4), steps: ["200 length 10", "0123", "end connectionLost"]),
+        Row(response: .closed, steps: ["end connectionLost"]),
+        Row(response: .reset.delayed(by: .seconds(1)), steps: ["wait 1.0", "end connectionLost"]),
         Row(response: .data(ten).stalled(after: 2), steps: ["200 length 10", "01", "stall"]),
         Row(response: .never, steps: ["stall"]),
         Row(response: .offline, steps: ["end offline"]),
@@ -63,7 +88,7 @@ import Testing
     @Test(arguments: rows) func theAnswerIsPlanned(_ row: Row) throws {
         let request = StubbedRequest(url: URL(string: "https://a/x")!, method: row.method)
 
-        let plan = try StubPlan(row.response, to: request)
+        let plan = try StubPlan(row.response, to: StubPlan.Request(request))
 
         #expect(plan.steps.flatMap(\.texts) == row.steps)
     }
@@ -76,29 +101,42 @@ import Testing
             body: Data("hello".utf8)
         )
 
-        let plan = try StubPlan(.echo, to: request)
+        let plan = try StubPlan(.echo, to: StubPlan.Request(request))
 
-        guard case .head(let head)? = plan.steps.first else {
+        guard case .head(_, let headers)? = plan.steps.first else {
             Issue.record("there is no head")
             return
         }
-        #expect(head.headers == ["Content-Type": "text/x", "Content-Length": "5"])
+        #expect(headers == ["Content-Type": "text/x", "Content-Length": "5"])
         #expect(plan.steps.flatMap(\.texts) == ["200 length 5", "hello", "end"])
+    }
+
+    @Test func aRequestAsJSONHasItsTargetAndRepeatedFieldsJoined() throws {
+        var request = StubbedRequest(url: URL(string: "https://a/x?y")!, method: .put, body: Data("hi".utf8))
+        request.headers = ["X": "1", "X": "2"]
+
+        let plan = try StubPlan(.requestAsJSON, to: StubPlan.Request(request))
+
+        let json = #"{"body":"hi","headers":{"X":"1, 2"},"method":"PUT","target":"/x?y"}"#
+        #expect(plan.steps.flatMap(\.texts) == ["200 length \(json.utf8.count)", json, "end"])
     }
 
     @Test func failingContentThrows() {
         let request = StubbedRequest(url: URL(string: "https://a/x")!)
 
-        #expect(throws: EncodingError.self) { try StubPlan(.json(Double.nan), to: request) }
-        #expect(throws: (any Error).self) { try StubPlan(.file(URL(fileURLWithPath: "/nowhere/x.txt")), to: request) }
+        #expect(throws: EncodingError.self) { try StubPlan(.json(Double.nan), to: StubPlan.Request(request)) }
+        #expect(throws: (any Error).self) {
+            try StubPlan(.file(URL(fileURLWithPath: "/nowhere/x.txt")), to: StubPlan.Request(request))
+        }
     }
 
     @Test(arguments: [
-        (StubSpeed.oneKilobit, 125), (.slow, 1500), (.gprs, 7000), (.edge, 16_000), (.threeG, 400_000),
-        (.threeGPlus, 900_000), (.wiFi, 1_500_000), (StubSpeed(bytesPerSecond: -1), 1),
-        (StubSpeed(kilobitsPerSecond: .max), 125_000_000_000), (StubSpeed(kilobitsPerSecond: .min), 125),
+        (StubResponse.Speed.oneKilobit, 125), (.slow, 1500), (.gprs, 7000), (.edge, 16_000), (.threeG, 400_000),
+        (.threeGPlus, 900_000), (.wiFi, 1_500_000), (StubResponse.Speed(bytesPerSecond: -1), 1),
+        (StubResponse.Speed(kilobitsPerSecond: .max), 125_000_000_000),
+        (StubResponse.Speed(kilobitsPerSecond: .min), 125),
     ])
-    func aSpeedIsARate(_ speed: StubSpeed, _ bytes: Int) {
+    func aSpeedIsARate(_ speed: StubResponse.Speed, _ bytes: Int) {
         #expect(speed.bytesPerSecond == bytes)
     }
 
@@ -109,13 +147,13 @@ import Testing
             let count = Int.random(in: 0...300, using: &generator)
             let limit = Int.random(in: 0...300, using: &generator)
             let content = Data((0..<count).map { UInt8(truncatingIfNeeded: $0) })
-            let speed = StubSpeed(bytesPerSecond: .random(in: 1...600, using: &generator))
-            var response = StubResponse.data(content).speed(speed).dropped(after: limit)
+            let speed = StubResponse.Speed(bytesPerSecond: .random(in: 1...600, using: &generator))
+            var response = StubResponse.data(content).throttled(to: speed).reset(after: limit)
             if Bool.random(using: &generator) {
-                response = response.chunked(by: .random(in: -1...40, using: &generator))
+                response = response.dripping(by: .random(in: -1...40, using: &generator))
             }
 
-            let steps = try StubPlan(response, to: request).steps
+            let steps = try StubPlan(response, to: StubPlan.Request(request)).steps
 
             var (received, waited) = (Data(), Duration.zero)
             for step in steps {
@@ -136,15 +174,24 @@ extension StubPlan.Step {
     fileprivate var texts: [String] {
         switch self {
         case .wait(let duration): return ["wait \(duration / .seconds(1))"]
-        case .head(let head):
-            let length = head[.contentLength].map { " length \($0)" } ?? ""
-            return ["\(head.status.code)\(length)\(head[.location].map { " to \($0)" } ?? "")"]
+        case .hold: return ["hold"]
+        case .head(let status, let headers):
+            let length = headers[.contentLength].map { " length \($0)" } ?? ""
+            return ["\(status.code)\(length)\(headers[.location].map { " to \($0)" } ?? "")"]
         case .content(let pieces):
             return pieces.flatMap { wait, data in
                 (wait > .zero ? ["wait \(wait / .seconds(1))"] : []) + [String(decoding: data, as: UTF8.self)]
             }
         case .stall: return ["stall"]
-        case .end(let error): return [error.map { "end \($0.shortDescription)" } ?? "end"]
+        case .wire(let step): return ["\(step)"]
+        case .finish, .close, .reset, .fail:
+            return events(at: URL(fileURLWithPath: "/")).flatMap { event in
+                switch event {
+                case .trailers(let trailers): trailers.map { "\($0.name.rawValue): \($0.value)" }
+                case .end(let error): [error.map { "end \($0.shortDescription)" } ?? "end"]
+                default: ["\(event)"]
+                }
+            }
         }
     }
 }

@@ -37,7 +37,7 @@ private final class DigestServer: Sendable {
         }
     }
 
-    private func challenge(isStale: Bool) -> InMemoryResponse {
+    private func challenge(isStale: Bool) -> StubResponse {
         let nonce = state.withLock { state in
             state.challengeNonce = "\(state.nonce)"
             return state.nonce
@@ -56,7 +56,7 @@ private final class DigestServer: Sendable {
         state.withLock { ($0.nonce, $0.counts) = ($0.nonce + 1, []) }
     }
 
-    func answer(_ request: TransportRequest) -> InMemoryResponse {
+    func answer(_ request: TransportRequest) -> StubResponse {
         guard let sent = request.headers[isProxy ? .proxyAuthorization : .authorization] else {
             return challenge(isStale: false)
         }

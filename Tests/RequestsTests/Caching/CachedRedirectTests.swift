@@ -13,7 +13,7 @@ import Testing
     private let address = "https://home.example/"
 
     /// Redirects from home to another origin with a response that is cached; that origin answers as `abroad` says.
-    private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> InMemoryResponse) -> InMemoryTransport {
+    private func transport(_ abroad: @escaping @Sendable (TransportRequest) -> StubResponse) -> InMemoryTransport {
         InMemoryTransport { request in
             guard request.url.host == "home.example" else { return abroad(request) }
             return .status(

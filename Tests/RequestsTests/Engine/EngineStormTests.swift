@@ -27,7 +27,7 @@ import Testing
 
         private func random(_ limit: Int) -> Int { state.withLock { Int.random(in: 0..<limit, using: &$0.fuzz) } }
 
-        func answer(_ request: TransportRequest) -> InMemoryResponse {
+        func answer(_ request: TransportRequest) -> StubResponse {
             let response = response(to: request)
             guard random(3) == 0 else { return response }
             let gate = Gate()
@@ -38,7 +38,7 @@ import Testing
         /// Whether the request is never answered, and ends with its deadline.
         static func hasDeadline(_ number: String) -> Bool { Int(number)?.isMultiple(of: 9) == true }
 
-        private func response(to request: TransportRequest) -> InMemoryResponse {
+        private func response(to request: TransportRequest) -> StubResponse {
             if request.url.path == "/login" {
                 logins.withLock { $0 += 1 }
                 return .status(.ok, body: Data("\(state.withLock { $0.token })".utf8))

@@ -12,8 +12,8 @@ import Testing
     private let clock = ManualClock()
     private let policy = ReconnectionPolicy(backoff: .exponential(from: .seconds(1)).jitter(.none))
 
-    private static func events(_ text: String) -> InMemoryResponse {
-        .chunks([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
+    private static func events(_ text: String) -> StubResponse {
+        .chunked([Data(text.utf8)], headers: [.contentType: "text/event-stream"])
     }
 
     private func queue(_ transport: InMemoryTransport) -> TestQueue {

@@ -73,7 +73,7 @@ import Testing
 
     @MainActor @Test func progressIsReportedWhereTheCallerRuns() async throws {
         let transport = InMemoryTransport { _ in
-            .chunks([Data(count: 3), Data(count: 4)], headers: [.contentLength: "7"])
+            .data(Data(count: 7)).dripping(by: 4)
         }
         var news: [TransferProgress] = []
         let data = try await TestQueue(transport).fetch(HTTPRequest(url: home)) { progress in

@@ -20,7 +20,7 @@ import Testing
 
     private func description(
         of request: some NetworkRequest,
-        over response: InMemoryResponse,
+        over response: StubResponse,
         _ configure: (inout RequestEnvironment) -> Void = { _ in }
     ) async -> String {
         let queue = TestQueue(InMemoryTransport { _ in response }, configure)
@@ -37,7 +37,7 @@ import Testing
         (#"{"title": "a", "owners": [{}]}"#, "the key “id” is missing at “owners[0]”"),
         ("<html>", "the content can't be read"),
     ]) func aDecodingErrorNamesPlaceTypeAndContentType(json: String, reason: String) async {
-        let response = InMemoryResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(json.utf8))
+        let response = StubResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(json.utf8))
 
         #expect(
             await description(of: todo, over: response)
@@ -47,7 +47,7 @@ import Testing
     }
 
     @Test func aTimeoutSaysItsLimit() async {
-        let timeout = InMemoryResponse.failure(RequestError(.timedOut, phase: .sending))
+        let timeout = StubResponse.failure(RequestError(.timedOut, phase: .sending))
 
         #expect(
             await description(of: todo.timeout(.seconds(3)), over: timeout)

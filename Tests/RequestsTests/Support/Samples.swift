@@ -20,7 +20,7 @@ extension TestQueue {
     )
         async throws -> TransportRequest
     {
-        let transport = InMemoryTransport { _ in InMemoryResponse.status(.noContent) }
+        let transport = InMemoryTransport { _ in StubResponse.status(.noContent) }
         let queue = TestQueue(transport) { environment in
             environment.baseURL = server
             configure(&environment)

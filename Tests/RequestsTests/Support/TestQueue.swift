@@ -71,7 +71,7 @@ extension InMemoryTransport {
     }
 
     /// Returns a transport with responses in turn, the last of which repeats.
-    static func answering(_ answers: [InMemoryResponse]) -> InMemoryTransport {
+    static func answering(_ answers: [StubResponse]) -> InMemoryTransport {
         let number = Locked(0)
         return InMemoryTransport { _ in
             number.withLock { number in

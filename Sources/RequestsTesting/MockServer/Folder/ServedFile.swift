@@ -35,20 +35,20 @@ struct ServedFile: Sendable {
     }
 
     /// Returns the response to a `GET` or a `HEAD` (RFC 9110, 13.2.2 and 14.2).
-    func answer(to request: RecordedRequest) -> MockResponse {
+    func answer(to request: RecordedRequest) -> StubResponse {
         let validators: HTTPHeaders = [.eTag: tag.rawValue, .lastModified: modified.rawValue]
         if let status = verdict(on: request.headers) { return .status(status, headers: validators) }
         var headers = validators.merging([.acceptRanges: "bytes"])
         guard request.method == .get, let range = request.headers[.range], isCurrent(request.headers[.ifRange]) else {
-            return .data(content, type: type, headers: headers)
+            return .data(content, type: MediaType(stringLiteral: type), headers: headers)
         }
         switch RequestedRange(range, of: content.count) {
         case .whole:
-            return .data(content, type: type, headers: headers)
+            return .data(content, type: MediaType(stringLiteral: type), headers: headers)
         case .part(let part):
             headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(content.count)"
             let bytes = Data(content.dropFirst(part.lowerBound).prefix(part.count))
-            return .data(bytes, type: type, status: .partialContent, headers: headers)
+            return .data(bytes, type: MediaType(stringLiteral: type), status: .partialContent, headers: headers)
         case .unsatisfiable:
             headers[.contentRange] = "bytes */\(content.count)"
             return .text("there are no such bytes\n", status: .rangeNotSatisfiable, headers: headers)

@@ -145,7 +145,7 @@ extension MockServer {
 
 extension ServedFolder {
     /// Returns the response to a request: a file, a folder's list, a redirect or an error.
-    func answer(to request: RecordedRequest) -> MockResponse {
+    func answer(to request: RecordedRequest) -> StubResponse {
         guard request.method == .get || request.method == .head else {
             return .text("only GET and HEAD\n", status: .methodNotAllowed, headers: [.allow: "GET, HEAD"])
         }
@@ -164,7 +164,7 @@ extension ServedFolder {
         }
     }
 
-    private static var notFound: MockResponse { .text("there is no such file\n", status: .notFound) }
+    private static var notFound: StubResponse { .text("there is no such file\n", status: .notFound) }
 }
 
 /// A page that links the contents of a folder.

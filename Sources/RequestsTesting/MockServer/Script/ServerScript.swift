@@ -32,13 +32,13 @@ package struct ServerScript: Sendable {
     struct Route: Sendable {
         var method: HTTPMethod
         var path: String
-        var answers: [MockResponse]
+        var answers: [StubResponse]
     }
 
     /// The server's limits and timeouts.
     package var configuration: MockServer.Configuration
     private var routes: [Route]
-    private var otherwise: MockResponse?
+    private var otherwise: StubResponse?
 
     /// Reads a script.
     ///
@@ -60,7 +60,7 @@ package struct ServerScript: Sendable {
             routes.append(try Self.route(entry, folder: folder))
         }
         otherwise = nil
-        if let entry = script.take("otherwise") { otherwise = try MockResponse(entry, folder: folder) }
+        if let entry = script.take("otherwise") { otherwise = try StubResponse(entry, folder: folder) }
         try script.finish()
     }
 
@@ -89,8 +89,8 @@ package struct ServerScript: Sendable {
             }
         }
         guard let answersEntry = route.take("answers") else { throw entry.fault("has no answers") }
-        var answers: [MockResponse] = []
-        for answer in try answersEntry.elements() { answers.append(try MockResponse(answer, folder: folder)) }
+        var answers: [StubResponse] = []
+        for answer in try answersEntry.elements() { answers.append(try StubResponse(answer, folder: folder)) }
         guard !answers.isEmpty else { throw answersEntry.fault("is empty") }
         try route.finish()
         return Route(method: HTTPMethod(method), path: path, answers: answers)
@@ -99,11 +99,13 @@ package struct ServerScript: Sendable {
     private static func configuration(_ entry: ScriptEntry?) throws(Fault) -> MockServer.Configuration {
         var configuration = MockServer.Configuration()
         guard var limits = try entry?.members() else { return configuration }
-        if let limit = limits.take("most") { configuration.connectionLimit = try limit.integer(1...1_000_000) }
-        if let limit = limits.take("requests") { configuration.requestsPerConnection = try limit.integer(1...(.max)) }
+        if let limit = limits.take("most") { configuration.maximumConnections = try limit.integer(1...1_000_000) }
+        if let limit = limits.take("requests") {
+            configuration.maximumRequestsPerConnection = try limit.integer(1...(.max))
+        }
         if let time = limits.take("idle") { configuration.idleTimeout = try time.duration() }
-        if let limit = limits.take("head") { configuration.headLimit = try limit.integer(1...(1 << 30)) }
-        if let limit = limits.take("body") { configuration.bodyLimit = try limit.integer(0...(.max)) }
+        if let limit = limits.take("head") { configuration.maximumHeadSize = try limit.integer(1...(1 << 30)) }
+        if let limit = limits.take("body") { configuration.maximumBodySize = try limit.integer(0...(.max)) }
         try limits.finish()
         return configuration
     }

@@ -33,7 +33,7 @@ import Testing
     private static let pieces = ["a", "b", "c"].map { Data($0.utf8) }
 
     @Test func theValueIsMadeOfWhatComes() async throws {
-        let queue = TestQueue(InMemoryTransport { _ in .chunks(Self.pieces) })
+        let queue = TestQueue(InMemoryTransport { _ in .chunked(Self.pieces) })
 
         #expect(try await queue.fetch(Joining()) == "abc")
     }
@@ -48,7 +48,7 @@ import Testing
     }
 
     @Test func refusalIsRetriedAndConsumedContentIsNot() async throws {
-        let refused = InMemoryTransport.answering([.status(.serviceUnavailable), .chunks(Self.pieces)])
+        let refused = InMemoryTransport.answering([.status(.serviceUnavailable), .chunked(Self.pieces)])
         let queue = TestQueue(refused) { $0.retry = RetryPolicy(backoff: .none) }
         #expect(try await queue.fetch(Joining()) == "abc" && refused.requests.count == 2)
 
@@ -128,7 +128,7 @@ import Testing
     }
 
     @Test func streamIsReturnedToItsCaller() async throws {
-        let queue = TestQueue(InMemoryTransport { _ in .chunks(Self.pieces) })
+        let queue = TestQueue(InMemoryTransport { _ in .chunked(Self.pieces) })
 
         let stream = try await queue.stream(HTTPRequest(url: home))
         let text = try await stream.reduce(into: "") { $0 += String(decoding: $1, as: UTF8.self) }

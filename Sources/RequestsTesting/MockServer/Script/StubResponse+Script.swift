@@ -4,7 +4,7 @@
 import Foundation
 import Requests
 
-extension MockResponse {
+extension StubResponse {
     /// Reads a response of a script.
     init(_ entry: ScriptEntry, folder: URL) throws(ServerScript.Fault) {
         var members = try entry.members()
@@ -34,16 +34,24 @@ extension MockResponse {
     {
         let counts = 0...Int.max
         if let speed = try members.take("bytesPerSecond")?.integer(1...(1 << 40)) {
-            self = throttled(to: StubSpeed(bytesPerSecond: speed))
+            self = throttled(to: StubResponse.Speed(bytesPerSecond: speed))
         }
         if var drip = try members.take("drip")?.members() {
             let size = try drip.take("bytes")?.integer(1...(1 << 30)) ?? 1
             let interval = try drip.take("every")?.duration() ?? .milliseconds(100)
-            self = dripping(chunkSize: size, every: interval)
+            self = dripping(by: size, every: interval)
             try drip.finish()
         }
         let endings = ["closeAfter", "resetAfter", "stallAfter"].compactMap { members.take($0) }
         guard endings.count <= 1 else { throw endings[1].fault("is a second end of the same answer") }
+        if let instead = members.take("instead") {
+            switch try instead.text() {
+            case "close": self = adding(.close, at: Event.start)
+            case "reset": self = adding(.reset, at: Event.start)
+            case "stall": self = adding(.stall, at: Event.start)
+            default: throw instead.fault("isn't close, reset or stall")
+            }
+        }
         for ending in endings {
             let count = try ending.integer(counts)
             if ending.path.hasSuffix("closeAfter") { self = truncated(after: count) }

@@ -8,7 +8,7 @@ import Testing
 
 @testable import RequestsTesting
 
-@Suite(.bounded, .tags(.behaviour)) struct MockResponseTests {
+@Suite(.bounded, .tags(.behaviour)) struct StubResponseWireTests {
     struct Recipe: Encodable {
         var name = "Pancakes"
         var id = 1
@@ -17,7 +17,7 @@ import Testing
 
     /// Returns all that a client reads until the connection ends.
     private func answer(
-        _ response: MockResponse,
+        _ response: StubResponse,
         to request: String = "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
     ) throws -> String {
         let server = try MockServer { _ in response }
@@ -26,7 +26,7 @@ import Testing
         return client.readToEnd()
     }
 
-    static let factories: [(MockResponse, String)] = [
+    static let factories: [(StubResponse, String)] = [
         (.status(.notFound), "404 Not Found\r\nContent-Length: 0\r\n~\r\n"),
         (.status(299, headers: ["X-A": "1", "x-a": "2"]), "299 \r\nX-A: 1\r\nx-a: 2\r\nContent-Length: 0\r\n~\r\n"),
         (.status(.created, body: Data("a".utf8)), "201 Created\r\nContent-Length: 1\r\n~\r\na"),
@@ -78,9 +78,35 @@ import Testing
         #expect(try answer(.json(Recipe())).hasSuffix(#"\#r\#n\#r\#n{"id":1,"image":"a/b","name":"Pancakes"}"#))
     }
 
-    @Test func echoTellsWhatWasReceived() throws {
+    @Test func echoSendsTheContentBack() throws {
+        let fields = "Content-Type: a/b\r\nConnection: close\r\nContent-Length: 2\r\n"
+
+        #expect(
+            try answer(.echo, to: "PUT / HTTP/1.1\r\nHost: h\r\n\(fields)\r\nhi")
+                == "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi"
+        )
+    }
+
+    @Test func whatCannotBeMadeIsAnsweredWith500AndItsReason() throws {
+        let missing = try answer(.file(URL(fileURLWithPath: "/nowhere/x.txt")))
+        #expect(missing.hasPrefix("HTTP/1.1 500 ") && missing.contains("no response could be made: "))
+
+        let offline = try answer(.offline)
+        #expect(offline.hasPrefix("HTTP/1.1 500 "))
+        #expect(offline.contains("a MockServer can't make a request fail with offline; take closed, reset,"))
+    }
+
+    @Test func aLostConnectionIsAReset() throws {
+        let server = try MockServer { _ in .failure(.networkConnectionLost) }
+        let client = try RawClient(port: server.port)
+        client.get("/")
+
+        #expect(client.readToEnd() == "" && client.wasReset)
+    }
+
+    @Test func requestAsJSONTellsWhatWasReceived() throws {
         let text = try answer(
-            .echo,
+            .requestAsJSON,
             to: "PUT /a?b HTTP/1.1\r\nHost: h\r\nX: 1\r\nX: 2\r\nConnection: close\r\nContent-Length: 2\r\n\r\nhi"
         )
 
@@ -113,7 +139,7 @@ import Testing
     }
 
     @Test func aScriptIsDoneStepByStep() throws {
-        let steps: [MockResponse.Step] = [
+        let steps: [StubResponse.Step] = [
             .send(Data("a".utf8)), .pause(.milliseconds(1)), .send(Data("b".utf8)), .close,
             .send(Data("never".utf8)),
         ]
@@ -124,25 +150,20 @@ import Testing
     @Test func stepsMayBeLookedAtWithoutASocket() {
         let request = RecordedRequest.sample()
 
-        #expect(MockResponse.text("a").steps(for: request).count == 1)
-        #expect(MockResponse.text("a").held(by: Gate(), after: 3).steps(for: request).count == 3)
+        #expect(StubResponse.text("a").steps(for: request).count == 1)
+        #expect(StubResponse.text("abc").held(by: Gate(), after: 2).steps(for: request).count == 3)
         // Not one step for each piece, since a large response has millions.
-        let large = MockResponse.raw(Data(count: 1 << 20))
+        let large = StubResponse.raw(Data(count: 1 << 20))
         #expect(large.dripping(every: .seconds(1)).steps(for: request).count == 1)
         #expect(large.throttled(to: .gprs).truncated(after: 100).steps(for: request).count == 2)
-        let split = MockResponse.raw("abcd").dripping(chunkSize: 2, every: .seconds(2)).held(by: Gate(), after: 2)
+        let split = StubResponse.raw("abcd").dripping(by: 2, every: .seconds(2)).held(by: Gate(), after: 2)
         #expect(
             split.steps(for: request).map { "\($0)".prefix { $0 != "(" } } == [
                 "sendInPieces", "waitFor", "pause", "sendInPieces",
             ]
         )
-        // If both are given, both count.
-        let twice = MockResponse.raw("abcd").dripping(chunkSize: 3, every: .seconds(2)).dripping(every: .seconds(1))
-        #expect(
-            twice.steps(for: request).map { "\($0)" } == [
-                "sendInPieces(3 bytes, of: 1, every: 1.0 seconds)", "pause(2.0 seconds)", "pause(1.0 seconds)",
-                "sendInPieces(1 bytes, of: 1, every: 1.0 seconds)",
-            ]
-        )
+        // If both are given, the second counts.
+        let twice = StubResponse.raw("abcd").dripping(by: 3, every: .seconds(2)).dripping(every: .seconds(1))
+        #expect(twice.steps(for: request).map { "\($0)" } == ["sendInPieces(4 bytes, of: 1, every: 1.0 seconds)"])
     }
 }

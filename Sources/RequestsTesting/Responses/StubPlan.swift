@@ -1,0 +1,275 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+/// A response to one request as a sequence of steps, which a transport reports as events.
+struct StubPlan: Sendable {
+    enum Step: Sendable {
+        /// Nothing is delivered for a time.
+        case wait(Duration)
+        /// Nothing is delivered until the gate is open.
+        case hold(Gate)
+        case head(HTTPStatus, HTTPHeaders)
+        /// A part of the content.
+        case content(StubPieces)
+        /// The end of the content, with the fields behind it; `nil` if it isn't in the `chunked` coding.
+        case finish(trailers: HTTPHeaders?)
+        /// Nothing is delivered any more.
+        case stall
+        /// The connection is closed too early.
+        case close(RequestError.Phase)
+        /// The connection is reset.
+        case reset(RequestError.Phase)
+        case fail(RequestError)
+        /// A step that only a server can do.
+        case wire(StubResponse.Step)
+    }
+
+    /// What delivers the response.
+    enum Peer: Sendable {
+        /// A transport that has the request as a whole, and reports events.
+        case transport
+        /// A server, which may close the connection afterwards.
+        case server(closes: Bool)
+    }
+
+    /// What a response depends on in its request.
+    struct Request: Sendable {
+        private enum Address: Sendable {
+            case url(URL)
+            case target(String)
+        }
+
+        let method: HTTPMethod
+        let headers: HTTPHeaders
+        let body: Data
+        private let address: Address
+
+        init(_ request: StubbedRequest) {
+            (method, headers, body) = (request.method, request.headers, request.body)
+            address = .url(request.url)
+        }
+
+        init(_ request: RecordedRequest) {
+            (method, headers, body) = (request.method, request.headers, request.body)
+            address = .target(request.target)
+        }
+
+        /// The target as a request line has it.
+        var target: String {
+            switch address {
+            case .target(let target): return target
+            case .url(let url):
+                let pieces = AddressPieces(url)
+                return pieces.path + (pieces.query.map { "?\($0)" } ?? "")
+            }
+        }
+    }
+
+    private(set) var steps: [Step] = []
+    private var phase = RequestError.Phase.sending
+    /// The number of bytes of the content in the steps.
+    private var count = 0
+
+    /// Makes the plan of a response.
+    ///
+    /// - Throws: What the making of the content throws; a `RequestError` of code `unsupported` if the response is one for
+    ///   a server only.
+    init(_ response: StubResponse, to request: Request, peer: Peer = .transport) throws {
+        let closes: Bool
+        switch peer {
+        case .server(let isLast): closes = isLast
+        case .transport:
+            try response.requireNoServer()
+            closes = response.closes
+        }
+        var events = response.events[...]
+        guard append(&events, upTo: StubResponse.Event.start) else { return }
+        if case .script(let script) = response.content {
+            append(script, response.pace, &events)
+            return
+        }
+        guard let status = response.status else { return }
+        let (chunks, trailers) = try response.content.chunks(for: request)
+        let length = trailers == nil ? chunks.reduce(0) { $0 + $1.count } : nil
+        let headers = response.headers(for: request, status, length: length, closes: closes)
+        steps.append(.head(status, headers))
+        phase = .receiving
+        if request.method != .head, status.mayHaveContent {
+            guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
+        }
+        guard append(&events, upTo: .max) else { return }
+        steps.append(.finish(trailers: request.method == .head || !status.mayHaveContent ? nil : trailers))
+    }
+
+    /// Appends a script, whose bytes are cut at the positions of the events.
+    private mutating func append(
+        _ script: [StubResponse.Step],
+        _ pace: StubResponse.Pace,
+        _ events: inout ArraySlice<StubResponse.Event>
+    ) {
+        for step in script {
+            if case .send(let data) = step {
+                guard append([data], isChunked: false, pace, &events) else { return }
+            } else {
+                guard append(&events, upTo: count) else { return }
+                steps.append(.wire(step))
+            }
+        }
+        _ = append(&events, upTo: .max)
+    }
+
+    /// Appends the content, cut at the positions of the events; returns false if one of these ends the delivery.
+    private mutating func append(
+        _ chunks: [Data],
+        isChunked: Bool,
+        _ pace: StubResponse.Pace,
+        _ events: inout ArraySlice<StubResponse.Event>
+    ) -> Bool {
+        for chunk in chunks where !chunk.isEmpty {
+            var rest = chunk
+            while !rest.isEmpty {
+                guard append(&events, upTo: count) else { return false }
+                let part = rest.prefix(events.first.map { $0.position - count } ?? .max)
+                var pieces = StubPieces(of: part, pace: pace, isFirst: count == 0)
+                if isChunked, rest.count == chunk.count { pieces.startedChunk = chunk.count }
+                rest = rest.dropFirst(part.count)
+                pieces.endsChunk = isChunked && rest.isEmpty
+                steps.append(.content(pieces))
+                count += part.count
+            }
+        }
+        return true
+    }
+
+    /// Appends the events up to a position; returns false if one of them ends the delivery.
+    private mutating func append(_ events: inout ArraySlice<StubResponse.Event>, upTo position: Int) -> Bool {
+        while let event = events.first, event.position <= position {
+            events.removeFirst()
+            switch event.action {
+            case .wait(let duration): steps.append(.wait(duration))
+            case .hold(let gate): steps.append(.hold(gate))
+            case .stall: steps.append(.stall)
+            case .close: steps.append(.close(phase))
+            case .reset: steps.append(.reset(phase))
+            case .fail(let error): steps.append(.fail(error))
+            }
+            if event.action.isEnd { return false }
+        }
+        return true
+    }
+}
+
+extension StubResponse.Content {
+    /// The content for a request, and the fields behind it; `nil` if it isn't in the `chunked` coding.
+    fileprivate func chunks(for request: StubPlan.Request) throws -> (chunks: [Data], trailers: HTTPHeaders?) {
+        switch self {
+        case .data(let data): ([data], nil)
+        case .chunks(let chunks, let trailers): (chunks, trailers)
+        case .deferred(let make): ([try make()], nil)
+        case .echo: ([request.body], nil)
+        case .requestAsJSON: ([try JSONEncoder.sorted.encode(RequestSummary(request))], nil)
+        case .script: ([], nil)
+        }
+    }
+
+    /// Whether the content is made from that of the request.
+    var dependsOnRequest: Bool {
+        switch self {
+        case .echo, .requestAsJSON: true
+        case .data, .chunks, .deferred, .script: false
+        }
+    }
+}
+
+/// A request as ``StubResponse/requestAsJSON`` shows it.
+private struct RequestSummary: Encodable {
+    var method: String
+    var target: String
+    var headers: [String: String]
+    var body: String
+
+    init(_ request: StubPlan.Request) {
+        (method, target) = (request.method.rawValue, request.target)
+        body = String(decoding: request.body, as: UTF8.self)
+        headers = Dictionary(
+            request.headers.map { ($0.name.rawValue, $0.value) },
+            uniquingKeysWith: { "\($0), \($1)" }
+        )
+    }
+}
+
+extension StubResponse {
+    /// Checks that the response isn't one for a server only.
+    fileprivate func requireNoServer() throws(RequestError) {
+        let reason: String
+        if case .script = content {
+            reason = "raw bytes and scripts of steps need a MockServer"
+        } else if isEarly {
+            reason = "an early response needs a MockServer: here the request is there as a whole"
+        } else {
+            return
+        }
+        throw RequestError(.unsupported, phase: .sending, reason: reason)
+    }
+
+    /// The fields of the head; a length of `nil` is unknown.
+    fileprivate func headers(
+        for request: StubPlan.Request,
+        _ status: HTTPStatus,
+        length: Int?,
+        closes: Bool
+    ) -> HTTPHeaders {
+        var headers = headers
+        if case .echo = content {
+            let echoed: [HTTPField.Name] = [.contentType, .contentEncoding, .contentLanguage]
+            for field in request.headers where echoed.contains(field.name) && !headers.contains(field.name) {
+                headers.add(field)
+            }
+        }
+        let isFramed = headers.contains(.contentLength) || headers.contains(.transferEncoding)
+        if let length, !isFramed, status.mayHaveContent { headers.add(String(length), for: .contentLength) }
+        if closes, !headers.contains(.connection) { headers.add("close", for: .connection) }
+        return headers
+    }
+}
+
+extension HTTPStatus {
+    /// Whether a response with the status may have content (RFC 9110, 6.4.1).
+    var mayHaveContent: Bool { !(100..<200).contains(code) && code != 204 && code != 304 }
+}
+
+/// A part of the content in the pieces in which it is delivered, made one by one: of a large one there are many.
+struct StubPieces: Sequence, IteratorProtocol, Sendable {
+    /// The bytes that are left.
+    private(set) var data: Data
+    /// The size of the chunk that begins with the part, if one does.
+    var startedChunk: Int?
+    /// Whether a chunk ends with the part.
+    var endsChunk = false
+    private let size: Int
+    private let pace: StubResponse.Pace
+    private var isFirst: Bool
+
+    /// Makes the pieces of a part of the content, which may be the first.
+    init(of data: Data, pace: StubResponse.Pace, isFirst: Bool) {
+        self.data = data
+        self.pace = pace
+        self.isFirst = isFirst
+        size = pace.pieceSize ?? pace.speed?.bytesPerPiece ?? Swift.max(1, data.count)
+    }
+
+    /// Whether it takes time to deliver the part.
+    var takesTime: Bool { pace.speed != nil || pace.pause > .zero }
+
+    /// The next piece, and the time before it: a piece is delivered when all of it has come, and the pause is between two.
+    mutating func next() -> (wait: Duration, data: Data)? {
+        guard !data.isEmpty else { return nil }
+        let piece = Data(data.prefix(size))
+        data = data.dropFirst(size)
+        defer { isFirst = false }
+        return ((pace.speed?.duration(of: piece.count) ?? .zero) + (isFirst ? .zero : pace.pause), piece)
+    }
+}

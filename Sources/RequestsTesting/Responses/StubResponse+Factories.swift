@@ -1,0 +1,219 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+extension StubResponse {
+    /// A status, with header fields and content if there are any.
+    ///
+    /// The length of the content is added, unless the headers have a `Content-Length`, right or wrong, or a
+    /// `Transfer-Encoding`. The answer to a `HEAD`, 1xx, 204 and 304 come without content.
+    public static func status(
+        _ status: HTTPStatus,
+        headers: HTTPHeaders = [],
+        body: Data = Data()
+    ) -> StubResponse {
+        StubResponse(status: status, headers: headers, content: .data(body))
+    }
+
+    /// 204 No Content.
+    public static var noContent: StubResponse { .status(.noContent) }
+
+    /// A redirect to a location, absolute or relative, which is sent as it is given.
+    public static func redirect(to location: String, status: HTTPStatus = .found) -> StubResponse {
+        .status(status, headers: [.location: location])
+    }
+
+    /// Bytes of a media type; a `Content-Type` among the headers wins.
+    public static func data(
+        _ data: Data,
+        type: MediaType = .octetStream,
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        content(.data(data), type, status, headers)
+    }
+
+    /// Plain text in UTF-8.
+    public static func text(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> StubResponse {
+        content(.data(Data(text.utf8)), "text/plain; charset=utf-8", status, headers)
+    }
+
+    /// The bytes of a file, read when the response is sent.
+    ///
+    /// A file that can't be read is an error of the request.
+    ///
+    /// - Parameters:
+    ///   - url: The address of the file.
+    ///   - type: The media type; by default the one of its extension, or else any bytes.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields; a `Content-Type` among them wins.
+    /// - Returns: The response.
+    public static func file(
+        _ url: URL,
+        type: MediaType? = nil,
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        let type = type ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream
+        return content(.deferred { try Data(contentsOf: url) }, type, status, headers)
+    }
+
+    private static func content(
+        _ content: Content,
+        _ type: MediaType,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders
+    ) -> StubResponse {
+        var fields: HTTPHeaders = [.contentType: type.rawValue]
+        for name in headers.names { fields.remove(name) }
+        for field in headers { fields.add(field) }
+        return StubResponse(status: status, headers: fields, content: content)
+    }
+}
+
+// MARK: - JSON
+
+extension StubResponse {
+    /// JSON, as it is given, correct or not.
+    public static func json(_ text: String, status: HTTPStatus = .ok, headers: HTTPHeaders = []) -> StubResponse {
+        content(.data(Data(text.utf8)), .json, status, headers)
+    }
+
+    /// An object of JSON as it is written here, with values of any `Encodable` types.
+    ///
+    /// Of members of the same name the last one counts. A literal within it is a `Dictionary`, whose names have to differ,
+    /// unless it says `as JSONValue.Fields`.
+    ///
+    /// - Parameters:
+    ///   - fields: The members.
+    ///   - encoder: Encodes them; by default one that sorts the names, so that the same value is always the same bytes.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields; a `Content-Type` among them wins.
+    /// - Returns: The response.
+    public static func json(
+        _ fields: JSONValue.Fields,
+        encoder: JSONEncoder? = nil,
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        json(encoding: fields, encoder, status, headers)
+    }
+
+    /// The value as JSON.
+    ///
+    /// A `String` is taken for JSON that is already written, by the other form of this. A value that can't be encoded
+    /// is an error of the request, of code `encoding`.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - encoder: Encodes it; by default one that sorts the names, so that the same value is always the same bytes.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields; a `Content-Type` among them wins.
+    /// - Returns: The response.
+    @_disfavoredOverload
+    public static func json(
+        _ value: some Encodable,
+        encoder: JSONEncoder? = nil,
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        json(encoding: value, encoder, status, headers)
+    }
+
+    private static func json(
+        encoding value: some Encodable,
+        _ encoder: JSONEncoder?,
+        _ status: HTTPStatus,
+        _ headers: HTTPHeaders
+    ) -> StubResponse {
+        do {
+            return content(.data(try (encoder ?? .sorted).encode(value)), .json, status, headers)
+        } catch {
+            return content(.deferred { throw error }, .json, status, headers)
+        }
+    }
+}
+
+extension JSONEncoder {
+    /// An encoder that makes the same bytes of the same value.
+    static var sorted: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}
+
+// MARK: - Chunks
+
+extension StubResponse {
+    /// Content in chunks, each delivered on its own, with fields behind the last.
+    public static func chunked(
+        _ chunks: [Data],
+        trailers: HTTPHeaders = [],
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        var fields = headers
+        if !fields.contains(.transferEncoding) { fields.add("chunked", for: .transferEncoding) }
+        return StubResponse(status: status, headers: fields, content: .chunks(chunks, trailers: trailers))
+    }
+
+    /// Content in chunks of a size, the last of which may be smaller, with fields behind the last.
+    ///
+    /// - Parameters:
+    ///   - body: The content.
+    ///   - chunkSize: The number of bytes of a chunk; less than 1 counts as 1.
+    ///   - trailers: The fields behind the last chunk; none by default.
+    ///   - status: The status; 200 by default.
+    ///   - headers: The header fields, besides `Transfer-Encoding`.
+    /// - Returns: The response.
+    public static func chunked(
+        _ body: Data,
+        chunkSize: Int,
+        trailers: HTTPHeaders = [],
+        status: HTTPStatus = .ok,
+        headers: HTTPHeaders = []
+    ) -> StubResponse {
+        let size = max(1, chunkSize)
+        let chunks = stride(from: 0, to: body.count, by: size).map { Data(body.dropFirst($0).prefix(size)) }
+        return .chunked(chunks, trailers: trailers, status: status, headers: headers)
+    }
+}
+
+// MARK: - Echoes
+
+extension StubResponse {
+    /// The content of the request, with the fields that describe it, and 200.
+    public static var echo: StubResponse { StubResponse(status: .ok, content: .echo) }
+
+    /// The request as JSON: `method`, `target`, `headers` (repeated fields joined) and `body` (as text).
+    public static var requestAsJSON: StubResponse { content(.requestAsJSON, .json, .ok, []) }
+}
+
+// MARK: - Failures
+
+extension StubResponse {
+    /// No response, but an error; a `URLError` becomes the `RequestError` that a network would give.
+    public static func failure(_ error: any Error) -> StubResponse {
+        StubResponse(status: nil).adding(.fail(RequestError(error)), at: Event.start)
+    }
+
+    /// No response, but an error of a code of Foundation's, such as `.notConnectedToInternet`.
+    public static func failure(_ code: URLError.Code) -> StubResponse {
+        .failure(URLError(code))
+    }
+
+    /// No response: there is no network.
+    public static var offline: StubResponse { .failure(.notConnectedToInternet) }
+
+    /// No response: the connection is closed instead.
+    public static var closed: StubResponse { StubResponse(status: nil).adding(.close, at: Event.start) }
+
+    /// No response: the connection is reset instead.
+    public static var reset: StubResponse { StubResponse(status: nil).adding(.reset, at: Event.start) }
+
+    /// Nothing, until the client leaves.
+    public static var never: StubResponse { StubResponse(status: nil).adding(.stall, at: Event.start) }
+}

@@ -1,0 +1,120 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+@Suite(.bounded, .tags(.behaviour)) struct InMemoryTransportTests {
+    private let url = URL(string: "https://a/x")!
+
+    /// The events of a transfer as they come, and a gate that opens at the end.
+    private struct Received: Sendable {
+        let all = Locked<[String]>([])
+        let isOver = Gate()
+
+        var values: [String] { all.withLock { $0 } }
+
+        func record(_ event: String) { all.withLock { $0.append(event) } }
+    }
+
+    private func send(
+        _ response: StubResponse,
+        body: HTTPBody = .none,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) -> (events: Received, transfer: any Transfer) {
+        let events = Received()
+        let transport = InMemoryTransport(clock: clock) { _ in response }
+        let transfer = transport.send(TransportRequest(HTTPRequest(url: url, method: .post, body: body))) { event in
+            switch event {
+            case .head(let head): events.record("\(head.status.code)\(head[.connection].map { " \($0)" } ?? "")")
+            case .data(let data): events.record(String(decoding: data, as: UTF8.self))
+            case .trailers(let trailers): events.record("\(trailers.count) trailers")
+            case .end(let error):
+                events.record(error.map { "\($0.code) \($0.phase)" } ?? "end")
+                events.isOver.open()
+            default: break
+            }
+        }
+        return (events, transfer)
+    }
+
+    static let immediate: [(StubResponse, [String])] = [
+        (.text("hello"), ["200", "hello", "end"]),
+        (.text("x").closing, ["200 close", "x", "end"]),
+        (.text("hello").dripping(by: 2), ["200", "he", "ll", "o", "end"]),
+        (.chunked([Data("a".utf8), Data("b".utf8)], trailers: ["X": "1"]), ["200", "a", "b", "1 trailers", "end"]),
+        (.text("hello").truncated(after: 2), ["200", "he", "connectionLost receiving"]),
+        (.reset, ["connectionLost sending"]),
+        (.offline, ["offline sending"]),
+    ]
+
+    @Test(arguments: immediate.indices) func aResponseIsDeliveredBeforeSendReturns(_ index: Int) {
+        let (response, expected) = Self.immediate[index]
+
+        #expect(send(response).events.values == expected)
+    }
+
+    static let wireOnly: [(StubResponse, String)] = [
+        (.raw("x"), "raw bytes and scripts of steps need a MockServer"),
+        (.script([.reset]), "raw bytes and scripts of steps need a MockServer"),
+        (.text("x").early, "an early response needs a MockServer: here the request is there as a whole"),
+    ]
+
+    @Test(arguments: wireOnly.indices) func whatNeedsAServerIsAnErrorThatSaysSo(_ index: Int) async {
+        let (response, reason) = Self.wireOnly[index]
+        let stubber = HTTPStubber()
+        stubber.stub().respond(with: response)
+
+        for transport in [InMemoryTransport { _ in response }, stubber] as [any HTTPTransport] {
+            let error = await #expect(throws: RequestError.self) {
+                try await HTTPRequest(url: url).fetch(on: HTTPClient(transport: transport))
+            }
+            #expect(error?.code == .unsupported)
+            #expect(error?.reason == reason)
+        }
+    }
+
+    @Test func aHeldResponseGoesOnAtItsByteOnceTheGateIsOpen() {
+        let gate = Gate()
+        let (events, transfer) = send(.text("hello").held(by: gate, after: 2))
+
+        #expect(events.values == ["200", "he"])
+        gate.open()
+        #expect(events.values == ["200", "he", "llo", "end"])
+        transfer.cancel()
+        #expect(events.values.count == 4)
+    }
+
+    @Test func aCancelledResponseEndsAndTheGateNoMoreMatters() {
+        let gate = Gate()
+        let (events, transfer) = send(.text("hello").held(by: gate))
+
+        transfer.cancel()
+        gate.open()
+
+        #expect(events.values == ["cancelled sending"])
+    }
+
+    @Test func aDelayPassesOnTheClockOfTheTransport() async throws {
+        let clock = ManualClock()
+        let (events, transfer) = send(.text("hello").delayed(by: .seconds(60)), clock: clock)
+        defer { transfer.cancel() }
+
+        try await clock.waitForSleepers()
+        #expect(events.values == [])
+        clock.advance(by: .seconds(60))
+
+        await events.isOver.wait()
+        #expect(events.values == ["200", "hello", "end"])
+    }
+
+    @Test func anEchoHasTheContentOfTheRequest() async {
+        let (events, _) = send(.echo, body: .data(Data("hello".utf8)))
+
+        await events.isOver.wait()
+        #expect(events.values == ["200", "hello", "end"])
+    }
+}
