@@ -176,7 +176,8 @@ struct EnglishWord: Equatable {
 
     @Test func noTextHasAPhraseThatIsHardToRead() throws {
         let root = try FileManager.default.contentsOfDirectory(atPath: SourceTree.root.path)
-        let paths = SourceTree.paths(below: "Sources") + SourceTree.paths(below: "Tests") + root + [".github/SECURITY.md"]
+        let paths =
+            SourceTree.paths(below: "Sources") + SourceTree.paths(below: "Tests") + root + [".github/SECURITY.md"]
         let texts = paths.filter { path in
             path != Self.ownPath && [".swift", ".md", ".c", ".h"].contains { path.hasSuffix($0) }
         }
