@@ -57,7 +57,7 @@ struct CacheLink: Interceptor {
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
         let response = answer.map { _ in content }
-        // Those of a change are recorded with the head.
+        // The cookies of a change are recorded with its head.
         if request.method.isSafe { cache.recordCookies(of: answer.head, to: request, requestedAt: requestedAt) }
         if let stored {
             if response.status == .notModified, !stored.validators.isEmpty {

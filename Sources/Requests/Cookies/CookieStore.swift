@@ -144,7 +144,7 @@ extension CookieStore {
     /// The stored form of a cookie that outlives the session.
     struct Kept: Sendable, Equatable {
         let cookie: CookieJar.StoredCookie
-        /// Which one was needed last.
+        /// The one that was needed last.
         let use: Int
     }
 

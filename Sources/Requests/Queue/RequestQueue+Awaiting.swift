@@ -137,7 +137,7 @@ extension RequestQueue {
             try await fetch(probe, session: session)
             return true
         } catch {
-            // What a validator or an interceptor makes of an answer, it is one; that of a proxy says nothing of the host.
+            // A refused response is a response; that of a proxy says nothing about the host.
             return error.response != nil && error.code != .proxyRefused
         }
     }

@@ -41,7 +41,7 @@ extension EncodingError: ExplainedError {
 }
 
 extension [any CodingKey] {
-    /// Where in a document something is, such as ` at “items[0].id”`; nothing for the whole of it.
+    /// The place in a document, such as ` at “items[0].id”`; empty for the whole document.
     fileprivate var place: String {
         var path = ""
         for key in self {

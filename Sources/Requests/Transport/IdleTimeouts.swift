@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: MIT
 
 #if canImport(FoundationNetworking)
-/// Which of many things have been silent for too long; times are nanoseconds of any steady clock.
+/// Finds the transfers that have been silent for too long; times are nanoseconds of any steady clock.
 ///
-/// One check serves all: it is set for the first time at which anything could be due, and moved on from there. A sign
+/// There is one check for all, at the first time at which one could be due. A sign
 /// of life costs a look-up, and no timer.
 struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     private struct Entry {
@@ -13,10 +13,10 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
     }
 
     private var entries: [ID: Entry] = [:]
-    /// The time of the next check; nil if there is nothing to check.
+    /// The time of the next check; `nil` if there is nothing to check.
     private(set) var nextCheck: UInt64?
 
-    /// Begins to watch; gives the time of the check to set, where that has to be earlier than the one that is set.
+    /// Starts to watch; returns the time of the next check if it has to be earlier than planned.
     mutating func add(_ id: ID, timeout: UInt64, now: UInt64) -> UInt64? {
         let due = now &+ timeout
         entries[id] = Entry(timeout: timeout, due: due)
@@ -37,7 +37,7 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
         entries[id] = nil
     }
 
-    /// Gives what has been silent for too long, which isn't watched any more, and the time of the next check.
+    /// Returns the transfers that have been silent for too long, and stops watching them; and the time of the next check.
     ///
     /// A check that comes before its time, since an earlier one has been set after it, finds nothing and sets nothing:
     /// else each would bring forth the next, and there would be more of them with every short timeout.

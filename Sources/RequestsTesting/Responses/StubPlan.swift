@@ -27,7 +27,7 @@ struct StubPlan: Sendable {
         case wire(StubResponse.Step)
     }
 
-    /// What delivers the response.
+    /// The means that deliver the response.
     enum Peer: Sendable {
         /// A transport that has the request as a whole, and reports events.
         case transport
@@ -35,7 +35,7 @@ struct StubPlan: Sendable {
         case server(closes: Bool)
     }
 
-    /// What a response depends on in its request.
+    /// The parts of the request that a response depends on.
     struct Request: Sendable {
         private enum Address: Sendable {
             case url(URL)

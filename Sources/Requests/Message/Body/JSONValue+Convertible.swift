@@ -30,7 +30,7 @@ extension JSONValue {
         /// The object.
         public let jsonValue: JSONValue
 
-        /// Makes an object; nil becomes null, and of members of the same name the last one counts.
+        /// Makes an object; `nil` becomes null, and of members of the same name the last one counts.
         public init(dictionaryLiteral elements: (String, (any Convertible)?)...) {
             jsonValue = .object(Dictionary(elements.map { ($0, $1?.jsonValue ?? .null) }) { $1 })
         }

@@ -88,10 +88,10 @@ extension HTTPField {
 /// The first value has the weight 1, and each following one 0.1 less, down to 0.1. A value with a weight of its own
 /// keeps it.
 extension HTTPField {
-    /// Which media types the caller can read.
+    /// The media types that the caller can read.
     public static func accept(_ type: MediaType) -> HTTPField { accept([type]) }
 
-    /// Which media types the caller can read, the best first: `application/json, application/xml;q=0.9`.
+    /// The media types that the caller can read, the best first: `application/json, application/xml;q=0.9`.
     public static func accept(_ types: [MediaType]) -> HTTPField {
         HTTPField(
             .accept,
@@ -103,22 +103,22 @@ extension HTTPField {
         )
     }
 
-    /// Which languages the caller prefers, the best first, as tags such as `en-GB`.
+    /// The languages that the caller prefers, the best first, as tags such as `en-GB`.
     public static func acceptLanguage(_ languages: String...) -> HTTPField { acceptLanguage(languages) }
 
-    /// Which languages the caller prefers, the best first, as tags such as `en-GB`.
+    /// The languages that the caller prefers, the best first, as tags such as `en-GB`.
     public static func acceptLanguage(_ languages: [String]) -> HTTPField { preference(.acceptLanguage, languages) }
 
-    /// Which language the caller prefers.
+    /// The language that the caller prefers.
     public static func acceptLanguage(_ locale: Locale) -> HTTPField { acceptLanguage(locale.identifier(.bcp47)) }
 
-    /// Which codings of the content the caller can read, the best first, such as `br` and `gzip`.
+    /// The codings of the content that the caller can read, the best first, such as `br` and `gzip`.
     ///
     /// A transport sets the codings that it can decode. Set the field only to restrict them, such as to `identity`, or
     /// to decode the content yourself.
     public static func acceptEncoding(_ codings: String...) -> HTTPField { preference(.acceptEncoding, codings) }
 
-    /// Which character sets the caller can read, the best first.
+    /// The character sets that the caller can read, the best first.
     public static func acceptCharset(_ charsets: String...) -> HTTPField { preference(.acceptCharset, charsets) }
 
     /// A preference may be a whole list with weights, as configurations have it; then no weight is added.

@@ -97,43 +97,43 @@ extension HTTPField.Name {
 
 /// The commonly used names, most of them registered (IANA, HTTP Field Name Registry).
 extension HTTPField.Name {
-    /// Which media types the caller can read.
+    /// The media types that the caller can read.
     public static let accept: Self = "Accept"
-    /// Which character sets the caller can read; deprecated, since everything is UTF-8.
+    /// The character sets that the caller can read; deprecated, since everything is UTF-8.
     public static let acceptCharset: Self = "Accept-Charset"
-    /// Which client hints the server would like (RFC 8942).
+    /// The client hints that the server would like (RFC 8942).
     public static let acceptCH: Self = "Accept-CH"
-    /// Which codings of the content the caller can read.
+    /// The codings of the content that the caller can read.
     public static let acceptEncoding: Self = "Accept-Encoding"
-    /// Which languages the caller prefers.
+    /// The languages that the caller prefers.
     public static let acceptLanguage: Self = "Accept-Language"
-    /// Which media types a change may have (RFC 5789).
+    /// The media types that a change may have (RFC 5789).
     public static let acceptPatch: Self = "Accept-Patch"
-    /// Which media types may be posted.
+    /// The media types that may be posted.
     public static let acceptPost: Self = "Accept-Post"
     /// Whether parts of the representation can be asked for.
     public static let acceptRanges: Self = "Accept-Ranges"
     /// Whether pages of other origins may send credentials.
     public static let accessControlAllowCredentials: Self = "Access-Control-Allow-Credentials"
-    /// Which fields pages of other origins may send.
+    /// The fields that pages of other origins may send.
     public static let accessControlAllowHeaders: Self = "Access-Control-Allow-Headers"
-    /// Which methods pages of other origins may use.
+    /// The methods that pages of other origins may use.
     public static let accessControlAllowMethods: Self = "Access-Control-Allow-Methods"
-    /// Which other origin may read the response.
+    /// The other origin that may read the response.
     public static let accessControlAllowOrigin: Self = "Access-Control-Allow-Origin"
-    /// Which fields of the response pages of other origins may read.
+    /// The fields of the response that pages of other origins may read.
     public static let accessControlExposeHeaders: Self = "Access-Control-Expose-Headers"
     /// The time for which the answer to a preflight request may be kept.
     public static let accessControlMaxAge: Self = "Access-Control-Max-Age"
-    /// Which fields the request will have.
+    /// The fields that the request will have.
     public static let accessControlRequestHeaders: Self = "Access-Control-Request-Headers"
-    /// Which method the request will have.
+    /// The method that the request will have.
     public static let accessControlRequestMethod: Self = "Access-Control-Request-Method"
     /// The age of the response, in seconds.
     public static let age: Self = "Age"
-    /// Which methods the resource has.
+    /// The methods that the resource has.
     public static let allow: Self = "Allow"
-    /// Where else the service can be reached (RFC 7838).
+    /// Other addresses of the service (RFC 7838).
     public static let altSvc: Self = "Alt-Svc"
     /// The alternative service that was used (RFC 7838).
     public static let altUsed: Self = "Alt-Used"
@@ -163,7 +163,7 @@ extension HTTPField.Name {
     public static let contentLocation: Self = "Content-Location"
     /// A digest of the content; obsolete, and still asked for by stores.
     public static let contentMD5: Self = "Content-MD5"
-    /// Which part of the representation the content is.
+    /// The part of the representation that the content is.
     public static let contentRange: Self = "Content-Range"
     /// The sources from which a page may load.
     public static let contentSecurityPolicy: Self = "Content-Security-Policy"
@@ -175,13 +175,13 @@ extension HTTPField.Name {
     public static let crossOriginEmbedderPolicy: Self = "Cross-Origin-Embedder-Policy"
     /// The other pages that may keep a reference to a page.
     public static let crossOriginOpenerPolicy: Self = "Cross-Origin-Opener-Policy"
-    /// Which other pages may load the resource.
+    /// The other pages that may load the resource.
     public static let crossOriginResourcePolicy: Self = "Cross-Origin-Resource-Policy"
     /// The time at which the message was made.
     public static let date: Self = "Date"
     /// The depth below the resource to which the request applies (RFC 4918).
     public static let depth: Self = "Depth"
-    /// Where a resource is copied or moved to (RFC 4918).
+    /// The address to which a resource is copied or moved (RFC 4918).
     public static let destination: Self = "Destination"
     /// Whether the caller doesn't want to be tracked.
     public static let dnt: Self = "DNT"
@@ -227,7 +227,7 @@ extension HTTPField.Name {
     public static let maxForwards: Self = "Max-Forwards"
     /// The page that led to the request.
     public static let origin: Self = "Origin"
-    /// Which features of the browser a page may use.
+    /// The features of the browser that a page may use.
     public static let permissionsPolicy: Self = "Permissions-Policy"
     /// The directive that HTTP/1.0 had before `Cache-Control`.
     public static let pragma: Self = "Pragma"
@@ -245,7 +245,7 @@ extension HTTPField.Name {
     public static let proxyAuthorization: Self = "Proxy-Authorization"
     /// The handling of the response by a proxy (RFC 9209).
     public static let proxyStatus: Self = "Proxy-Status"
-    /// Which part of the representation is wanted.
+    /// The part of the representation that is wanted.
     public static let range: Self = "Range"
     /// The number of requests that are left.
     public static let rateLimit: Self = "RateLimit"
@@ -303,7 +303,7 @@ extension HTTPField.Name {
     public static let strictTransportSecurity: Self = "Strict-Transport-Security"
     /// The time at which the resource will be removed (RFC 8594).
     public static let sunset: Self = "Sunset"
-    /// Which codings of the transfer the caller can read.
+    /// The codings of the transfer that the caller can read.
     public static let te: Self = "TE"
     /// The pages that may see the timing of the resource.
     public static let timingAllowOrigin: Self = "Timing-Allow-Origin"
@@ -311,7 +311,7 @@ extension HTTPField.Name {
     public static let traceParent: Self = "traceparent"
     /// Vendor-specific data for the trace (W3C Trace Context).
     public static let traceState: Self = "tracestate"
-    /// Which fields come behind the content.
+    /// The fields that come behind the content.
     public static let trailer: Self = "Trailer"
     /// The framing of the message.
     public static let transferEncoding: Self = "Transfer-Encoding"
@@ -321,11 +321,11 @@ extension HTTPField.Name {
     public static let upgradeInsecureRequests: Self = "Upgrade-Insecure-Requests"
     /// The program that makes the request.
     public static let userAgent: Self = "User-Agent"
-    /// Which fields of the request the response depends on.
+    /// The fields of the request that the response depends on.
     public static let vary: Self = "Vary"
     /// The proxies between the caller and the server.
     public static let via: Self = "Via"
-    /// Which digest of the content is wanted (RFC 9530).
+    /// The digest of the content that is wanted (RFC 9530).
     public static let wantContentDigest: Self = "Want-Content-Digest"
     /// A warning about the message from a cache; obsolete.
     public static let warning: Self = "Warning"
@@ -343,7 +343,7 @@ extension HTTPField.Name {
     public static let forwardedHost: Self = "X-Forwarded-Host"
     /// The scheme with which the proxy was asked.
     public static let forwardedProto: Self = "X-Forwarded-Proto"
-    /// Which pages may show the resource in a frame.
+    /// The pages that may show the resource in a frame.
     public static let frameOptions: Self = "X-Frame-Options"
     /// The actual method, if a proxy lets only some methods through.
     public static let methodOverride: Self = "X-HTTP-Method-Override"

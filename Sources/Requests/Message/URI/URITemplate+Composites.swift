@@ -67,7 +67,7 @@ extension URITemplate.Expression {
         piece.split(separator: Array(kind.separator.utf8)[0], omittingEmptySubsequences: false)
     }
 
-    /// The values of the variables in what stands behind the beginning of the expression; nil if it can't be theirs.
+    /// The values of the variables in what stands behind the beginning of the expression; `nil` if it can't be theirs.
     ///
     /// Items are in the order of the variables, of which the last may be missing; what there is too much is an exploded
     /// one's, or else the members of a list at the end.

@@ -11,7 +11,7 @@ enum ContentCoding: Sendable, Hashable, CaseIterable {
     case brotli
     case zstd
 
-    /// Makes a coding of its name in `Content-Encoding`; nil if it isn't known, or its library can't be loaded.
+    /// Makes a coding of its name in `Content-Encoding`; `nil` if it isn't known, or its library can't be loaded.
     init?(_ name: some StringProtocol) {
         let known: ContentCoding? =
             switch name.lowercased() {
@@ -46,7 +46,7 @@ enum ContentCoding: Sendable, Hashable, CaseIterable {
 
     private var isAvailable: Bool { ccoding_is_available(rawCoding) }
 
-    /// The value of `Accept-Encoding` that asks for what can be decoded; nil if nothing can be.
+    /// The value of `Accept-Encoding` that asks for what can be decoded; `nil` if nothing can be.
     static let accepted: String? = {
         let names = allCases.filter(\.isAvailable).map(\.name)
         return names.isEmpty ? nil : names.joined(separator: ", ")

@@ -111,7 +111,7 @@ private final class Stage {
     /// Whether nothing has begun that hasn't ended.
     var mayEnd: Bool { isComplete || !hasBegun }
 
-    /// Decodes what the stage before has given; nil if that is used up.
+    /// Decodes what the stage before has given; `nil` if that is used up.
     func decodeRest() throws(ContentDecoder.Failure) -> UnsafeRawBufferPointer? {
         while !rest.isEmpty || mayHaveMore {
             let (consumed, piece) = try decode(rest)

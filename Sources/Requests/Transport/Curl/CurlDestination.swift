@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// Where a transfer connects to, by its address.
+/// The host and the port that a transfer connects to.
 struct CurlDestination {
     let address: String
     let isSecure: Bool
     /// The host in lower case, where that is a name that has to be looked up.
     let name: String?
-    /// Where the host is in the bytes of the address, and the digits of its port.
+    /// The position of the host in the bytes of the address, and the digits of its port.
     private let place: Range<Int>
     private let digits: Range<Int>
 

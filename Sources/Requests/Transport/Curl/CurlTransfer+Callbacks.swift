@@ -36,7 +36,7 @@ extension CCurlCallbacks {
 }
 
 extension CurlLoop {
-    /// A multi handle that tells this loop of sockets and of its timer; nil if memory is short.
+    /// A multi handle that tells this loop of sockets and of its timer; `nil` if memory is short.
     func makeMulti() -> OpaquePointer? {
         ccurl_multi_new(
             { easy, socket, what, context, _ in

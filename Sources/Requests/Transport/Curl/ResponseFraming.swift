@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-/// Where the content of a response ends, by its head (RFC 9112, 6.3).
+/// The end of the content of a response, by its head (RFC 9112, 6.3).
 ///
 /// Two peers that read a message differently are how answers are smuggled: libcurl takes the last of several lengths, reads
 /// a number up to its first letter, and drops one that is too large. A head that leaves a doubt is refused here.
@@ -29,7 +29,7 @@ struct ResponseFraming: Sendable, Hashable {
         }
     }
 
-    /// The number of bytes; nil if the content ends otherwise.
+    /// The number of bytes; `nil` if the content ends otherwise.
     private(set) var length: Int64?
     /// Whether libcurl waits for the end of the connection nevertheless.
     private(set) var isPassedOver = false
@@ -58,7 +58,7 @@ struct ResponseFraming: Sendable, Hashable {
         isPassedOver = length != nil && !codings.isEmpty
     }
 
-    /// The one length that all values name, several in one field included (RFC 9110, 8.6); nil if there is no value.
+    /// The one length that all values name, several in one field included (RFC 9110, 8.6); `nil` if there is no value.
     private static func length(of values: [String]) throws(Flaw) -> Int64? {
         guard let first = values.first else { return nil }
         // Almost every response has one number, which needs no splitting.
