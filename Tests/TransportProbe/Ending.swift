@@ -79,7 +79,7 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
         }
     case .waiting:
         atexit { longWait.waitUntilAllOperationsAreFinished() }
-        let silent = try MockServer { _ in .stalled }
+        let silent = try MockServer { _ in .never }
         longWait.addRequest(Probe(url: silent.url))
         try await silent.awaitRequest()
         usleep(milliseconds * 1000)
