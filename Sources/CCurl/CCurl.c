@@ -180,6 +180,7 @@ static struct {
 static uint32_t version;
 static uint32_t features;
 static const char *ca_file;
+static const char *tls_library;
 static const char *ca_folder;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -353,6 +354,7 @@ static void load_library(void) {
     find_openssl(library);
     version = info->version_num;
     features = (uint32_t)info->features;
+    tls_library = info->ssl_version;
     if (info->age >= AGE_OF_CA_FILE) {
         ca_file = info->ca_file;
         ca_folder = info->ca_folder;
@@ -387,6 +389,7 @@ bool ccurl_load(void) {
 uint32_t ccurl_version(void) { return ccurl_load() ? version : 0; }
 bool ccurl_asks_before_sending(void) { return ccurl_version() >= VERSION_OF_PREREQ; }
 uint32_t ccurl_features(void) { return ccurl_load() ? features : 0; }
+const char *ccurl_tls_library(void) { return ccurl_load() ? tls_library : NULL; }
 const char *ccurl_ca_file(void) { return ccurl_load() ? ca_file : NULL; }
 const char *ccurl_ca_folder(void) { return ccurl_load() ? ca_folder : NULL; }
 

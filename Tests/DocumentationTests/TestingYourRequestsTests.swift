@@ -140,7 +140,6 @@ import Testing
 
     @Test func awaiting() async throws {
         let server = try MockServer { _ in .never }
-
         let fetching = Task { try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("recipes", "1")) }
         try await server.awaitRequest()  // not before it is on its way
         fetching.cancel()

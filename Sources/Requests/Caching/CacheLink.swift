@@ -16,7 +16,12 @@ struct CacheLink: Interceptor {
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         // A request that changes a resource removes its stored responses in any case.
-        if policy == .none, request.method.isSafe { return try await next(request) }
+        if policy == .none, request.method.isSafe {
+            guard request.cachePolicy != .returnCacheDataDontLoad else {
+                throw RequestError(.notCached, phase: .sending, request: request)
+            }
+            return try await next(request)
+        }
         switch cache.answer(to: request, isRetry: next.cause == .retry, policy) {
         case .fresh(let response):
             context.source.recordAnswer(to: request)
@@ -170,8 +175,11 @@ extension ResponseCache {
             var headers = response.headers
             // Without its date, it is as old as it has been here.
             for name in [HTTPField.Name.expires, .pragma, .age, .date] { headers.remove(name) }
+            // What the server allows with a stale response, and forbids, stays.
+            let mayBeStale = !response.control.contains("no-cache")
             let kept = response.control.directives.filter { directive in
-                ["stale-if-error", "stale-while-revalidate"].contains(directive.name.lowercased())
+                let name = directive.name.lowercased()
+                return name == "must-revalidate" || mayBeStale && name.hasPrefix("stale-")
             }
             headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + kept)))
             return response.with(headers)

@@ -87,7 +87,7 @@ final class CallAttempt: Sendable {
         }
     }
 
-    /// Lets an interceptor adapt a request; secrets that it added aren't sent to another origin.
+    /// Lets an interceptor adapt a request; secrets that were there before aren't sent to another origin.
     private func adapt(
         _ request: HTTPRequest,
         by interceptor: any Interceptor,

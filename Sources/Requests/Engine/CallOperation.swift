@@ -80,6 +80,10 @@ final class CallPlan: Sendable {
     init(_ options: RequestOptions, _ validStatusCodes: [Int], of call: Call, isOnBehalf: Bool) {
         self.options = options
         self.validStatusCodes = options.validStatusCodes ?? validStatusCodes
+        guard !options.isProbe else {
+            (conditions, interceptors, positions, validators) = ([], [], [], [])
+            return
+        }
         conditions = call.environment.conditions.followed(by: options.conditions)
         validators = call.environment.validators.followed(by: options.validators)
         let interceptors = call.environment.interceptors.followed(by: options.interceptors)

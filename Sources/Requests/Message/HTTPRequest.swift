@@ -133,7 +133,7 @@ extension HTTPRequest {
         _modify { yield &fields.timeout }
     }
 
-    /// The cache policy, for a transport with a cache of its own.
+    /// The cache policy, for the environment's cache and for a transport with a cache of its own.
     public var cachePolicy: URLRequest.CachePolicy {
         _read { yield fields.cachePolicy }
         _modify { yield &fields.cachePolicy }

@@ -15,10 +15,11 @@ extension Redaction {
     /// - Complexity: O(n).
     package static func content(_ content: Data, type: String?) -> Data {
         let type = type.flatMap { try? MediaType(parsing: $0) }
-        if type?.essence == MediaType.urlEncodedForm.essence, !content.beginsAsJSON {
+        if type?.essence == MediaType.urlEncodedForm.essence, !content.beginsAsJSON || jsonLines(content) == nil {
             let text = String(decoding: content, as: UTF8.self)
             let redacted = pairs(text[...], separatedBy: "&")
-            return redacted == text ? content : Data(redacted.utf8)
+            let form = redacted == text ? content : Data(redacted.utf8)
+            return content.beginsAsJSON ? whole(form, unless: isNumber) : form
         }
         let isMultipart = type.map { $0.essence.hasPrefix("multipart/") } ?? false
         let isJSON = type?.essence == MediaType.json.essence || type?.suffix == "json" || content.beginsAsJSON
@@ -36,7 +37,7 @@ extension Redaction {
         let pieces = content.split(separator: UInt8(ascii: "\"")).map { String(decoding: $0, as: UTF8.self) }
         let isSecret = pieces.indices.contains { index in
             guard namesCredential(pieces[index]) else { return false }
-            return index + 1 == pieces.endIndex || !isHarmless(pieces[index + 1])
+            return index + 1 == pieces.endIndex || namesCode(pieces[index]) || !isHarmless(pieces[index + 1])
         }
         return isSecret ? Data() : content
     }
@@ -192,15 +193,21 @@ extension Redaction {
     }
 
     private static func namesCredential(_ name: String) -> Bool {
-        var letters = name.lowercased().filter(\.isLetter)
-        if letters.hasSuffix("s"), !letters.hasSuffix("ss") { letters.removeLast() }
+        let letters = singular(name)
         return endings.contains { letters.hasSuffix($0) } || letters == "otp"
     }
 
     /// Whether a credential of that name may be a number.
     private static func namesCode(_ name: String) -> Bool {
-        let letters = name.lowercased().filter(\.isLetter)
+        let letters = singular(name)
         return letters == "otp" || letters.hasSuffix("passcode")
+    }
+
+    /// The letters of a name, without the `s` of a plural.
+    private static func singular(_ name: String) -> String {
+        var letters = name.lowercased().filter(\.isLetter)
+        if letters.hasSuffix("s"), !letters.hasSuffix("ss") { letters.removeLast() }
+        return letters
     }
 
     private static let endings = [

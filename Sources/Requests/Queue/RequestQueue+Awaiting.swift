@@ -116,6 +116,8 @@ extension RequestQueue {
 
     /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.
     ///
+    /// The conditions, interceptors and validators of the environment aren't applied.
+    ///
     /// Any answer counts, whatever its status. The host may be unreachable a moment later: to send something, send it,
     /// and check the error.
     ///
@@ -131,8 +133,6 @@ extension RequestQueue {
     ) async -> Bool {
         var probe = ReachabilityProbe(url: url)
         probe.options.deadline = limit
-        // They may require a credential, which the probe doesn't have, or send it again.
-        probe.options.bypassedInterceptors = environment.interceptors.map { type(of: $0) }
         do {
             try await fetch(probe, session: session)
             return true
@@ -221,6 +221,8 @@ private struct ReachabilityProbe: DataRequest {
         options.usesCookies = false
         options.isUnauthenticated = true
         options.validatesStatus = false
+        // They may require a credential, which the probe doesn't have, or send it again.
+        options.isProbe = true
     }
 
     var identifier: String { url.absoluteString }

@@ -203,7 +203,7 @@ extension ModifiableRequest {
         timeout(.seconds(seconds > 0 ? min(seconds, 1e9) : 0))
     }
 
-    /// Returns a copy with a cache policy, for transports that have a cache of their own.
+    /// Returns a copy with a cache policy, for the environment's cache and for transports with a cache of their own.
     public func cachePolicy(_ policy: URLRequest.CachePolicy) -> Self {
         sending { $0.cachePolicy = policy }
     }

@@ -100,6 +100,8 @@ struct StubPlan: Sendable {
         if request.method != .head, status.mayHaveContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
+        // A client that has received the whole length doesn't notice how the connection ends.
+        if case .transport = peer, trailers == nil { events.removeAll { $0.action.endsConnection } }
         guard append(&events, upTo: .max) else { return }
         steps.append(.finish(trailers: request.method == .head || !status.mayHaveContent ? nil : trailers))
     }
@@ -149,7 +151,13 @@ struct StubPlan: Sendable {
         while let event = events.first, event.position <= position {
             events.removeFirst()
             switch event.action {
-            case .wait(let duration): steps.append(.wait(duration))
+            case .wait(let duration):
+                // One silence, which a timeout measures as a whole.
+                if case .wait(let earlier) = steps.last {
+                    steps[steps.endIndex - 1] = .wait(earlier + duration)
+                } else {
+                    steps.append(.wait(duration))
+                }
             case .hold(let gate): steps.append(.hold(gate))
             case .stall: steps.append(.stall)
             case .close: steps.append(.close(phase))

@@ -55,6 +55,14 @@ public struct StubResponse: Sendable {
                 case .stall, .close, .reset, .fail: true
                 }
             }
+
+            /// Whether it ends the connection, which a client with a whole response doesn't notice.
+            var endsConnection: Bool {
+                switch self {
+                case .close, .reset: true
+                case .wait, .hold, .stall, .fail: false
+                }
+            }
         }
 
         /// The position before the head.

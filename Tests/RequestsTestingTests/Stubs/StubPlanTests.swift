@@ -72,7 +72,13 @@ import Testing
         Row(response: .data(ten).reset(after: 4), steps: ["200 length 10", "0123", "end connectionLost"]),
         Row(response: .data(ten).reset(after: 0), steps: ["200 length 10", "end connectionLost"]),
         Row(response: .data(ten).reset(after: -1), steps: ["200 length 10", "end connectionLost"]),
-        Row(response: .data(ten).reset(after: 99), steps: ["200 length 10", "0123456789", "end connectionLost"]),
+        Row(response: .data(ten).reset(after: 99), steps: ["200 length 10", "0123456789", "end"]),
+        Row(response: .data(ten).truncated(after: 10), steps: ["200 length 10", "0123456789", "end"]),
+        Row(response: .noContent.truncated(after: 0), steps: ["204", "end"]),
+        Row(
+            response: .status(.ok).delayed(by: .seconds(2)).delayed(by: .seconds(2)),
+            steps: ["wait 4.0", "200 length 0", "end"]
+        ),
         Row(response: .data(ten).truncated(after: 4), steps: ["200 length 10", "0123", "end connectionLost"]),
         Row(response: .closed, steps: ["end connectionLost"]),
         Row(response: .reset.delayed(by: .seconds(1)), steps: ["wait 1.0", "end connectionLost"]),

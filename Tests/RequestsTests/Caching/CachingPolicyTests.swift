@@ -113,6 +113,27 @@ import Testing
         #expect(try request.toURLRequest(baseURL: home).cachePolicy == sent)
     }
 
+    @Test func staleResponseThatTheServerForbidsIsNotUsedForARequestWithATimeOfItsOwn() async throws {
+        let headers: HTTPHeaders = [.cacheControl: "max-age=60, must-revalidate, stale-while-revalidate=3600"]
+        let transport = InMemoryTransport.answering([
+            .status(.ok, headers: headers, body: Data("1".utf8)), .status(.ok, headers: headers, body: Data("2".utf8)),
+        ])
+        let client = HTTPClient(baseURL: home, transport: transport) { $0.cache = cache }
+        let request = Get<String>("a").caching(.for(.seconds(600)))
+
+        #expect(try await client.fetch(request) == "1")
+        clock.advance(milliseconds: 700_000)
+        #expect(try await client.fetch(request) == "2")
+    }
+
+    @Test func requestPastTheCacheIsNotSentIfOnlyStoredResponsesAreAllowed() async {
+        let (client, transport) = client("")
+        let request = Get<String>("a").caching(.none).cachePolicy(.returnCacheDataDontLoad)
+
+        let error = await #expect(throws: RequestError.self) { try await client.fetch(request) }
+        #expect(error?.code == .notCached && transport.requests.isEmpty)
+    }
+
     @Test func eachRequestGoesByItsOwnTime() async throws {
         let (client, _) = client("no-cache")
         _ = try await client.fetch(Get<String>("a").caching(.for(.seconds(600))))

@@ -60,6 +60,20 @@ import Testing
         #expect(redacted(form("password"), type) == "" && redacted(form("city"), type) == form("city"))
     }
 
+    @Test(arguments: [
+        ("[0][password]=hunter2&x=1", "[0][password]=REDACTED&x=1"), ("{a}=1&token=b", "{a}=1&token=REDACTED"),
+        (#"{"password":"hun"#, ""), (#"{"a":1"#, #"{"a":1"#),
+    ])
+    func formThatBeginsLikeJSONIsReadAsAForm(text: String, expected: String) {
+        #expect(redacted(text, "application/x-www-form-urlencoded") == expected)
+    }
+
+    @Test func numericCodesInListsAndInTruncatedContentAreRedacted() {
+        #expect(redacted(#"{"backup_passcodes":[12,34]}"#, nil) == #"{"backup_passcodes":[0,0]}"#)
+        #expect(redacted(#"{"otp":123456,"#, nil) == "")
+        #expect(redacted(#"{"max_tokens":123456,"#, nil) == #"{"max_tokens":123456,"#)
+    }
+
     @Test func bytesOfAFormThatAreNoTextStayAsTheyAre() {
         let form = Data([0x61, 0x3D, 0xFF])
 

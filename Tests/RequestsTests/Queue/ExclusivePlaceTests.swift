@@ -250,6 +250,17 @@ extension Operation {
         #expect(await client.canReach(home))
     }
 
+    @Test func searchForAHostAsksNeitherConditionsNorValidators() async {
+        let transport = InMemoryTransport { _ in .status(.unauthorized) }
+        let client = HTTPClient(transport: transport) {
+            $0.conditions = [.condition { _ in throw SampleError() }]
+            $0.validators = [.closure { _, _ in .retry(.immediate(limit: 3)) }]
+        }
+
+        #expect(await client.canReach(home))
+        #expect(transport.requests.count == 1)
+    }
+
     @Test func hostBehindAProxyThatRefusesCannotBeReached() async {
         let head = HTTPResponseHead(status: .badGateway)
         let refusal = RequestError(.proxyRefused, phase: .sending, response: head)

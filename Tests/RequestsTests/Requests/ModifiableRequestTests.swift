@@ -68,6 +68,7 @@ import Testing
             .options { options in
                 options.timeout = .seconds(3)
                 options.usesCookies = false
+                options.isProbe = true
                 options.secretHeaders = ["X-M"]
             }
     }

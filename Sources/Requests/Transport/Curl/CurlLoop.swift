@@ -127,7 +127,7 @@ final class CurlLoop: @unchecked Sendable {
         ccurl_thread_ends()
     }
 
-    /// Ends all transfers without libcurl, since the process exits: its exit handlers may wait for them.
+    /// Ends all transfers without acting on them in libcurl, since the process exits: its handlers may wait for them.
     private func abandon() {
         isAbandoned = true
         for case .start(let transfer) in inbox.abandon() {

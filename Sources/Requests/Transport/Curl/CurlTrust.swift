@@ -31,13 +31,16 @@ struct CurlTrust: Sendable {
     /// checks are sufficient.
     let rulesOfChain: HostTrust?
 
+    /// Whether the TLS library of this libcurl is GnuTLS.
+    private static let usesGnuTLS = ccurl_tls_library().map { String(cString: $0).hasPrefix("GnuTLS") } ?? false
+
     /// - Throws: A ``RequestError`` if this libcurl is too old.
     init(_ trust: HostTrust, authorities: CurlAuthorities?, version: UInt32) throws(RequestError) {
         guard trust.identity == nil || version >= 0x074700 else {
             throw RequestError(.unsupported, phase: .sending, reason: "client certificates need libcurl 7.71")
         }
-        // Such a libcurl takes the option, and then sends no certificate.
-        guard trust.identity == nil || CurlAuthorities.areTakenAsBytes else {
+        // With GnuTLS, libcurl accepts the option, and then sends no certificate.
+        guard trust.identity == nil || !Self.usesGnuTLS else {
             let reason = "client certificates need a libcurl with OpenSSL"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }
@@ -181,7 +184,7 @@ enum CurlAuthorities: Sendable, Hashable {
         self = version >= 0x074D00 && Self.areTakenAsBytes ? .bytes(text) : .file(try Self.file(of: text))
     }
 
-    /// Whether the TLS library of this libcurl takes certificates as bytes; GnuTLS takes them only from a file.
+    /// Whether this libcurl takes certificates of authorities as bytes; many with GnuTLS take them only from a file.
     static let areTakenAsBytes: Bool = {
         guard ccurl_load(), let easy = ccurl_easy_new() else { return true }
         defer { ccurl_easy_free(easy) }

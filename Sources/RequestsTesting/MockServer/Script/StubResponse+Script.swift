@@ -45,6 +45,7 @@ extension StubResponse {
         let endings = ["closeAfter", "resetAfter", "stallAfter"].compactMap { members.take($0) }
         guard endings.count <= 1 else { throw endings[1].fault("is a second end of the same answer") }
         if let instead = members.take("instead") {
+            guard endings.isEmpty else { throw instead.fault("is a second end of the same answer") }
             switch try instead.text() {
             case "close": self = adding(.close, at: Event.start)
             case "reset": self = adding(.reset, at: Event.start)
