@@ -32,7 +32,7 @@ import Testing
         Row(response: .text("a").delayed(by: .seconds(2)), steps: ["wait 2.0", "200 length 1", "a", "end"]),
         Row(
             response: .text("a").delayed(by: .seconds(2)).delayed(by: .seconds(1)),
-            steps: ["wait 2.0", "wait 1.0", "200 length 1", "a", "end"]
+            steps: ["wait 3.0", "200 length 1", "a", "end"]
         ),
         Row(response: .text("a").held(by: Gate()), steps: ["hold", "200 length 1", "a", "end"]),
         Row(response: .text("a").held(by: Gate(), after: 0), steps: ["200 length 1", "hold", "a", "end"]),
