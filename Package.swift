@@ -10,8 +10,6 @@ let package = Package(
     products: [
         .library(name: "Requests", targets: ["Requests"]),
         .library(name: "RequestsTesting", targets: ["RequestsTesting"]),
-        .executable(name: "requests-demo", targets: ["requests-demo"]),
-        .executable(name: "requests-mock-server", targets: ["requests-mock-server"]),
     ],
     dependencies: [],
     targets: [

@@ -185,7 +185,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
         for await event in events { log("\(event)") }
 
         #expect(
-            lines.all.first == "operationMade" && lines.all.last?.hasPrefix("operationEnded") == true
+            lines.all.first == "operationCreated" && lines.all.last?.hasPrefix("operationEnded") == true
         )
     }
 

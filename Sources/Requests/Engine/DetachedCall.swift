@@ -36,7 +36,7 @@ final class DetachedCall: Sendable {
         through next: Next,
         _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<Data> {
-        call.feed?.report(.operationMade)
+        call.feed?.report(.operationCreated)
         call.feed?.report(.operationStarted)
         let result: Result<HTTPResponse<Data>, any Error>
         do {

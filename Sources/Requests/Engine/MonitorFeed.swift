@@ -141,7 +141,7 @@ struct MonitorLedger: Sendable {
 
     /// The events for a new monitor: the present state.
     var present: [MonitoredEvent] {
-        var events = [MonitoredEvent.operationMade]
+        var events = [MonitoredEvent.operationCreated]
         if hasStarted { events.append(.operationStarted) }
         if let step { events.append(.authenticationStarted(step)) }
         for open in open {
@@ -166,7 +166,7 @@ struct MonitorLedger: Sendable {
         case .operationJoined:
             defer { hasJoined = true }
             return hasJoined ? [] : [event]
-        case .operationMade, .attemptStarted, .informationalResponseReceived, .responseStarted, .trailersReceived,
+        case .operationCreated, .attemptStarted, .informationalResponseReceived, .responseStarted, .trailersReceived,
             .attemptEnded, .retryScheduled, .authenticationStarted, .authenticationEnded:
             return [event]
         }

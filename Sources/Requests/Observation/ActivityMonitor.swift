@@ -30,7 +30,7 @@ public final class ActivityMonitor: EventMonitor {
     public var count: Int { state.withLock { $0.count } }
 
     /// Counts the operation.
-    public func operationMade(_ operation: MonitoredOperation) {
+    public func operationCreated(_ operation: MonitoredOperation) {
         tell(state.withLock { $0.begin(operation.id) })
     }
 

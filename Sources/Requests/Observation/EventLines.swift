@@ -24,7 +24,7 @@ struct EventLines {
         self.showsCURL = showsCURL
         let id = "#\(operation.id)"
         switch event {
-        case .operationMade:
+        case .operationCreated:
             lines = ["\(operation) made"]
         case .operationStarted:
             lines = ["\(id) started"]

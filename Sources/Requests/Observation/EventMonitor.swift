@@ -25,7 +25,7 @@ import Foundation
 /// The events of an operation are a tree, reported in its order, one after the other:
 ///
 /// ```
-/// made  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
+/// created  started?  joined?  ( attempt started  response started?  attempt ended  retry scheduled? )*  ended
 /// ```
 ///
 /// Within an attempt, any number of `informational response received` may come before the response, and one `trailers
@@ -34,7 +34,7 @@ import Foundation
 /// Between attempts, before the first, and before a retry is scheduled, there may be `authentication started` and
 /// `authentication ended`.
 ///
-/// - `operationMade` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
+/// - `operationCreated` comes exactly once, and first; `operationEnded` exactly once, and last, also for an operation that
 ///   never starts.
 /// - `operationStarted` comes at most once.
 /// - Every attempt that started ends exactly once, before the operation ends, and before the next one starts unless an
@@ -57,7 +57,7 @@ import Foundation
 /// Whatever it shows or sends elsewhere, it has to redact, as the ready-made ones do.
 public protocol EventMonitor: Sendable {
     /// An operation was made; it may wait in its queue for long, or never start.
-    func operationMade(_ operation: MonitoredOperation)
+    func operationCreated(_ operation: MonitoredOperation)
 
     /// The queue has started the operation.
     func operationStarted(_ operation: MonitoredOperation)
@@ -113,8 +113,8 @@ public protocol EventMonitor: Sendable {
 
 extension EventMonitor {
     /// Calls ``eventOccurred(_:of:)``.
-    public func operationMade(_ operation: MonitoredOperation) {
-        eventOccurred(.operationMade, of: operation)
+    public func operationCreated(_ operation: MonitoredOperation) {
+        eventOccurred(.operationCreated, of: operation)
     }
 
     /// Calls ``eventOccurred(_:of:)``.

@@ -121,7 +121,7 @@ extension MonitoredOperation: CustomStringConvertible {
 /// An event of an ``EventMonitor``, as a value: for monitors that handle all events alike, or pass them on.
 public enum MonitoredEvent: Sendable {
     /// An operation was made.
-    case operationMade
+    case operationCreated
     /// The queue has started the operation.
     case operationStarted
     /// The operation waits for the result of this one.
@@ -148,7 +148,7 @@ public enum MonitoredEvent: Sendable {
     /// Calls the method of the monitor for the event.
     public func report(to monitor: some EventMonitor, of operation: MonitoredOperation) {
         switch self {
-        case .operationMade: monitor.operationMade(operation)
+        case .operationCreated: monitor.operationCreated(operation)
         case .operationStarted: monitor.operationStarted(operation)
         case .operationJoined(let leader): monitor.operationJoined(operation, transferOf: leader)
         case .attemptStarted(let attempt): monitor.attemptStarted(attempt, of: operation)

@@ -39,7 +39,7 @@ private struct TimelineText {
         let width = min(max(60, width), 10_000)
         labelColumns = width * 7 / 20
         barColumns = width - labelColumns - 1 - Self.timeColumns - Self.resultColumns
-        let first = timeline.entries.map(\.made).min() ?? .zero
+        let first = timeline.entries.map(\.created).min() ?? .zero
         let last = timeline.entries.map { $0.ended ?? timeline.end }.max() ?? first
         span = first..<max(first, last)
         addTitle(timeline)
@@ -59,9 +59,9 @@ private struct TimelineText {
         let end = entry.ended ?? now
         var bar = TextBar(columns: barColumns, span: span)
         let turn = entry.started ?? end
-        if turn > entry.made { bar.paint(entry.made..<turn, ".") }
+        if turn > entry.created { bar.paint(entry.created..<turn, ".") }
         if let started = entry.started { bar.paint(started..<max(started, end), "-") }
-        add("\(entry.operation)", bar, entry.ended.map { $0 - entry.made }, entry.outcome?.description)
+        add("\(entry.operation)", bar, entry.ended.map { $0 - entry.created }, entry.outcome?.description)
         if entry.forgottenSteps > 0 { lines.append("  (\(entry.forgottenSteps) older steps forgotten)") }
         if let leader = entry.leader {
             lines.append(String("  (shares \(leader))".fitted(to: labelColumns).trimmingSpaces))

@@ -61,7 +61,7 @@ private struct TraceEvents {
     }
 
     private mutating func add(_ entry: RequestTimeline.Entry) {
-        let begin = entry.made.wholeMicroseconds
+        let begin = entry.created.wholeMicroseconds
         let end = max(begin, (entry.ended ?? timeline.end).wholeMicroseconds)
         let lane = lanes.firstIndex { $0 <= begin } ?? lanes.count
         if lane == lanes.count { lanes.append(end) } else { lanes[lane] = end }
@@ -73,7 +73,7 @@ private struct TraceEvents {
             ["outcome": .string(entry.outcome?.description ?? "not over")]
         )
         var frame = Frame(lane: lane, end: end, free: begin)
-        let turn = frame.take(entry.made, entry.started ?? entry.ended ?? timeline.end)
+        let turn = frame.take(entry.created, entry.started ?? entry.ended ?? timeline.end)
         if !turn.isEmpty { add("queue", "waiting for its turn", turn, lane) }
         for step in entry.steps { add(step, in: &frame) }
     }

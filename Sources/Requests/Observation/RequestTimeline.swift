@@ -29,7 +29,7 @@ public struct RequestTimeline: Sendable {
         /// The operation.
         public internal(set) var operation: MonitoredOperation
         /// The time of its creation.
-        public internal(set) var made: Duration
+        public internal(set) var created: Duration
         /// The time at which it started; `nil` if it hasn't started.
         public internal(set) var started: Duration?
         /// The operation whose transfer it shared; `nil` if it shared none.

@@ -35,7 +35,7 @@ struct TimelineRecorder: Sendable {
 
     mutating func record(_ event: MonitoredEvent, of operation: MonitoredOperation, at date: Date) {
         let time = time(at: date)
-        if case .operationMade = event { add(operation, at: time) }
+        if case .operationCreated = event { add(operation, at: time) }
         entries[operation.id]?.record(event, of: operation, at: time)
     }
 
@@ -47,7 +47,9 @@ struct TimelineRecorder: Sendable {
     }
 
     private mutating func add(_ operation: MonitoredOperation, at time: Duration) {
-        guard entries.updateValue(.init(operation: operation, made: time), forKey: operation.id) == nil else { return }
+        guard entries.updateValue(.init(operation: operation, created: time), forKey: operation.id) == nil else {
+            return
+        }
         order.append(operation.id)
         guard order.count - first > limit else { return }
         entries[order[first]] = nil
@@ -64,7 +66,7 @@ extension RequestTimeline.Entry {
     fileprivate mutating func record(_ event: MonitoredEvent, of operation: MonitoredOperation, at time: Duration) {
         self.operation = operation
         switch event {
-        case .operationMade, .informationalResponseReceived, .trailersReceived:
+        case .operationCreated, .informationalResponseReceived, .trailersReceived:
             break
         case .operationStarted:
             started = time

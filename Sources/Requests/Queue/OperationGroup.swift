@@ -74,7 +74,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         addDependency(gate)
         if let priority { queuePriority = priority }
         takePlace(in: categories, behind: causes + outerTurns)
-        feed?.report(.operationMade)
+        feed?.report(.operationCreated)
     }
 
     // MARK: A queue

@@ -58,7 +58,7 @@ extension NetworkOperation: AnyRequestOperation {
     /// }
     /// ```
     ///
-    /// It begins with `operationMade`, and with the present state: that the operation has started, and each running
+    /// It begins with `operationCreated`, and with the present state: that the operation has started, and each running
     /// attempt, with its number and the head of its response. From then on no event is left out.
     ///
     /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a joined

@@ -42,7 +42,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         if let feed {
             core.withLock { $0.hasMonitors = true }
             if let request, let options { feed.identify(by: { request.identifier }, options) }
-            feed.report(.operationMade)
+            feed.report(.operationCreated)
         }
         if let deadline = plan?.options.deadline ?? call.environment.deadline { setDeadline(deadline) }
     }

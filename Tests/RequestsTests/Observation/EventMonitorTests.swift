@@ -93,7 +93,7 @@ import Testing
 extension MonitoredEvent {
     fileprivate var name: String {
         switch self {
-        case .operationMade: "made"
+        case .operationCreated: "made"
         case .operationStarted: "started"
         case .operationJoined(let leader): "joined \(leader.id)"
         case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"

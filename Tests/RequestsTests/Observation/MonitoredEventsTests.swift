@@ -22,7 +22,8 @@ import Testing
         let told = await events.reduce(into: []) { $0.append(name($1)) }
 
         let all = [
-            "operationMade", "operationStarted", "attemptStarted", "responseStarted", "attemptEnded", "operationEnded",
+            "operationCreated", "operationStarted", "attemptStarted", "responseStarted", "attemptEnded",
+            "operationEnded",
         ]
         #expect(told == all)
     }
@@ -48,7 +49,7 @@ import Testing
         }
         let told = await events.reduce(into: []) { $0.append(name($1)) }
 
-        #expect(told.prefix(2) == ["operationMade", "operationStarted"] && told.last == "operationEnded")
+        #expect(told.prefix(2) == ["operationCreated", "operationStarted"] && told.last == "operationEnded")
         #expect(told.count == 6)
     }
 

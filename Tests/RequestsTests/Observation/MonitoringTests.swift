@@ -19,7 +19,7 @@ import Testing
         func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
             let text =
                 switch event {
-                case .operationMade: "made"
+                case .operationCreated: "made"
                 case .operationStarted: "started"
                 case .operationJoined(let leader): "joined \(leader.requestType)"
                 case .attemptStarted(let attempt): "attempt \(attempt.number) \(attempt.cause)"

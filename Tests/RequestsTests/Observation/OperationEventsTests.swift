@@ -41,7 +41,8 @@ import Testing
 
         #expect(
             await texts(events) == [
-                "operationMade", "operationStarted", "attempt 1", "503", "end 1", "retry", "attempt 2", "200", "end 2",
+                "operationCreated", "operationStarted", "attempt 1", "503", "end 1", "retry", "attempt 2", "200",
+                "end 2",
                 "success",
             ]
         )
@@ -60,7 +61,7 @@ import Testing
         transfer.receive(.end(nil))
 
         #expect(
-            await texts(events) == ["operationMade", "operationStarted", "attempt 1", "200", "end 1", "success"]
+            await texts(events) == ["operationCreated", "operationStarted", "attempt 1", "200", "end 1", "success"]
         )
     }
 
@@ -79,7 +80,7 @@ import Testing
         second.receive(.end(nil))
 
         #expect(
-            await texts(events) == ["operationMade", "operationStarted", "attempt 1"] + (hasHead ? ["200"] : []) + [
+            await texts(events) == ["operationCreated", "operationStarted", "attempt 1"] + (hasHead ? ["200"] : []) + [
                 "end 1", "retry", "attempt 2", "200", "end 2", "success",
             ]
         )
@@ -97,7 +98,7 @@ import Testing
         second.receive(.end(nil))
 
         #expect(
-            await texts(events) == ["operationMade", "operationStarted", "attempt 2", "200", "end 2", "success"]
+            await texts(events) == ["operationCreated", "operationStarted", "attempt 2", "200", "end 2", "success"]
         )
     }
 
@@ -110,7 +111,7 @@ import Testing
         operation.cancel()
         transfer.receive(.end(RequestError(.cancelled, phase: .sending)))
 
-        #expect(await texts(events) == ["operationMade", "operationStarted", "attempt 1", "end 1", "cancelled"])
+        #expect(await texts(events) == ["operationCreated", "operationStarted", "attempt 1", "end 1", "cancelled"])
     }
 
     @Test(arguments: [false, true]) func eventsOfAnOperationThatIsOverEndAtOnce(hasMonitor: Bool) async {
@@ -121,14 +122,14 @@ import Testing
         await operation.end()
 
         let texts = await texts(operation.events)
-        #expect(texts.first == "operationMade" && texts.last == "failure")
+        #expect(texts.first == "operationCreated" && texts.last == "failure")
         #expect(await self.texts(operation.events).last == "failure")
     }
 
     @Test func eventsEndWithAnOperationThatNeverRuns() async {
         let events = OperationQueue().makeOperation(for: request).events
 
-        #expect(await texts(events) == ["operationMade", "cancelled"])
+        #expect(await texts(events) == ["operationCreated", "cancelled"])
     }
 
     @Test func aMonitorOfOneOperationHearsOfNoOther() async {
@@ -153,7 +154,7 @@ import Testing
         for _ in 0..<200 {
             let operation = queue.addRequest(request)
             let texts = await texts(operation.events)
-            #expect(texts.first == "operationMade" && texts.firstIndex(of: "success") == texts.count - 1)
+            #expect(texts.first == "operationCreated" && texts.firstIndex(of: "success") == texts.count - 1)
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
         let timeline = recorder.timeline
         let entry = try #require(timeline.entries.first)
         #expect(timeline.start == Stopwatch.begin && timeline.end == .milliseconds(100))
-        #expect(entry.made == .zero && entry.started == .milliseconds(5) && entry.ended == .milliseconds(100))
+        #expect(entry.created == .zero && entry.started == .milliseconds(5) && entry.ended == .milliseconds(100))
         #expect(entry.outcome == .success)
         let steps = entry.steps.map { step in
             switch step {
@@ -94,7 +94,7 @@ import Testing
         operation.end()
 
         let entry = try #require(recorder.timeline.entries.first)
-        #expect(entry.made == .milliseconds(10) && entry.ended == .milliseconds(10))
+        #expect(entry.created == .milliseconds(10) && entry.ended == .milliseconds(10))
     }
 
     @Test(.tags(.behaviour)) func invalidTimesDontTrap() {

@@ -30,7 +30,7 @@ struct SampleOperation {
         self.watch = watch
     }
 
-    func make() { monitor.operationMade(operation) }
+    func make() { monitor.operationCreated(operation) }
     func start() { monitor.operationStarted(operation) }
     func end(_ outcome: MonitoredOutcome = .success) { monitor.operationEnded(operation, with: outcome) }
 

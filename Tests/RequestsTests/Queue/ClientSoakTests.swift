@@ -54,7 +54,7 @@ import Testing
         func eventOccurred(_ event: MonitoredEvent, of operation: MonitoredOperation) {
             let word =
                 switch event {
-                case .operationMade: "made"
+                case .operationCreated: "made"
                 case .operationStarted: "started"
                 case .operationJoined: "joined"
                 case .attemptStarted: "attempt"

@@ -223,7 +223,7 @@ import Testing
             )
             $0.monitors.append(
                 .events { event, operation in
-                    if case .operationMade = event { seen.record("monitor \(operation.userInfo[Screen.self])") }
+                    if case .operationCreated = event { seen.record("monitor \(operation.userInfo[Screen.self])") }
                 }
             )
         }

@@ -106,7 +106,7 @@ final class CoalescedTransfer: Sendable {
         through next: Next,
         _ ended: @escaping @Sendable (CoalescedTransfer) -> Void
     ) {
-        call.feed?.report(.operationMade)
+        call.feed?.report(.operationCreated)
         call.feed?.report(.operationStarted)
         let next = next.carried(by: CallAttempt(1, of: call, for: self, plan))
         CallExecutor.resuming {
