@@ -77,7 +77,7 @@ public struct HTTPResponseHead: Sendable {
         switch source {
         case .fields(let headers): headers[values: name]
         case .foundation(let response): HTTPHeaders(response, only: name)[values: name]
-        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name)[values: name]
+        case .raw(let bytes): HTTPHeaders(rawHead: bytes, only: name).map(\.value)
         }
     }
 

@@ -1,6 +1,8 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// The character classes of RFC 9110, for bytes.
 package enum ASCII {
     /// Whether a byte is allowed in a token: a method, a header name (RFC 9110, 5.6.2).
@@ -54,6 +56,14 @@ extension UInt8 {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    /// The offset of the first byte of a value.
+    func offset(of byte: UInt8) -> Int? {
+        guard let start = baseAddress, let found = memchr(start, Int32(byte), count) else { return nil }
+        return UnsafeRawPointer(found) - start
+    }
+}
+
 extension Sequence<UInt8> {
     /// The bytes as two hexadecimal digits each.
     var hexadecimal: String {
@@ -70,13 +80,25 @@ extension Sequence<UInt8> {
 extension String {
     /// Whether the string is a token (RFC 9110, 5.6.2): not empty, and made of token characters only.
     package var isToken: Bool {
-        !utf8.isEmpty && utf8.allSatisfy(ASCII.isToken)
+        !utf8.isEmpty && hasOnly(ASCII.isToken)
+    }
+
+    // Names and values of all fields are checked for every request: through the storage, this takes a fifth of the
+    // time.
+    /// Whether all bytes of the string fulfil a condition.
+    @inline(__always)
+    func hasOnly(_ isAllowed: (UInt8) -> Bool) -> Bool {
+        utf8.withContiguousStorageIfAvailable { $0.allSatisfy(isAllowed) } ?? utf8.allSatisfy(isAllowed)
     }
 
     /// Compares two strings like protocol text: bytes, with ASCII letters of either case equal.
     package func equalsIgnoringASCIICase(_ other: String) -> Bool {
-        utf8.count == other.utf8.count
-            && zip(utf8, other.utf8).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+        guard utf8.count == other.utf8.count else { return false }
+        var others = other.utf8.makeIterator()
+        for byte in utf8 {
+            guard let other = others.next(), ASCII.lowercased(byte) == ASCII.lowercased(other) else { return false }
+        }
+        return true
     }
 
     /// At most `limit` characters of the string, for messages with strings from a caller or a server.

@@ -145,6 +145,6 @@ extension String {
 
     /// Whether the string is a valid field value: no CR, LF, NUL or other control character.
     var isFieldValue: Bool {
-        utf8.allSatisfy(ASCII.isFieldValue)
+        hasOnly(ASCII.isFieldValue)
     }
 }

@@ -15,49 +15,75 @@ extension HTTPHeaders {
     /// - Complexity: O(n) in the number of bytes.
     init(rawHead bytes: [UInt8], only wanted: HTTPField.Name? = nil) {
         var fields: [HTTPField] = []
-        /// Whether the field of the line before is wanted; `nil` before the first line.
-        var keepsFolded: Bool?
-        for line in RawLines(bytes).dropFirst() {
-            if let first = line.first, first.isBlank, let keeps = keepsFolded {
-                guard keeps else { continue }
-                fields[fields.endIndex - 1].value += " " + String(lenient: line.trimmed)
-            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-                let name = line[..<colon].trimmed
-                guard !name.isEmpty else { continue }
-                let keeps = wanted.map { $0.isSpelled(name) } ?? true
-                keepsFolded = keeps
-                guard keeps else { continue }
-                let value = String(lenient: line[(colon + 1)...].trimmed)
-                fields.append(HTTPField(HTTPField.Name(String(lenient: name)), value))
+        bytes.withUnsafeBytes { head in
+            /// Whether the field of the line before is wanted; `nil` before the first line.
+            var keepsFolded: Bool?
+            for line in RawLines(head).dropFirst() {
+                if let keeps = keepsFolded, line[0].isBlank {
+                    guard keeps else { continue }
+                    fields[fields.endIndex - 1].value += " " + String(lenient: line.trimmed)
+                } else if let colon = line.offset(of: UInt8(ascii: ":")) {
+                    let name = line.part(0..<colon).trimmed
+                    guard !name.isEmpty else { continue }
+                    let keeps = wanted.map { $0.isSpelled(name) } ?? true
+                    keepsFolded = keeps
+                    guard keeps else { continue }
+                    let value = String(lenient: line.part(colon + 1..<line.count).trimmed)
+                    fields.append(HTTPField(HTTPField.Name(String(lenient: name)), value))
+                }
             }
         }
         self.init(fields)
     }
 }
 
+// Every response is searched several times, so the lines are parts of one buffer, and are found with `memchr`: with
+// slices of an array, the searches took a tenth of the time of a small request.
+
 /// The non-empty lines of a head, without their line ends.
 private struct RawLines: Sequence, IteratorProtocol {
-    private var rest: ArraySlice<UInt8>
+    private var rest: UnsafeRawBufferPointer
 
-    init(_ bytes: [UInt8]) {
-        rest = bytes[...]
+    init(_ bytes: UnsafeRawBufferPointer) {
+        rest = bytes
     }
 
-    mutating func next() -> ArraySlice<UInt8>? {
-        rest = rest.drop { $0 == UInt8(ascii: "\n") }
-        guard !rest.isEmpty else { return nil }
-        let line = rest.prefix { $0 != UInt8(ascii: "\n") }
-        rest = rest[line.endIndex...]
-        return line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    mutating func next() -> UnsafeRawBufferPointer? {
+        while !rest.isEmpty {
+            let feed = rest.offset(of: UInt8(ascii: "\n"))
+            let end = feed ?? rest.count
+            let hasReturn = end > 0 && rest[end - 1] == UInt8(ascii: "\r")
+            let line = rest.part(0..<(hasReturn ? end - 1 : end))
+            rest = rest.part((feed.map { $0 + 1 } ?? end)..<rest.count)
+            if !line.isEmpty { return line }
+        }
+        return nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    fileprivate func part(_ range: Range<Int>) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: self[range])
+    }
+
+    fileprivate var trimmed: UnsafeRawBufferPointer {
+        var (start, end) = (0, count)
+        while start < end, self[start].isBlank { start += 1 }
+        while start < end, self[end - 1].isBlank { end -= 1 }
+        return part(start..<end)
     }
 }
 
 extension HTTPField.Name {
     /// Whether bytes are the name, in any case.
-    fileprivate func isSpelled(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let name = rawValue.utf8
-        return name.count == bytes.count
-            && zip(name, bytes).allSatisfy { ASCII.lowercased($0) == ASCII.lowercased($1) }
+    fileprivate func isSpelled(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard rawValue.utf8.count == bytes.count else { return false }
+        var offset = 0
+        for byte in rawValue.utf8 {
+            guard ASCII.lowercased(byte) == ASCII.lowercased(bytes[offset]) else { return false }
+            offset += 1
+        }
+        return true
     }
 }
 
@@ -65,17 +91,8 @@ extension UInt8 {
     fileprivate var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
 }
 
-extension ArraySlice<UInt8> {
-    fileprivate var trimmed: ArraySlice<UInt8> {
-        guard let start = firstIndex(where: { !$0.isBlank }), let end = lastIndex(where: { !$0.isBlank }) else {
-            return []
-        }
-        return self[start...end]
-    }
-}
-
 extension String {
-    fileprivate init(lenient bytes: ArraySlice<UInt8>) {
+    fileprivate init(lenient bytes: UnsafeRawBufferPointer) {
         self =
             String(utf8: bytes)
             ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))

@@ -247,7 +247,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         saySent()
         var start = 0
         while start < bytes.count {
-            let end = bytes[start...].firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? bytes.count
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+            let end = start + (rest.offset(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count)
             switch state.receiveLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) {
             case .more:
                 break
