@@ -325,27 +325,11 @@ final class Transmission: Sendable {
     // MARK: End
 
     private func end(_ error: RequestError?, isConcurrent: Bool) {
-        let ended = state.withLock { state -> State? in
-            guard state.owner != nil else { return nil }
-            // Content after a cancellation was dropped: then the rest is no answer.
-            let cancelled = state.isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
-            if state.passed != nil, error != nil, !state.isCancelled { state.isCut = true }
-            let failure = state.isCut ? nil : state.failure ?? error ?? cancelled
-            state.error = failure?.explained(byTimeout: request.timeout ?? state.owner?.timeout)
-            if state.metrics.end == nil { state.metrics.end = state.time.elapsed }
-            let ended = state
-            state.received = state.receiver.map { $0.count } ?? Int64(state.content.count)
-            // The answer owns the content now, or else the error.
-            if error == nil { state.content = Data() }
-            (state.owner, state.waiter, state.receiver) = (nil, nil, nil)
-            (state.shared, state.heads, state.progress, state.feed) = (nil, nil, nil, nil)
-            return ended
-        }
-        guard let ended, let owner = ended.owner else { return }
+        guard let ended = state.withLock({ $0.end(error, of: request) }) else { return }
         ended.passed?.timer?.cancel()
         ended.feed?.reportEnd(of: attempt, content: ended.receiver == nil ? ended.content : nil, as: id)
         ended.receiver?.end(ended.error)
-        owner.operation.endTransfer()
+        ended.owner.operation.endTransfer()
         guard let waiter = ended.waiter else { return }
         let answer: Result<HTTPResponse<ResponseContent>, any Error>
         if let error = ended.error {
@@ -353,7 +337,7 @@ final class Transmission: Sendable {
         } else if let head = ended.head {
             let content = ended.receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(ended.content)
             // For a single transfer, the call needn't be asked for the history.
-            let history = ended.isOnly ? AttemptHistory(self) : owner.call.record.history
+            let history = ended.isOnly ? AttemptHistory(self) : ended.owner.call.record.history
             var response = HTTPResponse(head: head, body: content, history: history)
             response.isCut = ended.isCut
             answer = .success(response)
