@@ -102,7 +102,19 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         settle { makeCancellationResult() }
     }
 
+    /// Continues a task with the result when the operation ends, or at once.
+    final func resume(_ continuation: UnsafeContinuation<OperationState.AnyResult, Never>) {
+        whenThereIsAResult { continuation.resume(returning: $0) }
+    }
+
+    // The observer retains the result, and not the operation: one that is never run has to be deallocated before its
+    // observers are notified.
+    final func whenThereIsAResult(_ observer: @escaping OperationState.Observer) {
+        if let result = core.withLock({ $0.add(observer) }) { observer(result) }
+    }
+
     /// Settles the operation, unless it is already settled, with a result that is made outside of the lock.
+    @inline(__always)
     @discardableResult
     final func settle(_ makeResult: () -> OperationState.AnyResult?) -> Bool {
         guard transition(.settle) == .deliver else { return false }

@@ -65,9 +65,8 @@ extension CallAttempt: ChainRunner {
         while place.index < plan.interceptors.count + Chain.links.count {
             place.index += 1
             let number = place.index - plan.interceptors.count - 1
-            let link: (any Interceptor)? =
-                number < 0 ? UserLink(attempt: self, index: place.index - 1) : Chain.links[number](self)
-            if let link { return (link, Next(self, place)) }
+            if number < 0 { return (UserLink(attempt: self, index: place.index - 1), Next(self, place)) }
+            if let link = Chain.links[number](self) { return (link, Next(self, place)) }
         }
         return (TransportLink(attempt: self), Next(self, place))
     }

@@ -108,7 +108,9 @@ struct SettledOperation: Sendable {
 }
 
 /// An operation whose work is a task.
-protocol TaskOperation: AnyObject, Sendable {
+protocol TaskOperation: AsynchronousOperation {
+    /// Makes the task now, with the task-locals of the present task; it waits for the start.
+    func prepareTask()
     func run() async
 }
 

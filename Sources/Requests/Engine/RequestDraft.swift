@@ -73,9 +73,8 @@ struct RequestDraft {
 extension CallAttempt {
     /// Marks fields as secrets that the environment or the request declares as such.
     func markSecrets(of request: inout HTTPRequest) {
-        for names in [environment.secretHeaders, options.secretHeaders] where !names.isEmpty {
-            request.headers.markSecrets(names)
-        }
+        if !environment.secretHeaders.isEmpty { request.headers.markSecrets(environment.secretHeaders) }
+        if !options.secretHeaders.isEmpty { request.headers.markSecrets(options.secretHeaders) }
     }
 }
 

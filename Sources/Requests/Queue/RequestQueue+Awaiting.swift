@@ -21,7 +21,7 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> R.Success {
-        try await run { makeOperation(for: request, session: session) }.get()
+        try RequestOperation<R>.unboxed(await run { makeOperation(for: request, session: session) }).get()
     }
 
     /// Runs a request on this queue, reports its progress, and waits for its value.
@@ -105,13 +105,13 @@ extension RequestQueue {
         session: (any HTTPTransport)?
     ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
         var call: Call?
-        let outcome: Result<R.Success, R.Failure> = await run {
+        let result = await run {
             let operation: NetworkOperation<R> = makeOperation(for: request, page: page, session)
             call = operation.call
             return operation
         }
         let record = call?.record
-        return (outcome.response(to: request, record), record?.asked)
+        return (RequestOperation<R>.unboxed(result).response(to: request, record), record?.asked)
     }
 
     /// Finds out if a host can be reached, with a request of its own: `HEAD`, without retries, cookies and credentials.
@@ -144,9 +144,7 @@ extension RequestQueue {
 
     /// Runs an operation, and waits for its end, without retaining it: one that the queue doesn't run ends when the
     /// queue releases it.
-    private func run<R: NetworkRequest>(
-        _ makeOperation: () -> NetworkOperation<R>
-    ) async -> Result<R.Success, R.Failure> {
+    private func run(_ makeOperation: () -> any TaskOperation) async -> OperationState.AnyResult {
         let reference = OperationReference()
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { continuation in

@@ -163,11 +163,11 @@ extension RequestQueue {
         _ priority: Operation.QueuePriority?,
         coalescing: Bool
     ) {
-        let options = operation.plan?.options
-        if coalescing || options?.coalesce == true {
+        let plan = operation.plan
+        if coalescing || plan?.options.coalesce == true {
             operation.share(on: sharingIdentity, atStart: !dependencies.isEmpty)
         }
-        enqueue(operation, dependencies: dependencies, priority: priority ?? options?.priority)
+        enqueue(operation, dependencies: dependencies, priority: priority ?? plan?.options.priority)
     }
 
     /// The queue of a completion that names this queue, or none.
@@ -206,11 +206,11 @@ extension RequestQueue {
         _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), page: page, session, completionQueue, completion)
-        let options = operation.plan?.options
-        if coalescing || options?.coalesce == true {
+        let plan = operation.plan
+        if coalescing || plan?.options.coalesce == true {
             operation.share(on: sharingIdentity, atStart: true)
         }
-        if let priority = options?.priority { operation.queuePriority = priority }
+        if let priority = plan?.options.priority { operation.queuePriority = priority }
         return operation
     }
 
@@ -226,7 +226,7 @@ extension RequestQueue {
             transport: session ?? requestTransport,
             environment: environment
         )
-        configuration.page = page
+        configuration.page = page.map(Box.init)
         let operation = R.makeOperation(configuration)
         // Decoding where the operation starts would delay the completions there: on the main queue, for example.
         if underlyingQueue.asOptional != nil { operation.startElsewhere() }

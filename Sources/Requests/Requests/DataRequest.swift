@@ -186,11 +186,13 @@ open class DecodableOperation<R: DecodableRequest>: DataOperation<R>, @unchecked
     open override func prepare(_ request: inout HTTPRequest) throws {
         if !request.headers.contains(.accept) {
             // Making a decoder only for this isn't worthwhile, and most are for JSON.
-            let isJSON = R.ContentDecoder.self == JSONDecoder.self
-            let decoder = isJSON ? nil : self.request?.decoder as? any BodyDecoder
-            request.headers.set(decoder.map { .accept($0.accepted) } ?? .acceptsJSON)
+            request.headers.set(R.ContentDecoder.self == JSONDecoder.self ? .acceptsJSON : accept)
         }
         try super.prepare(&request)
+    }
+
+    private var accept: HTTPField {
+        (request?.decoder as? any BodyDecoder).map { .accept($0.accepted) } ?? .acceptsJSON
     }
 }
 

@@ -14,7 +14,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     final let call: Call
     /// The call's plan, for a request that was given.
     private let givenPlan: CallPlan?
-    private let page: PageTarget?
+    private let page: Box<PageTarget>?
 
     /// Makes an operation.
     ///
@@ -161,13 +161,19 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
                 try checkPlace(in: givenPlan.options.exclusivity)
                 return (givenPlan, seat(for: sharing))
             }
-            guard try resolveRequest() != nil, let plan, !self.hasResult else { return nil }
-            try checkPlace(in: plan.options.exclusivity)
-            return (plan, seat(for: sharing))
+            return try resolvePlan().map { ($0, seat(for: sharing)) }
         } catch {
             fail(CallFailure(error, in: .building))
             return nil
         }
+    }
+
+    /// Makes a deferred request, and returns its plan; `nil` if there is a result.
+    @inline(never)
+    private func resolvePlan() throws -> CallPlan? {
+        guard try resolveRequest() != nil, let plan, !hasResult else { return nil }
+        try checkPlace(in: plan.options.exclusivity)
+        return plan
     }
 
     /// Refuses a request whose exclusive categories its operation doesn't have.
@@ -211,7 +217,12 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         in attempt: CallAttempt
     ) async throws(CallFailure) {
         let response = response.map { $0.data ?? Data() }
-        guard let queue = environment.decodingQueue else { return try conclude(response) { try process(response) } }
+        if let queue = call.environment.decodingQueue { return try await conclude(response, on: queue) }
+        try conclude(response) { try process(response) }
+    }
+
+    @inline(never)
+    private func conclude(_ response: HTTPResponse<Data>, on queue: DispatchQueue) async throws(CallFailure) {
         let value = await withUnsafeContinuation { decoded in
             queue.async { decoded.resume(returning: Result { try self.process(response) }) }
         }
@@ -290,8 +301,15 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
 
     override func willTell(_ settled: SettledOperation) {
         // The last progress is reported before the completions are called.
-        if settled.hasProgress { call.progress?.end(isWhole: result?.isSuccess == true) }
+        if settled.hasProgress { endProgress() }
         if settled.hasMonitors, let feed = call.feed { reportEnd(to: feed) }
+    }
+
+    // These two are functions of their own, since the type of a result is looked up wherever it is used, which takes
+    // longer than the rest.
+    @inline(never)
+    private func endProgress() {
+        call.progress?.end(isWhole: result?.isSuccess == true)
     }
 
     override func didTell(_ settled: SettledOperation) {
@@ -368,14 +386,13 @@ extension NetworkOperation: CallOperation {
     final var requestIdentifier: String { request?.identifier ?? "" }
 
     final func makeRequest() async throws -> HTTPRequest {
-        guard let request else { throw CancellationError() }
-        let options = plan?.options ?? RequestOptions()
+        guard let request, let plan else { throw CancellationError() }
         var made = try await BuildReply.wait { reply in
-            request.makeHTTPRequest(in: call.environment, changedBy: options, completion: reply)
+            request.makeHTTPRequest(in: call.environment, changedBy: plan.options, completion: reply)
         }
         if let page {
-            let secrets = environment.secretHeaders.union(options.secretHeaders)
-            try made.turn(to: page, baseURL: environment.baseURL, secrets: secrets)
+            let secrets = environment.secretHeaders.union(plan.options.secretHeaders)
+            try made.turn(to: page.value, baseURL: environment.baseURL, secrets: secrets)
         }
         return made
     }

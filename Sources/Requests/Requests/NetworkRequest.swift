@@ -129,7 +129,7 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     /// Whether it is sent on behalf of a call in the same environment.
     var isOnBehalf = false
     /// The change of the request for a later page; `nil` for any other operation.
-    var page: PageTarget?
+    var page: Box<PageTarget>?
 
     /// Makes a configuration.
     public init(

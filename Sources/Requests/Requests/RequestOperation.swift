@@ -30,7 +30,11 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
     // completions.
     deinit {
-        guard core.withLock({ $0.isOwing }) else { return }
+        if core.withLock({ $0.isOwing }) { settleDeallocated() }
+    }
+
+    @inline(never)
+    private func settleDeallocated() {
         let reason = "the operation was deallocated before it started"
         let result = Box(Outcome.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
         core.withLock { $0.settle(with: result) }.observers.tell(result)
@@ -42,13 +46,13 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// The result; `nil` before the operation has one.
     ///
     /// It is stored before the operation is finished, and never changes.
-    public final var result: Outcome? { core.withLock { $0.result }.map(Self.outcome) }
+    public final var result: Outcome? { core.withLock { $0.result }.map(Self.unboxed) }
 
     /// Whether there is a result.
     final var hasResult: Bool { core.withLock { $0.result != nil } }
 
     // All results of an operation are of its own type. Checking the cast would take longer than the rest of the access.
-    private static func outcome(_ result: OperationState.AnyResult) -> Outcome {
+    static func unboxed(_ result: OperationState.AnyResult) -> Outcome {
         unsafeDowncast(result, to: Box<Outcome>.self).value
     }
 
@@ -64,7 +68,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     /// Waits for the result, without throwing it.
     final func awaitOutcome() async -> Outcome {
-        await withUnsafeContinuation { resume($0) }
+        Self.unboxed(await withUnsafeContinuation { resume($0) })
     }
 
     /// Adds a closure that is called once with the result, on a queue; also if there is already a result.
@@ -74,7 +78,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     ///   - body: The closure.
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
         let body = CallScope.carried(by: body)
-        whenThereIsAResult { result in queue.async { body(Self.outcome(result)) } }
+        whenThereIsAResult { result in queue.async { body(Self.unboxed(result)) } }
     }
 
     /// Ends the operation with a result, unless it has one.
@@ -107,18 +111,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     /// Calls `body` with the result when the operation ends, on the thread that ends it, or at once.
     final func observe(_ body: @escaping @Sendable (Outcome) -> Void) {
-        whenThereIsAResult { body(Self.outcome($0)) }
-    }
-
-    /// Continues a task with the result when the operation ends, or at once.
-    final func resume(_ continuation: UnsafeContinuation<Outcome, Never>) {
-        whenThereIsAResult { continuation.resume(returning: Self.outcome($0)) }
-    }
-
-    // The observer retains the result, and not the operation: one that is never run has to be deallocated before its
-    // observers are notified.
-    private func whenThereIsAResult(_ observer: @escaping OperationState.Observer) {
-        if let result = core.withLock({ $0.add(observer) }) { observer(result) }
+        whenThereIsAResult { body(Self.unboxed($0)) }
     }
 
     /// Returns the request, and makes it now if it is deferred; `nil` if making it has failed before.
