@@ -167,8 +167,8 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         while true {
             switch core.withLock({ $0.endDelivery() }) {
             case .tell(let late): if let result { late.tell(result) }
-            case .over(let action):
-                if core.withLock({ $0.lifecycle.state == .settled(.start) }) { didSettleUnstarted() }
+            case .over(let action, let awaitsStart):
+                if awaitsStart { didSettleUnstarted() }
                 return perform(action)
             }
         }

@@ -132,7 +132,7 @@ final class CallAttempt: Sendable {
         to request: HTTPRequest
     ) throws(CallFailure) -> HTTPResponse<ResponseContent> {
         var answer = answer
-        answer.makeDecoder = environment.makeDecoder
+        answer.makeDecoder = environment.ownDecoder
         guard case .data(let content) = answer.body else { return answer }
         var response = answer.map { _ in content }
         let asked = answer.asked?.value ?? request

@@ -106,7 +106,7 @@ private struct PermitLink: Interceptor {
         let request = try checked(request)
         var answer = try await CallScope.leave(to: attempt.call.scope) { try await next(request) }
         if answer.asked == nil { answer.asked = Box(request) }
-        answer.makeDecoder = attempt.environment.makeDecoder
+        answer.makeDecoder = attempt.environment.ownDecoder
         return answer
     }
 

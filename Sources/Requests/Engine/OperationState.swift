@@ -47,8 +47,8 @@ struct OperationState: Sendable {
     enum Ending: Sendable {
         /// More observers have come in the meantime, and are notified too.
         case tell(Observers)
-        /// Everything that the settlement requires has been done.
-        case over(OperationLifecycle.Action)
+        /// Everything that the settlement requires has been done; the operation may still have to be started.
+        case over(OperationLifecycle.Action, awaitsStart: Bool)
     }
 
     /// Whether an operation without a result has observers to notify.
@@ -77,7 +77,8 @@ struct OperationState: Sendable {
     mutating func endDelivery() -> Ending {
         guard observers.isEmpty else { return .tell(takeObservers()) }
         isTold = true
-        return .over(lifecycle.handle(.delivered))
+        let action = lifecycle.handle(.delivered)
+        return .over(action, awaitsStart: lifecycle.state == .settled(.start))
     }
 
     /// Returns the references to release, if the operation is deallocated without a result.

@@ -24,7 +24,7 @@ public struct RequestEnvironment: Sendable {
         var maximumBodySize = 64 * 1024 * 1024
         var maximumHeadSize = 256 * 1024
         var maximumErrorBodySize = 64 * 1024
-        var makeDecoder: @Sendable () -> JSONDecoder = { JSONDecoder() }
+        var makeDecoder: (@Sendable () -> JSONDecoder)?
         var makeEncoder: (@Sendable () -> JSONEncoder)?
         var queryEncoder = QueryEncoder()
         var decodingQueue: DispatchQueue?
@@ -147,9 +147,12 @@ extension RequestEnvironment {
 
     /// Makes a JSON decoder for each response to requests without one of their own; by default a plain one.
     public var makeDecoder: @Sendable () -> JSONDecoder {
-        _read { yield fields.makeDecoder }
-        _modify { yield &fields.makeDecoder }
+        get { fields.makeDecoder ?? { JSONDecoder() } }
+        set { fields.makeDecoder = newValue }
     }
+
+    /// The closure of ``makeDecoder``; `nil` if it wasn't set.
+    var ownDecoder: (@Sendable () -> JSONDecoder)? { fields.makeDecoder }
 
     /// Makes a JSON encoder for each body without one of its own; `nil`, the default, makes one that sorts keys.
     public var makeEncoder: (@Sendable () -> JSONEncoder)? {

@@ -3,7 +3,7 @@
 
 import Foundation
 
-extension Transmission.State {
+extension Transmission {
     /// The references and facts with which a transfer reports its end, and which it doesn't keep itself.
     struct End: Sendable {
         let owner: CallAttempt
@@ -20,14 +20,16 @@ extension Transmission.State {
         let isCancelled: Bool
         let isOnly: Bool
     }
+}
 
+extension Transmission.State {
     /// Records the end of the transfer, and returns what is to be reported; `nil` if it has ended before.
     ///
     /// - Parameters:
     ///   - reported: The error that the transport has reported.
     ///   - request: The request of the transfer.
     /// - Returns: The end.
-    mutating func end(_ reported: RequestError?, of request: HTTPRequest) -> End? {
+    mutating func end(_ reported: RequestError?, of request: HTTPRequest) -> Transmission.End? {
         guard let owner = owner.take() else { return nil }
         // Content after a cancellation was dropped: then the rest is no answer.
         let cancelled = isCancelled ? RequestError(.cancelled, phase: .receiving) : nil
@@ -39,7 +41,7 @@ extension Transmission.State {
         let given = content
         // The answer owns the content now, or else the error.
         if reported == nil { content = Data() }
-        return End(
+        return Transmission.End(
             owner: owner,
             waiter: waiter.take(),
             receiver: receiver.take(),

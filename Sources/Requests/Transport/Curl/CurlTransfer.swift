@@ -245,11 +245,10 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         guard !isStopped else { return 0 }
         loop.noteActivity(self)
         saySent()
-        var start = 0
-        while start < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
-            let end = start + (rest.offset(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count)
-            switch state.receiveLine(UnsafeRawBufferPointer(rebasing: bytes[start..<end])) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = rest.offset(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? rest.count
+            switch state.receiveLine(UnsafeRawBufferPointer(rebasing: rest[..<count])) {
             case .more:
                 break
             case .event(let event):
@@ -260,7 +259,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
             case .abort:
                 return 0
             }
-            start = end
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
         }
         return bytes.count
     }
