@@ -27,24 +27,24 @@ enum CallExecutor {
     /// The task inherits the task-locals of the task that calls this, if one does.
     static func task(
         _ priority: TaskPriority? = nil,
-        _ body: @escaping @concurrent @Sendable () async -> Void
+        _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
+            Task(executorPreference: ResumingExecutor.shared, priority: priority, operation: { await body() })
         } else {
-            Task(priority: priority, operation: body)
+            Task(priority: priority, operation: { await body() })
         }
     }
 
     /// Starts a task that continues on this executor, and inherits neither task-locals nor priority.
     static func detachedTask(
         _ priority: TaskPriority? = nil,
-        _ body: @escaping @concurrent @Sendable () async -> Void
+        _ body: @escaping @Sendable () async -> Void
     ) -> Task<Void, Never> {
         if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: body)
+            Task.detached(executorPreference: ResumingExecutor.shared, priority: priority, operation: { await body() })
         } else {
-            Task.detached(priority: priority, operation: body)
+            Task.detached(priority: priority, operation: { await body() })
         }
     }
 
