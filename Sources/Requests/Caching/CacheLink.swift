@@ -175,13 +175,13 @@ extension ResponseCache {
             var headers = response.headers
             // Without its date, it is as old as it has been here.
             for name in [HTTPField.Name.expires, .pragma, .age, .date] { headers.remove(name) }
-            // What the server allows with a stale response, and forbids, stays.
-            let mayBeStale = !response.control.contains("no-cache")
+            // What the server allows with a stale response, and forbids, stays: `no-cache` forbids its use, too.
             let kept = response.control.directives.filter { directive in
                 let name = directive.name.lowercased()
-                return name == "must-revalidate" || mayBeStale && name.hasPrefix("stale-")
+                return name == "must-revalidate" || name.hasPrefix("stale-")
             }
-            headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + kept)))
+            let bans: [CacheControl.Directive] = response.control.contains("no-cache") ? [.mustRevalidate] : []
+            headers.set(.cacheControl(CacheControl([.maxAge(lifetime)] + bans + kept)))
             return response.with(headers)
         }
     }

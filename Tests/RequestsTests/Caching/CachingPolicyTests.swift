@@ -126,6 +126,23 @@ import Testing
         #expect(try await client.fetch(request) == "2")
     }
 
+    @Test func requestThatTakesStaleResponsesGetsNoneThatTheServerForbids() async throws {
+        let headers: HTTPHeaders = [.cacheControl: "no-cache", .eTag: "\"1\""]
+        let transport = InMemoryTransport.answering([
+            .status(.ok, headers: headers, body: Data("1".utf8)), .status(.badGateway),
+        ])
+        let client = HTTPClient(baseURL: home, transport: transport) {
+            $0.cache = cache
+            $0.headers[.cacheControl] = "stale-if-error=604800"
+        }
+        let request = Get<String>("a").caching(.for(.seconds(600)))
+        #expect(try await texts([request, request], on: client) == ["1", "1"])
+
+        clock.advance(milliseconds: 601_000)
+        let error = await #expect(throws: RequestError.self) { try await client.fetch(request) }
+        #expect(error?.response?.status == .badGateway)
+    }
+
     @Test func requestPastTheCacheIsNotSentIfOnlyStoredResponsesAreAllowed() async {
         let (client, transport) = client("")
         let request = Get<String>("a").caching(.none).cachePolicy(.returnCacheDataDontLoad)
