@@ -100,10 +100,20 @@ struct StubPlan: Sendable {
         if request.method != .head, status.mayHaveContent {
             guard append(chunks, isChunked: trailers != nil, response.pace, &events) else { return }
         }
-        // A client that has received the whole length doesn't notice how the connection ends.
-        if case .transport = peer, trailers == nil { events.removeAll { $0.action.endsConnection } }
+        // A client that has received the whole length doesn't notice how the connection ends, nor anything behind that.
+        if case .transport = peer, trailers == nil, isWhole(by: headers, to: request, status),
+            let end = events.firstIndex(where: { $0.action.endsConnection })
+        {
+            events = events[..<end]
+        }
         guard append(&events, upTo: .max) else { return }
         steps.append(.finish(trailers: request.method == .head || !status.mayHaveContent ? nil : trailers))
+    }
+
+    /// Whether the content in the steps has the length that the head promises, right or wrong.
+    private func isWhole(by headers: HTTPHeaders, to request: Request, _ status: HTTPStatus) -> Bool {
+        guard request.method != .head, status.mayHaveContent else { return true }
+        return headers[.contentLength].flatMap { Int($0) }.map { count >= $0 } ?? true
     }
 
     /// Appends a script, whose bytes are cut at the positions of the events.

@@ -76,6 +76,14 @@ import Testing
         Row(response: .data(ten).truncated(after: 10), steps: ["200 length 10", "0123456789", "end"]),
         Row(response: .noContent.truncated(after: 0), steps: ["204", "end"]),
         Row(
+            response: .data(ten, headers: [.contentLength: "1000"]).truncated(after: 10),
+            steps: ["200 length 1000", "0123456789", "end connectionLost"]
+        ),
+        Row(
+            response: .data(ten).truncated(after: 10).stalled(after: 20),
+            steps: ["200 length 10", "0123456789", "end"]
+        ),
+        Row(
             response: .status(.ok).delayed(by: .seconds(2)).delayed(by: .seconds(2)),
             steps: ["wait 4.0", "200 length 0", "end"]
         ),
