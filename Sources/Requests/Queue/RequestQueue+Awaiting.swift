@@ -228,6 +228,8 @@ private struct ReachabilityProbe: DataRequest {
     func makeURLRequest(completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void) {
         var request = URLRequest(url: url)
         request.httpMethod = "HEAD"
+        // An answer from a cache, or a policy that forbids to send, would say nothing about the host.
+        request.cachePolicy = .reloadIgnoringLocalCacheData
         completion(.success(request))
     }
 

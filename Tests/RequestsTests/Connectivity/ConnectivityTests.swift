@@ -57,6 +57,17 @@ import Testing
         #expect(await !TestQueue(InMemoryTransport { _ in .never }).canReach(home, within: .milliseconds(1)))
     }
 
+    @Test func hostIsAskedWhateverThePolicyOfTheCacheIs() async {
+        let transport = InMemoryTransport { _ in .noContent }
+        let client = HTTPClient(baseURL: home, transport: transport) {
+            $0.cache = ResponseCache()
+            $0.cachePolicy = .returnCacheDataDontLoad
+        }
+
+        #expect(await client.canReach(home))
+        #expect(transport.requests.count == 1)
+    }
+
     // MARK: Waiting
 
     @Test func waitReturnsAtOnceWithANetwork() async {
