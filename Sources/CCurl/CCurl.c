@@ -180,8 +180,8 @@ static struct {
 static uint32_t version;
 static uint32_t features;
 static const char *ca_file;
-static const char *tls_library;
 static const char *ca_folder;
+static const char *tls_library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool find_all(void *library) {

@@ -34,9 +34,10 @@ uint32_t ccurl_features(void);
 /// The file and the folder in which that libcurl looks for the certificates of the system's authorities. Null if it has
 /// no such default, or is too old (before 7.70) to report it.
 const char *ccurl_ca_file(void);
+const char *ccurl_ca_folder(void);
+
 /// The name and version of the TLS library, such as `OpenSSL/3.0.17`; null if it has no TLS.
 const char *ccurl_tls_library(void);
-const char *ccurl_ca_folder(void);
 
 enum {
     CCURL_FEATURE_IPV6 = 1 << 0,

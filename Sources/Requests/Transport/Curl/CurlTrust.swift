@@ -31,16 +31,26 @@ struct CurlTrust: Sendable {
     /// checks are sufficient.
     let rulesOfChain: HostTrust?
 
-    /// Whether the TLS library of this libcurl is GnuTLS.
-    private static let usesGnuTLS = ccurl_tls_library().map { String(cString: $0).hasPrefix("GnuTLS") } ?? false
+    private static let sendsIdentities = ccurl_tls_library().map { sendsIdentities(over: String(cString: $0)) } ?? false
+
+    /// Whether libcurl sends client certificates from memory over a TLS library; over others, such as GnuTLS, it accepts
+    /// the option, and sends none.
+    ///
+    /// - Parameter library: The name as libcurl reports it; those in parentheses are built in as well, and not in use.
+    /// - Returns: Whether it sends them.
+    static func sendsIdentities(over library: String) -> Bool {
+        let used = library.split(separator: " ").first { !$0.hasPrefix("(") } ?? ""
+        return ["OpenSSL", "LibreSSL", "BoringSSL", "AWS-LC", "quictls", "wolfSSL", "mbedTLS"].contains {
+            used.hasPrefix($0)
+        }
+    }
 
     /// - Throws: A ``RequestError`` if this libcurl is too old.
     init(_ trust: HostTrust, authorities: CurlAuthorities?, version: UInt32) throws(RequestError) {
         guard trust.identity == nil || version >= 0x074700 else {
             throw RequestError(.unsupported, phase: .sending, reason: "client certificates need libcurl 7.71")
         }
-        // With GnuTLS, libcurl accepts the option, and then sends no certificate.
-        guard trust.identity == nil || !Self.usesGnuTLS else {
+        guard trust.identity == nil || Self.sendsIdentities else {
             let reason = "client certificates need a libcurl with OpenSSL"
             throw RequestError(.unsupported, phase: .sending, reason: reason)
         }

@@ -22,6 +22,15 @@ import Testing
         #expect(try CurlTrustCache(version: 0x074700).trust(for: request) != nil)
     }
 
+    @Test(arguments: [
+        ("OpenSSL/3.0.17", true), ("LibreSSL/3.8.2", true), ("BoringSSL", true), ("AWS-LC/1.30.0", true),
+        ("mbedTLS/3.5.0", true), ("OpenSSL/3.0.2 (GnuTLS/3.7.3)", true), ("(OpenSSL/3.0.2) GnuTLS/3.7.3", false),
+        ("GnuTLS/3.7.9", false), ("rustls-ffi/0.10.0", false), ("", false),
+    ])
+    func clientCertificatesNeedALibraryThatSendsThem(library: String, sends: Bool) {
+        #expect(CurlTrust.sendsIdentities(over: library) == sends)
+    }
+
     @Test func olderLibraryTakesAuthoritiesFromAFile() throws {
         let certificate = try Certificate(pem: CertificateSample.rsa.pem)
         let authorities = HostTrust.Authorities(includesSystem: false, certificates: [certificate])
