@@ -160,7 +160,8 @@ import Testing
     @Test func folder() async throws {
         let fixtures = FileManager.default.temporaryDirectory
 
-        let server = try MockServer(MockServer.folder(fixtures))
+        let files = MockServer.folder(fixtures)
+        let server = try MockServer { try files($0).truncated(after: 1_000) }
 
         let error = await #expect(throws: RequestError.self) {
             try await HTTPClient(baseURL: server.url).fetch(Get<Recipe>("none", "at", "all"))

@@ -305,8 +305,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         if settled.hasMonitors, let feed = call.feed { reportEnd(to: feed) }
     }
 
-    // These two are functions of their own, since the type of a result is looked up wherever it is used, which takes
-    // longer than the rest.
+    // A function of its own: wherever a result is used, its type is looked up first, also if the use is then skipped.
     @inline(never)
     private func endProgress() {
         call.progress?.end(isWhole: result?.isSuccess == true)
