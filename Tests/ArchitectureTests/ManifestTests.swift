@@ -18,6 +18,20 @@ enum Manifest {
         return packages + (isStated ? [] : [manifest.finding(atLine: 1, "`dependencies: []` is missing")])
     }
 
+    /// Returns every use of syntax that the compiler of the manifest's Swift version can't read; a newer one says nothing.
+    ///
+    /// It is for Swift 6.1, and for what a library like this one is likely to use of 6.2.
+    static func novelties(in file: SourceFile) -> [String] {
+        [
+            ["@", "concurrent"], ["nonisolated", "(", "nonsending", ")"], ["InlineArray"],
+            ["@", "inline", "(", "always", ")"],
+        ]
+        .flatMap { novelty in
+            file.tokens.indices.filter { file.tokens[$0...].prefix(novelty.count).map(\.text) == novelty }
+                .map { file.finding(atLine: file.tokens[$0].line, "Swift 6.1 has no `\(novelty.joined())`") }
+        }
+    }
+
     static func strangers(among entries: [String]) -> [String] {
         entries.filter { !rootEntries.contains($0) && !$0.hasPrefix(".") }
     }
@@ -27,6 +41,11 @@ enum Manifest {
     @Test func packageHasNoDependencies() throws {
         let text = try #require(SourceTree.text(of: "Package.swift"))
         #expect(Manifest.violations(in: SourceFile(path: "Package.swift", text: text)) == [])
+    }
+
+    @Test func oldestCompilerReadsAllSources() throws {
+        #expect(try #require(SourceTree.text(of: "Package.swift")).hasPrefix("// swift-tools-version: 6.1\n"))
+        #expect(SourceTree.sources.flatMap(Manifest.novelties) == [])
     }
 
     @Test func rootHoldsNothingElse() {
@@ -51,6 +70,12 @@ enum Manifest {
     ])
     func dependencyIsFound(manifest: String) {
         #expect(Manifest.violations(in: SourceFile(path: "Package.swift", text: manifest)).count == 1)
+    }
+
+    @Test(arguments: ["let a: @concurrent () async -> Void", "nonisolated(nonsending) func a() async {}"])
+    func noveltyIsFound(code: String) {
+        #expect(Manifest.novelties(in: SourceFile(path: "A.swift", text: code)).count == 1)
+        #expect(Manifest.novelties(in: SourceFile(path: "A.swift", text: "// \(code)")) == [])
     }
 
     @Test func strangerInTheRootIsFound() {
