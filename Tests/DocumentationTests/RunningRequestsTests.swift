@@ -38,7 +38,27 @@ import Testing
         }
     }
 
+    @MainActor final class RecipeScreen {
+        let client = HTTPClient(baseURL: api)
+        let isSet = Gate()
+        var recipe: Recipe? { didSet { isSet.open() } }
+
+        func load() {
+            client.addRequest(Get<Recipe>("recipes/1"), completionQueue: .main) { [weak self] result in
+                self?.recipe = try? result.get()
+            }
+        }
+    }
+
     let queue = OperationQueue()
+
+    @Test @MainActor func completionsUseAViewController() async {
+        let screen = RecipeScreen()
+        screen.load()
+
+        #expect(await screen.isSet.wait())
+        #expect(screen.recipe?.name == "Pancakes")
+    }
 
     @Test func dependentsReadResults() async {
         let printed = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in

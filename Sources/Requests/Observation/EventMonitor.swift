@@ -228,6 +228,19 @@ extension EventMonitor where Self == ClosureMonitor {
     ) -> ClosureMonitor {
         ClosureMonitor(receive)
     }
+
+    /// A monitor that is a closure on the main actor, called for every event, in the order of an operation's events.
+    ///
+    /// - Parameters:
+    ///   - queue: The main queue, on which the closure is called.
+    ///   - receive: The closure.
+    /// - Returns: The monitor.
+    public static func events(
+        on queue: MainQueue,
+        _ receive: @escaping @MainActor (MonitoredEvent, MonitoredOperation) -> Void
+    ) -> ClosureMonitor {
+        ClosureMonitor(queue.isolating(receive)).delivering(on: .main)
+    }
 }
 
 /// The events of one operation, as a sequence.

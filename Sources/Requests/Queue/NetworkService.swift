@@ -85,6 +85,7 @@ extension NetworkService {
 
     /// Runs a request as an operation of the client's queue.
     @discardableResult
+    @_disfavoredOverload
     public func addRequest<R: NetworkRequest>(
         _ request: R,
         completionQueue: DispatchQueue? = nil,

@@ -93,6 +93,7 @@ extension RequestQueue {
     ///     and, unless the group fails fast, behind the completions of the members.
     /// - Returns: The group: an operation that is finished when all of its members are.
     @discardableResult
+    @_disfavoredOverload
     public func addGroup<R: NetworkRequest>(
         _ requests: [R],
         session: (any HTTPTransport)? = nil,
@@ -157,6 +158,7 @@ extension RequestQueue {
     ///   - completion: Receives the values in the order of the requests, or the failure of the group.
     /// - Returns: The group: an operation that is finished when all of its members are.
     @discardableResult
+    @_disfavoredOverload
     public func addGroup<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,
@@ -215,6 +217,7 @@ extension RequestQueue {
     ///   - completion: Receives the results, one each. Called exactly once, as with `addGroup`.
     /// - Returns: An operation that is finished when all of them are, and whose `cancel` cancels all.
     @discardableResult
+    @_disfavoredOverload
     public func addRequests<each R: NetworkRequest>(
         _ requests: repeat each R,
         session: (any HTTPTransport)? = nil,
@@ -268,6 +271,7 @@ extension RequestQueue {
     ///   - completion: Receives the value, or the failure of the group.
     /// - Returns: The group, on which others can depend.
     @discardableResult
+    @_disfavoredOverload
     public func addOperationGroup<each Input: RequestDependency, Success: Sendable>(
         after operations: repeat each Input,
         failingFast: Bool = false,

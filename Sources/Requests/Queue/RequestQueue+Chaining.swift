@@ -26,6 +26,7 @@ extension RequestQueue {
     ///   - completion: Receives the result, as with `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
+    @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,
@@ -55,6 +56,7 @@ extension RequestQueue {
     ///
     /// It is the same as the one with `mapError`, without that parameter.
     @discardableResult
+    @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,
@@ -80,6 +82,7 @@ extension RequestQueue {
     ///
     /// It is the same as the one with `mapError`, without that parameter.
     @discardableResult
+    @_disfavoredOverload
     public func addRequest<each Input: RequestDependency, R: NetworkRequest>(
         after operations: repeat each Input,
         session: (any HTTPTransport)? = nil,

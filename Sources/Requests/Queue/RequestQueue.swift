@@ -81,15 +81,14 @@ extension RequestQueue {
     /// ```
     ///
     /// The operation is on the queue when this returns, and may have started. Settings that it needs before are passed
-    /// here, or to an operation of ``makeOperation(for:session:completionQueue:coalescing:completion:)``. An operation
-    /// that an interceptor, a condition or the refresh of a credential adds runs outside an `OperationQueue`: the
-    /// operations that wait for it may have all places.
+    /// here, or to an operation of `makeOperation(for:)`. An operation that an interceptor, a condition or the refresh
+    /// of a credential adds runs outside an `OperationQueue`: the operations that wait for it may have all places.
     ///
     /// - Parameters:
     ///   - request: The request to run.
     ///   - session: The transport: a `URLSession`, or any other; `nil`, the default, is the queue's.
     ///   - completionQueue: The queue of the completion; by default the underlying queue of this queue, or else the
-    ///     global queue of utility quality.
+    ///     global queue of utility quality. With `.main`, the completion is isolated to the main actor.
     ///   - dependencies: The operations that must finish, successfully or not, before the request starts.
     ///   - priority: The priority in the queue; `nil`, the default, is the request's own option, or else normal.
     ///   - coalescing: Whether to share the transfer of an equal request on this queue and transport, instead of
@@ -103,6 +102,7 @@ extension RequestQueue {
     ///     same serial queue runs behind it.
     /// - Returns: The operation, typed: others can depend on it, and read its result.
     @discardableResult
+    @_disfavoredOverload
     public func addRequest<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil,
@@ -125,8 +125,7 @@ extension RequestQueue {
     /// }
     /// ```
     ///
-    /// It differs from ``addRequest(_:session:completionQueue:dependencies:priority:coalescing:completion:)`` only in
-    /// the completion, which receives the value alone there.
+    /// It differs from `addRequest` only in the completion, which receives the value alone there.
     ///
     /// - Parameters:
     ///   - request: The request to run.
@@ -140,6 +139,7 @@ extension RequestQueue {
     ///     `addRequest`.
     /// - Returns: The operation, typed.
     @discardableResult
+    @_disfavoredOverload
     public func send<R: NetworkRequest>(
         _ request: R,
         session: (any HTTPTransport)? = nil,
@@ -187,6 +187,7 @@ extension RequestQueue {
     ///     operation starts.
     ///   - completion: Receives the result, as with `addRequest`.
     /// - Returns: The operation, on no queue yet.
+    @_disfavoredOverload
     public func makeOperation<R: NetworkRequest>(
         for request: R,
         session: (any HTTPTransport)? = nil,
@@ -351,6 +352,7 @@ extension RequestQueue {
     ///   - completion: Called once, when all of them have their results and their transfers have ended. It comes behind
     ///     their completions on the same serial queue. It doesn't wait for operations that are added meanwhile.
     /// - Complexity: O(n) in the number of operations on the queue.
+    @_disfavoredOverload
     public func cancelAllRequests(
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable () -> Void

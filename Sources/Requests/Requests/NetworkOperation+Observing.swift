@@ -63,8 +63,7 @@ extension NetworkOperation: AnyRequestOperation {
     ///
     /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a joined
     /// transfer of another operation, a wait for a credential that began before the operation was observed. To see all
-    /// events, ask an operation of
-    /// ``RequestQueue/makeOperation(for:session:completionQueue:coalescing:completion:)`` before you add it.
+    /// events, ask an operation of `makeOperation(for:)` before you add it.
     ///
     /// Each call makes a sequence of its own.
     public final var events: AsyncStream<MonitoredEvent> {

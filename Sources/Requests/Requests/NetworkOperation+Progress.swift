@@ -53,6 +53,7 @@ extension NetworkOperation {
     ///   - queue: The queue on which the closure is called, one call after the other; by default the global queue of
     ///     utility quality, as with completions.
     ///   - body: The closure.
+    @_disfavoredOverload
     public final func onProgress(
         _ direction: TransferDirection = .download,
         on queue: DispatchQueue = .global(qos: .utility),
@@ -63,6 +64,20 @@ extension NetworkOperation {
             guard let progress else { return }
             serial.async { body(progress) }
         }
+    }
+
+    /// Calls a closure on the main actor with each progress, beginning with the last value, if there is one.
+    ///
+    /// - Parameters:
+    ///   - direction: The bytes to observe: by default the received ones.
+    ///   - queue: The main queue, on which the closure is called.
+    ///   - body: The closure.
+    public final func onProgress(
+        _ direction: TransferDirection = .download,
+        on queue: MainQueue,
+        _ body: @escaping @MainActor (TransferProgress) -> Void
+    ) {
+        onProgress(direction, on: DispatchQueue.main, queue.isolating(body))
     }
 
     private func progress(of direction: TransferDirection) -> Progress {

@@ -76,9 +76,19 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// - Parameters:
     ///   - queue: The queue on which the closure is called, always asynchronously.
     ///   - body: The closure.
+    @_disfavoredOverload
     public final func addCompletion(on queue: DispatchQueue, _ body: @escaping @Sendable (Outcome) -> Void) {
         let body = CallScope.carried(by: body)
         whenThereIsAResult { result in queue.async { body(Self.unboxed(result)) } }
+    }
+
+    /// Adds a closure on the main actor that is called once with the result; also if there is already a result.
+    ///
+    /// - Parameters:
+    ///   - queue: The main queue, on which the closure is called, always asynchronously.
+    ///   - body: The closure.
+    public final func addCompletion(on queue: MainQueue, _ body: @escaping @MainActor (Outcome) -> Void) {
+        addCompletion(on: DispatchQueue.main, queue.isolating(body))
     }
 
     /// Ends the operation with a result, unless it has one.
