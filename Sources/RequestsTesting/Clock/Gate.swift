@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Dispatch
+import Foundation
 import Requests
 
 /// A latch that opens once: holds a thread or a task at a known point of a test.
@@ -49,9 +50,33 @@ public final class Gate: Sendable {
 
     /// Suspends the task until the gate is open, or until the task is cancelled.
     ///
-    /// - Returns: Whether the gate is open; `false` if the task was cancelled.
+    /// - Parameters:
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default. At its end, a line on standard error
+    ///     names the place of the wait.
+    ///   - file: The file of the wait.
+    ///   - line: The line of the wait.
+    /// - Returns: Whether the gate is open; `false` if the task was cancelled, and at the limit.
     @discardableResult
-    public func wait() async -> Bool {
+    public func wait(
+        within limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) async -> Bool {
+        guard !isOpen else { return true }
+        do {
+            try await waiting(within: limit) { [self] in
+                makeError(limit, file, line)
+            } body: { [self] in
+                if await !waitForOpening() { throw CancellationError() }
+            }
+        } catch {
+            return report(error)
+        }
+        return true
+    }
+
+    /// Suspends the task until the gate is open, or until the task is cancelled, without a limit.
+    func waitForOpening() async -> Bool {
         let id = makeIdentifier()
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -68,17 +93,44 @@ public final class Gate: Sendable {
     ///
     /// For handlers, which run on the server's threads. In a task, use the other form, which blocks no thread.
     ///
-    /// - Returns: Whether the gate is open; `false` if the server was stopped.
+    /// - Parameters:
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default. At its end, a line on standard error
+    ///     names the place of the wait.
+    ///   - file: The file of the wait.
+    ///   - line: The line of the wait.
+    /// - Returns: Whether the gate is open; `false` if the server was stopped, and at the limit.
     @available(*, noasync, message: "await the asynchronous form instead")
     @discardableResult
-    public func wait() -> Bool {
+    public func wait(
+        within limit: Duration = .seconds(30),
+        file: StaticString = #fileID,
+        line: UInt = #line
+    ) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let observation = whenOpen { semaphore.signal() }
         let ending = Self.ending
         let endingObservation = ending?.whenOpen { semaphore.signal() }
-        semaphore.wait()
+        let end = DispatchTime.now() + .milliseconds(Int(limit.sleepable / .milliseconds(1)))
+        let isLate = semaphore.wait(timeout: end) == .timedOut
         forget(observation)
         if let ending, let endingObservation { ending.forget(endingObservation) }
+        return isLate ? report(makeError(limit, file, line)) : isOpen
+    }
+
+    private func makeError(_ limit: Duration, _ file: StaticString, _ line: UInt) -> WaitTimeoutError {
+        let count = state.withLock { $0.waiters.count }
+        return WaitTimeoutError(
+            limit: limit,
+            awaited: "the gate at \(file):\(line)",
+            state: "it isn't open, and \(count) wait for it"
+        )
+    }
+
+    /// Writes the error of a wait to standard error, unless that was cancelled, and returns whether the gate is open.
+    ///
+    /// A gate has no error to throw: its waits stand in handlers that can't throw one.
+    private func report(_ error: any Error) -> Bool {
+        if !isOpen, error is WaitTimeoutError { FileHandle.standardError.write(Data("error: \(error)\n".utf8)) }
         return isOpen
     }
 

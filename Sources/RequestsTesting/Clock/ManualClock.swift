@@ -86,9 +86,18 @@ public final class ManualClock: Clock, Sendable {
 
     /// Waits until at least `count` tasks are asleep; returns at once if they already are.
     ///
-    /// - Throws: `CancellationError` as soon as the task is cancelled.
-    public func waitForSleepers(_ count: Int = 1) async throws {
-        try await suspend { $0.watch($1, for: count, $2) }
+    /// - Parameters:
+    ///   - count: The number of tasks; 1 by default.
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
+    /// - Throws: ``WaitTimeoutError`` at the limit, with the sleepers there are, or `CancellationError` as soon as the
+    ///   task is cancelled.
+    public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
+        guard sleeperCount < count else { return try Task.checkCancellation() }
+        try await waiting(within: limit) { [self] in
+            WaitTimeoutError(limit: limit, awaited: "\(count) sleepers", state: timeline.withLock { $0.summary })
+        } body: { [self] in
+            try await suspend { $0.watch($1, for: count, $2) }
+        }
     }
 
     /// Advances the time by a duration, and wakes the tasks whose deadline is reached.
@@ -199,6 +208,12 @@ struct Timeline<Waiter: Sendable>: Sendable {
 
     /// The number of sleepers that are counted.
     var sleeperCount: Int { sleepers.count { $0.isCounted } }
+
+    /// The counted sleepers, and the time, for an error.
+    var summary: String {
+        let deadlines = sleepers.filter(\.isCounted).map { "until \($0.deadline)" }.joined(separator: ", ")
+        return "\(sleeperCount) sleep\(deadlines.isEmpty ? "" : " (\(deadlines))"), and the clock shows \(now)"
+    }
 
     /// Adds a watcher for a number of sleepers; returns its waiter if the number is reached already.
     mutating func watch(_ id: Int, for count: Int, _ waiter: Waiter) -> [Waiter] {

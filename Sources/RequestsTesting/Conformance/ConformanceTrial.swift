@@ -124,7 +124,7 @@ final class ConformanceTrial: Sendable {
     /// Waits for a gate, at most for the trial's patience.
     func wait(for gate: Gate, _ problem: String) async throws {
         try await within(problem) {
-            await gate.wait()
+            await gate.waitForOpening()
         } isLate: {
             gate.isOpen
         }

@@ -17,8 +17,8 @@ import Requests
 /// transfer.receive(.end(RequestError(.cancelled, phase: .receiving)))
 /// ```
 ///
-/// Nothing happens automatically, not even the end of a cancelled transfer. A test that forgets to end a transfer waits
-/// for ever, so give it a time limit. Safe from any thread.
+/// Nothing happens automatically, not even the end of a cancelled transfer. A request whose transfer isn't ended waits
+/// for ever, so give the test a time limit. Safe from any thread.
 public final class ManualTransport: HTTPTransport {
     private struct State {
         var transfers: [ManualTransfer] = []
@@ -41,20 +41,25 @@ public final class ManualTransport: HTTPTransport {
 
     /// Waits until at least `count` transfers were started.
     ///
-    /// - Parameter count: The number of transfers; 1 by default, and at least 1.
+    /// - Parameters:
+    ///   - count: The number of transfers; 1 by default, and at least 1.
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
     /// - Returns: The last of them: the transfer with the index `count - 1`.
-    /// - Throws: `CancellationError` if the task is cancelled before.
+    /// - Throws: ``WaitTimeoutError`` at the limit, with the transfers there are, or `CancellationError` if the task is
+    ///   cancelled before.
     @discardableResult
-    public func awaitTransfer(count: Int = 1) async throws -> ManualTransfer {
+    public func awaitTransfer(count: Int = 1, within limit: Duration = .seconds(30)) async throws -> ManualTransfer {
         let index = max(1, count) - 1
         let gate = Gate()
         let isThere = state.withLock { state in
             if !state.transfers.indices.contains(index) { state.waiters.append((index + 1, gate)) }
             return state.transfers.indices.contains(index)
         }
-        if !isThere, await !gate.wait() {
-            state.withLock { $0.waiters.removeAll { $0.gate === gate } }
-            throw CancellationError()
+        guard !isThere else { return transfers[index] }
+        defer { state.withLock { $0.waiters.removeAll { $0.gate === gate } } }
+        try await gate.opening(within: limit, of: "\(index + 1) transfers") { [self] in
+            let started = transfers.map(\.summary).joined(separator: ", ")
+            return "\(transfers.count) have started\(started.isEmpty ? "" : ": \(started)")"
         }
         return transfers[index]
     }
@@ -73,6 +78,23 @@ public final class ManualTransport: HTTPTransport {
         }
         for gate in gates { gate.open() }
         return transfer
+    }
+}
+
+extension Gate {
+    /// Suspends the task until the gate is open.
+    ///
+    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` if the task is cancelled before.
+    fileprivate func opening(
+        within limit: Duration,
+        of awaited: String,
+        state: @escaping @Sendable () -> String
+    ) async throws {
+        try await waiting(within: limit) {
+            WaitTimeoutError(limit: limit, awaited: awaited, state: state())
+        } body: {
+            guard await self.waitForOpening() else { throw CancellationError() }
+        }
     }
 }
 
@@ -122,9 +144,10 @@ public final class ManualTransfer: Transfer {
 
     /// Waits until the transfer is cancelled.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before.
-    public func awaitCancel() async throws {
-        guard await cancelled.wait() else { throw CancellationError() }
+    /// - Parameter limit: The maximum time to wait, in real time; 30 seconds by default.
+    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` if the task is cancelled before.
+    public func awaitCancel(within limit: Duration = .seconds(30)) async throws {
+        try await cancelled.opening(within: limit, of: "a cancel of the transfer") { [self] in summary }
     }
 
     /// Whether the transfer is paused.
@@ -132,18 +155,27 @@ public final class ManualTransfer: Transfer {
 
     /// Waits until the transfer is paused or resumed; returns at once if it already is.
     ///
-    /// - Parameter isPaused: Whether to wait for a pause, or for its end.
-    /// - Throws: `CancellationError` if the task is cancelled before.
-    public func awaitPause(_ isPaused: Bool = true) async throws {
+    /// - Parameters:
+    ///   - isPaused: Whether to wait for a pause, or for its end.
+    ///   - limit: The maximum time to wait, in real time; 30 seconds by default.
+    /// - Throws: ``WaitTimeoutError`` at the limit, or `CancellationError` if the task is cancelled before.
+    public func awaitPause(_ isPaused: Bool = true, within limit: Duration = .seconds(30)) async throws {
         let gate = Gate()
         let isThere = state.withLock { state in
             if state.isPaused != isPaused { state.waiters.append((isPaused, gate)) }
             return state.isPaused == isPaused
         }
-        if !isThere, await !gate.wait() {
-            state.withLock { $0.waiters.removeAll { $0.gate === gate } }
-            throw CancellationError()
-        }
+        guard !isThere else { return }
+        defer { state.withLock { $0.waiters.removeAll { $0.gate === gate } } }
+        let awaited = isPaused ? "a pause of the transfer" : "the end of the transfer's pause"
+        try await gate.opening(within: limit, of: awaited) { [self] in summary }
+    }
+
+    /// The request, and what has happened to the transfer: `GET http://localhost/a (running, cancelled 1 times)`.
+    fileprivate var summary: String {
+        let (count, isPaused) = state.withLock { ($0.cancelCount, $0.isPaused) }
+        let phase = receiver.withLock { $0 == nil } ? "ended" : isPaused ? "paused" : "running"
+        return "\(request) (\(phase), cancelled \(count) times)"
     }
 
     // MARK: As a transfer

@@ -82,18 +82,14 @@ extension ServerCore {
         until condition: @escaping @Sendable (State) -> Bool
     ) async throws {
         if state.withLock({ condition($0) }) { return }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await self.wait(until: condition) }
-            group.addTask {
-                try await clock.sleep(for: timeout)
-                let (requests, open) = self.state.withLock { ($0.requests.count, $0.open) }
-                throw MockServerError.timeout(
-                    after: timeout,
-                    awaited: "\(what); the server has \(requests) requests and \(open) open connections"
-                )
-            }
-            defer { group.cancelAll() }
-            try await group.next()
+        try await waiting(within: timeout, clock: clock) {
+            let (requests, open) = self.state.withLock { ($0.requests.count, $0.open) }
+            return MockServerError.timeout(
+                after: timeout,
+                awaited: "\(what); the server has \(requests) requests and \(open) open connections"
+            )
+        } body: {
+            try await self.wait(until: condition)
         }
     }
 

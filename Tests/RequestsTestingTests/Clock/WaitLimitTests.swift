@@ -1,0 +1,124 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+/// Every wait of the module ends by itself, in real time, and its error says what has happened so far.
+@Suite(.bounded) struct WaitLimitTests {
+    private static let limit = Duration.milliseconds(50)
+
+    /// A wait for what never happens, and the words of its error.
+    struct Wait: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let words: [String]
+        let body: @Sendable () async throws -> Void
+
+        static let all: [Wait] = [
+            Wait(testDescription: "no sleeper", words: ["2 sleepers", "0 sleep,", "shows 5.0 seconds"]) {
+                let clock = ManualClock()
+                clock.advance(by: .seconds(5))
+                try await clock.waitForSleepers(2, within: limit)
+            },
+            Wait(testDescription: "too few sleepers", words: ["2 sleepers", "1 sleep (until 60.0 seconds)"]) {
+                let clock = ManualClock()
+                let sleeper = Task { try await clock.sleep(for: .seconds(60)) }
+                defer { sleeper.cancel() }
+                try await clock.waitForSleepers()
+                try await clock.waitForSleepers(2, within: limit)
+            },
+            Wait(testDescription: "no transfer", words: ["1 transfers", "0 have started"]) {
+                try await ManualTransport().awaitTransfer(within: limit)
+            },
+            Wait(testDescription: "few transfers", words: ["2 transfers", "1 have started: GET http://a.example/b"]) {
+                let transport = ManualTransport()
+                _ = try transport.sample()
+                try await transport.awaitTransfer(count: 2, within: limit)
+            },
+            Wait(testDescription: "no cancel", words: ["a cancel", "GET http://a.example/b (running, "]) {
+                try await ManualTransport().sample().awaitCancel(within: limit)
+            },
+            Wait(testDescription: "no pause", words: ["a pause", "(ended, cancelled 1 times)"]) {
+                let transfer = try ManualTransport().sample()
+                transfer.cancel()
+                transfer.receive(.end(nil))
+                try await transfer.awaitPause(within: limit)
+            },
+            Wait(testDescription: "no end of a pause", words: ["the end of the transfer's pause", "(paused,"]) {
+                let transfer = try ManualTransport().sample()
+                transfer.pause()
+                try await transfer.awaitPause(false, within: limit)
+            },
+            Wait(testDescription: "no request", words: ["1 requests", "has 0 requests and 0 open connections"]) {
+                try await MockServer().awaitRequest(within: limit)
+            },
+            Wait(testDescription: "no connection", words: ["1 open connections", "has 0 requests"]) {
+                try await MockServer().awaitConnections(open: 1, within: limit)
+            },
+        ]
+    }
+
+    @Test(arguments: Wait.all) func waitEndsAtItsLimitAndSaysWhatHasHappened(wait: Wait) async throws {
+        let start = ContinuousClock.now
+        let error = await #expect(throws: (any Error).self) { try await wait.body() }
+        let text = try "\(#require(error))"
+
+        #expect(start.duration(to: .now) >= Self.limit)
+        #expect(text.contains("0.05 seconds"), "\(text)")
+        for words in wait.words { #expect(text.contains(words), "\(text)") }
+    }
+
+    @Test(arguments: [Duration.zero, .seconds(-1), .seconds(Int64.min)]) func limitInThePastEndsAtOnce(
+        limit: Duration
+    ) async {
+        await #expect(throws: WaitTimeoutError.self) { try await ManualTransport().awaitTransfer(within: limit) }
+        await #expect(throws: WaitTimeoutError.self) { try await ManualClock().waitForSleepers(within: limit) }
+        await #expect(throws: MockServerError.self) { try await MockServer().awaitRequest(within: limit) }
+        #expect(await !Gate().wait(within: limit))
+    }
+
+    @Test func limitWithoutEndIsNoTrap() async throws {
+        let (clock, transport) = (ManualClock(), ManualTransport())
+        let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+        let server = try MockServer()
+        let gate = Gate()
+
+        try await clock.waitForSleepers(within: .seconds(Int64.max))
+        clock.advance(by: .seconds(1))
+        try await sleeper.value
+        async let transfer = transport.awaitTransfer(within: .seconds(Int64.max))
+        _ = try transport.sample()
+        _ = try await transfer
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await gate.wait(within: .seconds(Int64.max)) }
+            group.addTask { _ = try? await server.awaitRequest(within: .seconds(Int64.max)) }
+            gate.open()
+            group.cancelAll()
+        }
+    }
+
+    @Test func gateThatStaysClosedEndsTheWaitOfATask() async {
+        let start = ContinuousClock.now
+        #expect(await !Gate().wait(within: Self.limit))
+        #expect(start.duration(to: .now) >= Self.limit)
+    }
+
+    @Test func gateThatStaysClosedEndsTheWaitOfAThread() async {
+        let (gate, isOver) = (Gate(), Gate())
+        Thread {
+            #expect(!gate.wait(within: Self.limit))
+            isOver.open()
+        }.start()
+        #expect(await isOver.wait())
+    }
+}
+
+extension ManualTransport {
+    fileprivate func sample() throws -> ManualTransfer {
+        let url = try #require(URL(string: "http://a.example/b"))
+        return try #require(send(TransportRequest(HTTPRequest(url)), receive: { _ in }) as? ManualTransfer)
+    }
+}
