@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // SE-0335: an existential is spelled `any P`, so that its cost and its limits are visible where it is used.

@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 import PackageDescription
 
 // A separate package, so that the rivals in the benchmarks never become dependencies of the library.
