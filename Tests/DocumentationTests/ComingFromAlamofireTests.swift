@@ -73,17 +73,29 @@ struct KitchenService: NetworkService {
         #expect(recipe == pancakes)
     }
 
-    @Test func aValueComesToAClosureOnTheMainQueue() async {
+    @MainActor final class RecipeScreen {
         let client = HTTPClient(baseURL: api)
-        let name = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
-            @Sendable func show(_ recipe: Recipe) { continuation.resume(returning: recipe.name) }
+        let isShown = Gate()
+        var name = ""
 
-            client.addRequest(Get<Recipe>("recipes/1"), completionQueue: .main) { result in
-                if case .success(let recipe) = result { show(recipe) }
+        func load() {
+            client.addRequest(Get<Recipe>("recipes/1"), completionQueue: .main) { [weak self] result in
+                if case .success(let recipe) = result { self?.show(recipe) }
             }
         }
 
-        #expect(name == "Pancakes")
+        private func show(_ recipe: Recipe) {
+            name = recipe.name
+            isShown.open()
+        }
+    }
+
+    @Test @MainActor func aValueComesToAClosureOnTheMainActor() async {
+        let screen = RecipeScreen()
+        screen.load()
+
+        #expect(await screen.isShown.wait())
+        #expect(screen.name == "Pancakes")
     }
 
     @Test func aResponseHasMoreThanItsValue() async throws {
