@@ -98,6 +98,18 @@ private let movies = FileManager.default.temporaryDirectory.appending(path: "Mov
         #expect(lines == ["open", "closed"])
     }
 
+    @Test func linesAreReadWithTypedThrows() async throws {
+        func read(_ print: (String) -> Void) async throws(RequestError) {
+            let log = try await client.stream(Get<Data>("log"))
+            var lines = log.lines.makeAsyncIterator()
+            while let line = try await lines.next() { print(line) }
+        }
+        var lines: [String] = []
+        try await read { lines.append($0) }
+
+        #expect(lines == ["open", "closed"])
+    }
+
     @Test func invalidLinesAreSkipped() async throws {
         struct Entry: Decodable {
             let text: String
