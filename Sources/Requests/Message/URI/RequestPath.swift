@@ -27,8 +27,8 @@ import Foundation
 /// users. So is a value in the host, unless it is a whole label of it (letters, digits and hyphens between dots) or the
 /// port: make the host the base URL, or write `\(raw:)`.
 ///
-/// A `String` that isn't a literal is one segment too; to pass a variable to a function that takes a path, put it into
-/// a literal: `"\(name)"`.
+/// A `String` that isn't a literal doesn't compile: put it into a literal, as `"\(name)"` for one segment, or as
+/// `"\(raw: path)"` for a path.
 public struct RequestPath: Sendable, Hashable {
     /// The address as it is written, escaped if necessary.
     let text: String
@@ -138,8 +138,8 @@ extension RequestPath: ExpressibleByStringInterpolation {
 
         /// Appends a value, which must not be `nil`.
         ///
-        /// It is deprecated rather than unavailable, because Swift would then silently take the literal for a `String`,
-        /// which is one segment.
+        /// It is deprecated rather than unavailable, because Swift would then take the literal for a `String`, and its
+        /// error would be about that.
         @available(*, deprecated, message: "unwrap the value: there is no path for nil, and the request fails")
         public mutating func appendInterpolation<Value: Query.ValueConvertible>(_ value: Value?) {
             if let value { return append(value: value.queryValue) }
@@ -252,7 +252,7 @@ extension [UInt8] {
 /// }
 /// let user = Get<User>(Route.user(7))
 /// ```
-public protocol RequestPathConvertible {
+public protocol RequestPathConvertible: SendableMetatype {
     /// The path.
     var requestPath: RequestPath { get }
 }
@@ -272,13 +272,12 @@ extension Array: RequestPathConvertible where Element: Query.ValueConvertible {
     public var requestPath: RequestPath { RequestPath("").appending(self) }
 }
 
-// The usual mistake, `let path = "users/7"` or `"users/" + id`, makes a segment with an escaped slash. Taking it for a
-// path would let an `id` choose the path. A warning shows the alternatives, and a literal around the variable states
-// that one segment is meant.
+// The usual mistake, `let path = "users/7"` or `"users/" + id`, would make a segment with an escaped slash. Taking it for a
+// path would let an `id` choose the path. The conformance is there for its message, which says what to write.
 @available(
     *,
-    deprecated,
-    message: "a String is one segment: write \"\\(text)\" to say so, \"\\(raw: text)\" for a path, a URL for an address"
+    unavailable,
+    message: "write \"\\(text)\" for one segment, \"\\(raw: text)\" for a path, or pass a URL for an address"
 )
 extension String: RequestPathConvertible {
     /// A path of one segment.
