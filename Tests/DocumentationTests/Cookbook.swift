@@ -5,28 +5,28 @@ import Foundation
 import Requests
 
 // What the API sends and takes, as JSON like {"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}.
-struct Dish: Codable, Sendable {
+nonisolated struct Dish: Codable, Sendable {
     var displayName: String
     var addedAt: Date
 }
 
-struct DishFilter: Encodable, Sendable {
+nonisolated struct DishFilter: Encodable, Sendable {
     var text: String
     var tags: [String]
 }
 
-struct Login: Encodable, Sendable {
+nonisolated struct Login: Encodable, Sendable {
     var name: String
     var password: String
 }
 
-struct Session: Decodable, Sendable {
+nonisolated struct Session: Decodable, Sendable {
     var accessToken: String
     var refreshToken: String
 }
 
 /// What the API answers with when it refuses something.
-struct Refusal: Error, Decodable {
+nonisolated struct Refusal: Error, Decodable {
     var message: String
 }
 

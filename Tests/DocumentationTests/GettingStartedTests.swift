@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 @Suite(.bounded, .tags(.behaviour)) struct GettingStartedTests {
-    struct Recipe: Decodable {
+    nonisolated struct Recipe: Decodable {
         let name: String
         let authorID: Int
     }

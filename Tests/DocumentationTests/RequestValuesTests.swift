@@ -37,7 +37,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
 
     struct Entry: Decodable, Sendable { var id = 7 }
 
-    struct EntryFilter: Encodable {
+    nonisolated struct EntryFilter: Encodable {
         var text: String
         var tags: [String]
     }

@@ -16,13 +16,17 @@ import Testing
         return [root.appending(path: "README.md")] + names.sorted().map { articles.appending(path: $0) }
     }()
 
-    static let tests: [String] = {
-        let folder = root.appending(path: "Tests/DocumentationTests")
+    static let tests = sources(in: "Tests/DocumentationTests")
+    /// The sources that `Scripts/isolation` compiles with the main actor as the default isolation.
+    static let isolated = sources(in: "Tests/Isolation/Sources/Files")
+
+    static func sources(in path: String) -> [String] {
+        let folder = root.appending(path: path)
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasSuffix(".swift") && $0 != "SnippetTests.swift" }.compactMap {
-            (try? String(contentsOf: folder.appending(path: $0), encoding: .utf8)).map(Self.normalised)
+            (try? String(contentsOf: folder.appending(path: $0), encoding: .utf8)).map(normalised)
         }
-    }()
+    }
 
     /// Returns the words, separated by one space: the formatter and a document may differ in white space.
     static func normalised(_ text: String) -> String {
@@ -47,6 +51,19 @@ import Testing
             #expect(
                 Self.tests.contains { $0.contains(snippet) },
                 "no test has this snippet of \(document.lastPathComponent)"
+            )
+        }
+    }
+
+    @Test(arguments: ["README.md", "GettingStarted.md", "DefiningRequests.md", "RunningRequests.md"])
+    func everyFirstSnippetIsCompiledOnTheMainActor(document: String) throws {
+        let url = try #require(Self.documents.first { $0.lastPathComponent == document })
+        let snippets = Self.snippets(of: try String(contentsOf: url, encoding: .utf8))
+        #expect(!snippets.isEmpty)
+        for snippet in snippets {
+            #expect(
+                Self.isolated.contains { $0.contains(snippet) },
+                "Tests/Isolation/Sources/Files lacks this snippet of \(document)"
             )
         }
     }

@@ -44,7 +44,7 @@ public struct UserInfo: Sendable {
 
 extension UserInfo {
     /// The key of a value in a ``UserInfo``: a type of your own, which needs no cases.
-    public protocol Key {
+    public protocol Key: SendableMetatype {
         /// The type of the value.
         associatedtype Value: Sendable
         /// The value where none was set.

@@ -67,7 +67,7 @@ public typealias Options<Success: Sendable> = TypedRequest<RequestMethods.Option
 /// enum Purge: RequestMethod { static var method: HTTPMethod { "PURGE" } }
 /// let request = TypedRequest<Purge, Void>("images", "1")
 /// ```
-public protocol RequestMethod {
+public protocol RequestMethod: SendableMetatype {
     /// The method of the requests.
     static var method: HTTPMethod { get }
 }

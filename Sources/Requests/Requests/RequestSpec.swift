@@ -237,7 +237,7 @@ public func Item(_ name: String, value: (any Query.ValueConvertible)?) -> Query.
 ///     var field: HTTPField { HTTPField("X-Trace-ID", id.uuidString) }
 /// }
 /// ```
-public protocol HTTPFieldConvertible {
+public protocol HTTPFieldConvertible: SendableMetatype {
     /// The field.
     var field: HTTPField { get }
 }

@@ -12,7 +12,7 @@ import Foundation
 /// ```
 ///
 /// The ``contentType`` is set as the request's type. `JSONEncoder` and `PropertyListEncoder` are such encoders.
-public protocol BodyEncoder {
+public protocol BodyEncoder: SendableMetatype {
     /// The type of the encoded content.
     var contentType: MediaType { get }
 
@@ -32,7 +32,7 @@ public protocol BodyEncoder {
 ///
 /// The ``accepted`` types are set as the request's `Accept`. A ``DecodableRequest`` may have one as its `decoder`.
 /// `JSONDecoder` and `PropertyListDecoder` are such decoders.
-public protocol BodyDecoder {
+public protocol BodyDecoder: SendableMetatype {
     /// The types that the decoder reads, best first.
     var accepted: [MediaType] { get }
 

@@ -1,0 +1,148 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+
+// What the API sends and takes, as JSON like {"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}.
+nonisolated struct Dish: Codable, Sendable {
+    var displayName: String
+    var addedAt: Date
+}
+
+nonisolated struct DishFilter: Encodable, Sendable {
+    var text: String
+    var tags: [String]
+}
+
+nonisolated struct Login: Encodable, Sendable {
+    var name: String
+    var password: String
+}
+
+nonisolated struct Session: Decodable, Sendable {
+    var accessToken: String
+    var refreshToken: String
+}
+
+/// What the API answers with when it refuses something.
+nonisolated struct Refusal: Error, Decodable {
+    var message: String
+}
+
+struct NotLoggedIn: Error {}
+
+/// Shows the session to the server, and gets a new one when it has expired.
+struct SessionAuthenticator: Authenticator {
+    func apply(_ session: Session, to request: inout HTTPRequest) {
+        request.headers.set(.authorization(.bearer(session.accessToken)))
+    }
+
+    func refresh(_ session: Session?, using client: RefreshClient) async throws -> Session {
+        guard let session else { throw NotLoggedIn() }
+        let form = HTTPRequest(method: .post, "session/refresh", body: .form(["refresh_token": session.refreshToken]))
+        return try await client.fetch(Session.self, from: form)
+    }
+}
+
+/// The API, with a session or without.
+struct Cookbook: Sendable {
+    let client: HTTPClient
+    private let sessions = AuthenticationInterceptor(SessionAuthenticator())
+
+    init(server: String) throws {
+        client = try HTTPClient(baseURL: server, maxConcurrentRequests: 4) { [sessions] in
+            $0.makeDecoder = {
+                let decoder = JSONDecoder()
+                decoder.keyDecodingStrategy = .convertFromSnakeCase
+                decoder.dateDecodingStrategy = .iso8601
+                return decoder
+            }
+            $0.makeEncoder = {
+                let encoder = JSONEncoder()
+                encoder.keyEncodingStrategy = .convertToSnakeCase
+                encoder.dateEncodingStrategy = .iso8601
+                return encoder
+            }
+            $0.interceptors.append(sessions)
+            $0.validators.append(.errors(Refusal.self))
+            $0.retry = .default
+        }
+    }
+
+    func logIn(_ login: Login) async throws(RequestError) {
+        // Past the credentials: it is the login that brings them.
+        let session = try await client.fetch(Post<Session>("session").body { login }.unauthenticated())
+        sessions.setCredential(session)
+    }
+
+    func dishes(_ filter: DishFilter) async throws(RequestError) -> [Dish] {
+        try await client.fetch(Get<[Dish]>("dishes").query(filter))
+    }
+
+    func dish(_ name: String) async throws(RequestError) -> Dish {
+        try await client.fetch(Get<Dish>("dishes/\(name)"))
+    }
+
+    func add(_ dish: Dish) async throws(RequestError) {
+        try await client.fetch(Post<Void>("dishes").body { dish })
+    }
+}
+
+/// Logs in, looks something up, and says what it found.
+func lookUp(_ name: String, in book: Cookbook, as login: Login) async -> String {
+    do throws(RequestError) {
+        try await book.logIn(login)
+        return try await book.dish(name).displayName
+    } catch {
+        // Asked first: a refused refresh has the API's reason, too, which isn't about what the user was doing.
+        if error.code == .authenticationFailed, error.isNotAuthorized { return "log in again" }
+        if let refusal = error.failure(as: Refusal.self) { return "refused: \(refusal.message)" }
+        return error.isConnectivityError || error.code == .timedOut ? "try again later" : "\(error)"
+    }
+}
+
+nonisolated struct Recipe: Decodable {
+    let name: String
+    let authorID: Int
+}
+
+struct RecipeRequest: DecodableRequest {
+    typealias Success = Recipe
+    let recipeID: Int
+    var identifier: String { "\(recipeID)" }
+
+    func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+        completion(.success(URLRequest(url: api.appending(path: "recipes/\(recipeID)"))))
+    }
+}
+
+/// The other snippets of the article about a first client.
+enum GettingStarted {
+    static func completion() {
+        let queue = OperationQueue()
+        queue.addRequest(RecipeRequest(recipeID: 1)) { result in
+            switch result {
+            case .success(let recipe): print(recipe.name)
+            case .failure(let error): print(error)
+            }
+        }
+    }
+
+    static func awaiting(_ queue: OperationQueue) async throws {
+        let recipe = try await queue.fetch(RecipeRequest(recipeID: 1))
+        show(recipe)
+    }
+
+    struct DeleteRecipeRequest: NoContentRequest {
+        typealias Failure = RequestError
+        let recipeID: Int
+        var identifier: String { "\(recipeID)" }
+
+        func makeURLRequest(completion: @escaping (Result<URLRequest, any Error>) -> Void) {
+            var request = URLRequest(url: api.appending(path: "recipes/\(recipeID)"))
+            request.httpMethod = "DELETE"
+            completion(.success(request))
+        }
+    }
+}
