@@ -129,7 +129,7 @@ import Testing
         }
 
         transport.send(server.url, to: transcript)
-        await transcript.ended.wait()
+        await transcript.ended.wait(within: .seconds(Scale.timeLimit))
         transport.close()
 
         #expect(transcript.result == "success")
