@@ -51,6 +51,24 @@ import Testing
         #expect(stored.first?.body == Data("/menu".utf8) && cache.responses(for: address).isEmpty)
     }
 
+    @Test func ignoredCookiesIdentifyNoUsers() async throws {
+        let transport = InMemoryTransport { request in
+            .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers[.cookie] ?? "").utf8))
+        }
+        let counted = ResponseCache(identity: .cookies(ignoring: ["_ga", "AWSALB", "csrftoken"]))
+        let client = HTTPClient(baseURL: URL(string: "https://api.example.com"), transport: transport) {
+            $0.cache = counted
+        }
+
+        var answers: [String] = []
+        for cookies in ["v=1; _ga=a", "AWSALB=x; v=1; _ga=b", "v=2; _ga=b"] {
+            let request = Get<String>("me", decoding: .text).settingHeader(HTTPField(.cookie, cookies))
+            answers.append(try await client.fetch(request))
+        }
+
+        #expect(answers == ["v=1; _ga=a", "v=1; _ga=a", "v=2; _ga=b"])
+    }
+
     @Test func namedCookiesIdentifyUsers() async throws {
         let transport = InMemoryTransport { request in
             .status(.ok, headers: [.cacheControl: "max-age=60"], body: Data((request.headers[.cookie] ?? "").utf8))

@@ -33,14 +33,6 @@ struct CacheKey: Sendable, Hashable {
         name = "\(resource)-\(pieces.digest)"
     }
 
-    /// The key of the record of cookies that don't identify a user.
-    static let aliases = CacheKey(reserved: "cookies")
-
-    private init(reserved purpose: String) {
-        resource = Self.resource(purpose)
-        name = "\(resource)-\(SHA256.digest(of: purpose.utf8).hexadecimal)"
-    }
-
     /// Reads the name of a key.
     init(name: String) {
         resource = String(name.prefix { $0 != "-" })

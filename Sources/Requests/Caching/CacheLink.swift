@@ -62,8 +62,6 @@ struct CacheLink: Interceptor {
         let requestedAt = cache.now().addingTimeInterval(-((answer.metrics?.duration ?? .zero) / .seconds(1)))
         guard case .data(let content) = answer.body else { return answer }
         let response = answer.map { _ in content }
-        // The cookies of a change are recorded with its head.
-        if request.method.isSafe { cache.recordCookies(of: answer.head, to: request, requestedAt: requestedAt) }
         if let stored {
             if response.status == .notModified, !stored.validators.isEmpty {
                 let refreshed = cache.refresh(
@@ -101,7 +99,7 @@ extension CacheLink {
         guard !request.method.isSafe else { return try await next(outgoing) }
         let head = Locked<HTTPResponseHead?>(nil)
         // Not by the observer, which files would hold up.
-        defer { if let head = head.withLock({ $0 }) { cache.noteChange(by: request, answeredWith: head) } }
+        defer { if let head = head.withLock({ $0 }) { cache.invalidate(after: request, answeredWith: head) } }
         return try await next(outgoing) { received in head.withLock { $0 = received } }
     }
 }
@@ -117,21 +115,7 @@ struct InvalidationLink: Interceptor {
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         // At the head, which the caller sees at once: a stream may have no end.
-        try await next(request) { [cache] head in
-            if request.method.isSafe {
-                cache.recordCookies(of: head, to: request, requestedAt: cache.now())
-            } else {
-                cache.noteChange(by: request, answeredWith: head)
-            }
-        }
-    }
-}
-
-extension ResponseCache {
-    /// Removes what is over since a request changed something, and records which user it may have logged in.
-    fileprivate func noteChange(by request: HTTPRequest, answeredWith head: HTTPResponseHead) {
-        invalidate(after: request, answeredWith: head)
-        recordCookies(of: head, to: request, requestedAt: now())
+        try await next(request) { [cache] head in cache.invalidate(after: request, answeredWith: head) }
     }
 }
 

@@ -9,8 +9,6 @@ enum CacheRecord: Sendable, Hashable {
     case response(CachedResponse)
     /// A reference: the response depends on these fields, and is stored under a key that includes them.
     case varies([HTTPField.Name])
-    /// The cookies that don't identify a user, under a key of their own.
-    case aliases(CookieAliases)
 
     /// The response, if it is one.
     var response: CachedResponse? {
@@ -26,8 +24,6 @@ enum CacheRecord: Sendable, Hashable {
             }
         case .varies(let names):
             names.reduce(512) { $0 + 64 + $1.rawValue.utf8.count }
-        case .aliases(let aliases):
-            aliases.entries.reduce(512) { $0 + 128 + $1.identity.utf8.count }
         }
     }
 }
@@ -48,13 +44,6 @@ extension CacheRecord {
             content.add(UInt8(0))
             content.add(UInt32(clamping: names.count))
             for name in names { content.add(name.rawValue) }
-        case .aliases(let aliases):
-            content.add(UInt8(2))
-            content.add(UInt32(clamping: aliases.entries.count))
-            for entry in aliases.entries {
-                content.add(entry.digest)
-                content.add(entry.identity)
-            }
         case .response(let response):
             content.add(UInt8(1))
             content.add(response.requestedAt.timeIntervalSinceReferenceDate.bitPattern)
@@ -87,7 +76,6 @@ extension CacheRecord {
         switch kind {
         case 0: self.init(names: &reader)
         case 1: self.init(response: &reader)
-        case 2: self.init(aliases: &reader)
         default: return nil
         }
     }
@@ -101,17 +89,6 @@ extension CacheRecord {
         }
         guard reader.rest.isEmpty else { return nil }
         self = .varies(names)
-    }
-
-    private init?(aliases reader: inout Reader) {
-        guard let count: UInt32 = reader.number() else { return nil }
-        var entries: [(digest: String, identity: String)] = []
-        for _ in 0..<count {
-            guard let digest = reader.text(), let identity = reader.text() else { return nil }
-            entries.append((digest, identity))
-        }
-        guard reader.rest.isEmpty else { return nil }
-        self = .aliases(CookieAliases(entries))
     }
 
     private init?(response reader: inout Reader) {

@@ -175,12 +175,6 @@ struct CacheRules: Sendable {
         return control.contains("must-understand") ? isUnderstood : !control.contains("no-store")
     }
 
-    /// Whether the server sets a lifetime for a response, and it isn't over.
-    func isReusable(_ response: CachedResponse, at now: Date) -> Bool {
-        let freshness = Freshness(of: response, guessing: false, at: now)
-        return allowsStoring(response) && freshness.age < freshness.lifetime
-    }
-
     /// Whether a response that isn't stored shows that the stored one is outdated.
     ///
     /// Failures don't: the resource may be unchanged when the server has recovered. Neither do parts.

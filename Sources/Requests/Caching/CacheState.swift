@@ -10,8 +10,6 @@ import Foundation
 struct CacheState: Sendable {
     private var memory: LeastRecentlyUsed<CacheKey, CacheRecord>
     private var removals = CacheRemovals()
-    /// The cookies that don't identify a user; `nil` until they are read.
-    private(set) var aliases: CookieAliases?
     /// The number of bytes that may be written.
     var disk: DiskBudget
 
@@ -29,22 +27,6 @@ struct CacheState: Sendable {
 
     /// The approximate byte count in memory.
     var memorySize: Int { memory.cost }
-
-    /// Takes the cookies that were read, unless there are some already; returns the valid ones.
-    mutating func take(_ read: CookieAliases) -> CookieAliases {
-        let present = aliases ?? read
-        aliases = present
-        return present
-    }
-
-    /// Changes the cookies that don't identify a user; returns them if there was a change.
-    mutating func changeAliases(_ change: (inout CookieAliases) -> Void) -> CookieAliases? {
-        let former = aliases ?? CookieAliases()
-        var present = former
-        change(&present)
-        aliases = present
-        return present == former ? nil : present
-    }
 
     /// The records in memory of a resource, without using them.
     func records(of resource: String) -> [CacheKey: CacheRecord] { memory.values { $0.resource == resource } }
@@ -86,7 +68,6 @@ struct CacheState: Sendable {
     /// Removes all records.
     mutating func removeAll(at now: Date) {
         removals.noteAll(at: now)
-        aliases = CookieAliases()
         memory.removeAll()
     }
 }

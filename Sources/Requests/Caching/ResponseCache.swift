@@ -21,8 +21,8 @@ import Foundation
 ///
 /// **A user never gets another user's response.** A response is found by the address, by the fields that `Vary` names,
 /// and by the identity of the user: the fields whose names are secrets (``HTTPField/Name/isSecret``: `Authorization`,
-/// names that sound like one, those that you mark), and the cookies that may be those of a login. ``ResponseCache/Identity``
-/// explains which those are, and lets you name them. Other distinctions between users aren't seen: a client
+/// names that sound like one, those that you mark), and all cookies; ``ResponseCache/Identity`` lets you name those that
+/// don't count. Other distinctions between users aren't seen: a client
 /// certificate, headers and cookies that a `URLSession` adds itself. Use a cache for each of them, or for the latter an
 /// ``HTTPClient`` that is made from the session's configuration. When a user logs out, call ``removeAll()``.
 ///
@@ -53,7 +53,7 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - memoryLimit: The approximate number of bytes to store; 16 MiB by default. The least recently used responses
     ///     are evicted for new ones, and one that is larger than a quarter isn't stored.
-    ///   - identity: The identity of a user; by default all secrets in header fields, and the cookies of a login.
+    ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
     ///   - now: Returns the present time.
     ///   - filter: Returns the response to store; by default the whole response.
     public init(
@@ -77,7 +77,7 @@ public final class ResponseCache: Sendable {
     ///   - diskLimit: The maximum size of the files, in whole blocks of 4 KiB; 128 MiB by default. A second process may
     ///     exceed it by an eighth.
     ///   - memoryLimit: The approximate number of bytes in memory; 16 MiB by default, and 0 for none.
-    ///   - identity: The identity of a user; by default all secrets in header fields, and the cookies of a login.
+    ///   - identity: The identity of a user; by default all secrets in header fields, and all cookies.
     ///   - now: Returns the present time.
     ///   - filter: Returns the response to store; by default the whole response.
     /// - Throws: ``DirectoryError`` if the directory doesn't exist and can't be created. A file that can't be read or
@@ -294,34 +294,7 @@ extension ResponseCache {
     /// The name of the stored response for a request; other users of its address have another one.
     func name(of request: HTTPRequest) -> String { CacheKey(request, user: user(of: request)).name }
 
-    /// Records which cookies a response sets, as far as it matters who sets them.
-    func recordCookies(of head: HTTPResponseHead, to request: HTTPRequest, requestedAt: Date) {
-        let mayLogIn = !request.method.isSafe && request.headers.contains(.cookie)
-        guard identity.followsCookies, mayLogIn || head.headers.contains(.setCookie) else { return }
-        let kept = CachedResponse(
-            status: head.status,
-            headers: head.headers,
-            body: Data(),
-            requestedAt: requestedAt,
-            receivedAt: now()
-        )
-        let isReusable = CacheRules(request).isReusable(kept, at: now())
-        _ = aliases()
-        let changed = state.withLock { state in
-            state.changeAliases { $0.record(head, to: request, isReusable: isReusable) }
-        }
-        if let changed { save(.aliases(changed), for: .aliases) }
-    }
-
-    private func user(of request: HTTPRequest) -> [String] {
-        identity.parts(of: request, request.headers.contains(.cookie) ? aliases() : CookieAliases())
-    }
-
-    private func aliases() -> CookieAliases {
-        if let known = state.withLock({ $0.aliases }) { return known }
-        let read = if case .aliases(let read)? = files?.load(.aliases, at: now()) { read } else { CookieAliases() }
-        return state.withLock { $0.take(read) }
-    }
+    private func user(of request: HTTPRequest) -> [String] { identity.parts(of: request) }
 
     // MARK: Records
 
@@ -333,7 +306,7 @@ extension ResponseCache {
             let key = CacheKey(request, user: user, varyingBy: names)
             guard case .response(let response) = record(key) else { return nil }
             return response
-        case .aliases, nil:
+        case nil:
             return nil
         }
     }

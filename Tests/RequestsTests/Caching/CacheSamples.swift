@@ -54,7 +54,7 @@ enum CacheSample {
 extension CacheKey {
     /// The key of a request whose cookies all identify a user.
     init(_ request: HTTPRequest, varyingBy names: [HTTPField.Name] = []) {
-        let user = ResponseCache.Identity.automatic.parts(of: request, CookieAliases())
+        let user = ResponseCache.Identity.automatic.parts(of: request)
         self.init(request, user: user, varyingBy: names)
     }
 }
