@@ -93,7 +93,7 @@ extension CacheRecord {
 
     private init?(response reader: inout Reader) {
         guard let requestedAt = reader.date(), let receivedAt = reader.date(), let code: UInt16 = reader.number(),
-            let count: UInt32 = reader.number()
+            200...999 ~= code, let count: UInt32 = reader.number()
         else { return nil }
         var headers: HTTPHeaders = []
         for _ in 0..<count {

@@ -27,6 +27,13 @@ import Testing
         #expect(CacheRecord(bytes: record.bytes(for: Self.key), for: Self.key) == record)
     }
 
+    /// No server sends them: a status has three digits.
+    @Test(arguments: [0, 1, 99, 103, 1000, 65_535]) func recordWithAForgedStatusIsDamaged(_ status: Int) {
+        let record = CacheRecord.response(CacheSample.cached(status: HTTPStatus(status)))
+
+        #expect(CacheRecord(bytes: record.bytes(for: Self.key), for: Self.key) == nil)
+    }
+
     @Test func theContentBeginsAtZero() throws {
         let record = CacheRecord(bytes: Self.records[0].bytes(for: Self.key), for: Self.key)
 
