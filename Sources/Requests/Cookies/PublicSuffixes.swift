@@ -70,6 +70,7 @@ struct PublicSuffixes: Sendable {
     func contains(_ domain: String) -> Bool {
         guard let dot = domain.firstIndex(of: ".") else { return true }
         if let rule = rules[domain] { return rule == .suffix }
-        return wildcards.contains(String(domain[domain.index(after: dot)...]))
+        // Everything below the parent of a wildcard is public, so a cookie for the parent would go to all of it.
+        return wildcards.contains(domain) || wildcards.contains(String(domain[domain.index(after: dot)...]))
     }
 }

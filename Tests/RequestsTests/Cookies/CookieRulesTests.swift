@@ -81,6 +81,19 @@ import Testing
         #expect(jar.sent(to: "https://other.github.io/") == "" && jar.sent(to: "https://github.io/") == "d=1")
     }
 
+    /// The suffixes below it are public, by a wildcard rule.
+    @Test(.enabled(if: FileManager.default.fileExists(atPath: "/usr/share/publicsuffix/public_suffix_list.dat")))
+    func cookieForTheParentOfAWildcardRuleIsRefused() {
+        let jar = jar()
+        jar.receive("a=1; Domain=compute.amazonaws.com", from: "https://one.eu.compute.amazonaws.com/")
+        jar.receive("b=1; Domain=kawasaki.jp", from: "https://shop.one.kawasaki.jp/")
+        jar.receive("c=1; Domain=city.kawasaki.jp", from: "https://www.city.kawasaki.jp/")
+
+        #expect(jar.sent(to: "https://two.us.compute.amazonaws.com/") == "")
+        #expect(jar.sent(to: "https://shop.two.kawasaki.jp/") == "")
+        #expect(jar.sent(to: "https://city.kawasaki.jp/") == "c=1")
+    }
+
     @Test func plainCookiesOfManyHostsDoNotDriveOutASecureOne() {
         let jar = jar()
         jar.receive("session=1; Secure", from: "https://bank.example/")
