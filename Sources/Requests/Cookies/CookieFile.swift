@@ -5,13 +5,24 @@ import Foundation
 
 /// The file of a jar: JSON that only its owner reads, replaced as a whole.
 struct CookieFile: Sendable {
-    /// The content.
-    private struct Content: Codable {
-        static let version = 1
-
-        var version = Self.version
+    /// The content; its version changes if an older release would lose something of it.
+    private struct Content<Record: Codable>: Codable {
+        var version = CookieFile.version
         var cookies: [Record]
     }
+
+    /// A record that may be invalid, without making the others unreadable.
+    private struct AnyRecord: Codable {
+        let record: Record?
+
+        init(from decoder: any Decoder) throws {
+            record = try? Record(from: decoder)
+        }
+
+        func encode(to encoder: any Encoder) throws { try record?.encode(to: encoder) }
+    }
+
+    private static let version = 1
 
     /// One cookie; spelled out, so that the file doesn't change with the type.
     struct Record: Codable {
@@ -30,10 +41,11 @@ struct CookieFile: Sendable {
 
     let url: URL
 
-    /// Reads the cookies of the file; empty if the file doesn't exist but can be created.
+    /// Reads the cookies of the file, and the reasons why others are skipped; empty if the file doesn't exist but can be
+    /// created.
     ///
     /// - Throws: ``CookieJar/FileError`` for a file that can't be read or isn't a cookie file.
-    func read() throws(CookieJar.FileError) -> [CookieStore.Kept] {
+    func read() throws(CookieJar.FileError) -> (cookies: [CookieStore.Kept], skipped: [CookieJar.FileError]) {
         guard url.isFileURL else { throw CookieJar.FileError(.unreadable, url, "it isn't the URL of a file") }
         let data: Data
         do {
@@ -44,22 +56,20 @@ struct CookieFile: Sendable {
             guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
                 throw CookieJar.FileError(.unreadable, url, "there is no folder for it")
             }
-            return []
+            return ([], [])
         } catch {
             throw CookieJar.FileError(.unreadable, url, error.localizedDescription)
         }
-        guard let content = try? JSONDecoder().decode(Content.self, from: data) else {
+        guard let content = try? JSONDecoder().decode(Content<AnyRecord>.self, from: data) else {
             throw CookieJar.FileError(.damaged, url, "it holds something else")
         }
-        guard content.version == Content.version else {
+        guard content.version == Self.version else {
             throw CookieJar.FileError(.damaged, url, "it is of version \(content.version), which isn't known")
         }
-        var kept: [CookieStore.Kept] = []
-        for record in content.cookies {
-            guard let cookie = record.kept else { throw CookieJar.FileError(.damaged, url, "it has an invalid cookie") }
-            kept.append(cookie)
-        }
-        return kept
+        let kept = content.cookies.map { $0.record?.kept }
+        let skipped = kept.indices.filter { kept[$0] == nil }
+            .map { CookieJar.FileError(.damaged, url, "record \($0 + 1) isn't a valid cookie, and is skipped") }
+        return (kept.compactMap(\.self), skipped)
     }
 
     /// Replaces the file by one with these cookies.
@@ -119,7 +129,7 @@ extension CookieFile.Record {
     /// The cookie; `nil` if the rules of cookies would have refused it.
     fileprivate var kept: CookieStore.Kept? {
         guard Cookie(name, value).isWhole, name.utf8.count + value.utf8.count <= CookieStore.largestCookie,
-            CookieAddress.isHost(domain), isHostOnly || domain.utf8.contains(UInt8(ascii: ".")),
+            CookieAddress.isHost(domain), isHostOnly || !PublicSuffixes.system.contains(domain),
             path.utf8.first == UInt8(ascii: "/"), path.isFieldValue
         else { return nil }
         let cookie = CookieJar.StoredCookie(

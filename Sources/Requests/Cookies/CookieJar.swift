@@ -35,6 +35,10 @@ public final class CookieJar: CookieStorage {
     private let state: Locked<State>
     private let now: @Sendable () -> Date
     private let file: CookieFile?
+    /// The invalid records of the file, one error each, which were skipped when it was read; empty for most jars.
+    ///
+    /// The valid ones were read. The next write of the file leaves the others out.
+    public let skippedRecords: [CookieJar.FileError]
     // Serial: newer revisions are written later.
     private let disk = DispatchQueue(label: "Requests.CookieJar", qos: .utility)
 
@@ -44,6 +48,7 @@ public final class CookieJar: CookieStorage {
     public init(now: @escaping @Sendable () -> Date = { Date() }) {
         self.now = now
         file = nil
+        skippedRecords = []
         state = Locked(State())
     }
 
@@ -57,12 +62,15 @@ public final class CookieJar: CookieStorage {
     /// - Parameters:
     ///   - file: The file, in an existing folder; it needn't exist yet.
     ///   - now: Returns the present time, for the expiry of cookies.
-    /// - Throws: ``CookieJar/FileError`` if there is a file that can't be read or is damaged. The file is left unchanged;
-    ///   to start over, remove it. A missing file isn't an error.
+    /// - Throws: ``CookieJar/FileError`` if there is a file that can't be read, isn't a cookie file, or is of a newer
+    ///   version. The file is left unchanged; to start over, remove it. Neither a missing file is an error nor an invalid
+    ///   record, which is skipped: see ``skippedRecords``.
     public init(file: URL, now: @escaping @Sendable () -> Date = { Date() }) throws(CookieJar.FileError) {
         self.now = now
         self.file = CookieFile(url: file)
-        state = Locked(State(store: CookieStore(try CookieFile(url: file).read(), at: now())))
+        let content = try CookieFile(url: file).read()
+        skippedRecords = content.skipped
+        state = Locked(State(store: CookieStore(content.cookies, at: now())))
     }
 
     /// The cookies, older ones first.

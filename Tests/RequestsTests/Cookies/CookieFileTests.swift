@@ -117,8 +117,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "{", "[]", "null", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, #"{"version":1,"cookies":[{}]}"#,
-        String(repeating: "[", count: 100_000),
+        "", "{", "[]", "null", #"{"version":1}"#, #"{"version":2,"cookies":[]}"#, #"{"version":1,"cookies":{}}"#,
+        #"{"version":2,"cookies":[],"more":true}"#, #"{"cookies":[]}"#, String(repeating: "[", count: 100_000),
     ])
     func damagedFileIsAnErrorAndLeftAlone(content: String) throws {
         try content.write(to: file, atomically: true, encoding: .utf8)
@@ -129,29 +129,42 @@ import Testing
         #expect(try String(contentsOf: file, encoding: .utf8) == content)
     }
 
+    /// Each record but the first and the last is spoilt in one place.
     @Test(
         arguments: [
-            ("value", "b"), ("value", #"b\r\nX-Evil: 1"#), ("value", "b; c=d"), ("name", ""), ("name", "x=y"),
-            ("domain", "com"), ("domain", "Example.com"), ("domain", ""), ("domain", "."), ("domain", "a..b"),
-            ("path", "x"), ("path", #"/\u0000"#), ("sameSite", "Odd"),
+            ("value", #""b\r\nX-Evil: 1""#), ("value", #""b; c=d""#), ("name", #""""#), ("name", #""x=y""#),
+            ("domain", #""com""#), ("domain", #""co.uk""#), ("domain", #""github.io""#), ("domain", #""Example.com""#),
+            ("domain", #""""#), ("domain", #"".""#), ("domain", #""a..b""#), ("path", #""x""#),
+            ("path", #""/\u0000""#), ("name", "null"), ("value", "7"), ("expires", "true"), ("created", #""now""#),
+            ("use", "1e40"), ("isSecure", "1"), ("isHostOnly", "{}"),
         ] as [(String, String)]
     )
-    func fileHoldsOnlyValidCookies(key: String, text: String) throws {
-        var fields = ["name": "a", "value": "b", "domain": "example.com", "path": "/", "sameSite": "Lax"]
-        fields[key] = text
-        let texts = fields.map { "\"\($0.key)\":\"\($0.value)\"" }.joined(separator: ",")
-        let dates = #""created":800000000,"expires":900000000,"use":9223372036854775807"#
-        let record = #"{\#(texts),\#(dates),"isHostOnly":false,"isSecure":false,"isHTTPOnly":false}"#
-        try #"{"version":1,"cookies":[\#(record)]}"#.write(to: file, atomically: true, encoding: .utf8)
-
-        guard text == "b" || text == "Odd" else {
-            #expect(throws: CookieJar.FileError.self) { try jar() }
-            return
+    func invalidRecordIsSkippedAndTheOthersStay(key: String, text: String) throws {
+        func record(_ name: String, spoiling key: String? = nil) -> String {
+            var fields = [
+                "name": "\"\(name)\"", "value": "\"b\"", "domain": "\"example.com\"", "path": "\"/\"",
+                "sameSite": "\"Odd\"", "created": "800000000", "expires": "900000000", "use": "9223372036854775807",
+                "isHostOnly": "false", "isSecure": "false", "isHTTPOnly": "false",
+            ]
+            if let key { fields[key] = text }
+            return "{" + fields.map { "\"\($0.key)\":\($0.value)" }.joined(separator: ",") + "}"
         }
+        let records = [record("first"), record("secret-name", spoiling: key), record("last")]
+        let content = #"{"version":1,"cookies":[\#(records.joined(separator: ","))]}"#
+        try content.write(to: file, atomically: true, encoding: .utf8)
+
         let loaded = try jar()
-        #expect(loaded.sent(to: "http://www.example.com/") == "a=b")
-        loaded.receive("new=b", from: "http://www.example.com/")
-        #expect(loaded.cookies.count == 2)
+
+        #expect(loaded.cookies.map(\.name) == ["first", "last"])
+        #expect(loaded.skippedRecords.map(\.code) == [.damaged])
+        #expect(loaded.skippedRecords.allSatisfy { $0.reason.contains("record 2") && !"\($0)".contains("secret") })
+        // Reading alone changes nothing in the file.
+        try loaded.save()
+        #expect(try String(contentsOf: file, encoding: .utf8) == content)
+        loaded.receive("new=b; Max-Age=60", from: "http://www.example.com/")
+        try loaded.save()
+        let next = try self.jar()
+        #expect(next.cookies.map(\.name) == ["first", "last", "new"] && next.skippedRecords.isEmpty)
     }
 
     @Test func placeThatCannotBeIsAnErrorAtOnce() throws {
