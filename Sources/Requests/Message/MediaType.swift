@@ -218,74 +218,46 @@ extension MediaType {
 
     /// The encoding of the character set, or `nil` if the type has no charset or Foundation has no name for it.
     public var encoding: String.Encoding? {
-        guard let charset else { return nil }
-        // The names of the IANA registry that are common on the web. `iso-8859-1` is read literally, not as the
-        // `windows-1252` that browsers use for it.
-        switch charset.lowercasedASCII {
-        case "utf-8", "utf8", "unicode-1-1-utf-8": return .utf8
-        case "us-ascii", "ascii", "ansi_x3.4-1968": return .ascii
-        case "iso-8859-1", "iso8859-1", "iso_8859-1", "latin1", "l1": return .isoLatin1
-        case "iso-8859-2", "latin2": return .isoLatin2
-        case "utf-16": return .utf16
-        case "utf-16le": return .utf16LittleEndian
-        case "utf-16be": return .utf16BigEndian
-        case "utf-32": return .utf32
-        case "utf-32le": return .utf32LittleEndian
-        case "utf-32be": return .utf32BigEndian
-        case "windows-1250", "cp1250": return .windowsCP1250
-        case "windows-1251", "cp1251": return .windowsCP1251
-        case "windows-1252", "cp1252": return .windowsCP1252
-        case "windows-1253", "cp1253": return .windowsCP1253
-        case "windows-1254", "cp1254": return .windowsCP1254
-        case "shift_jis", "shift-jis", "sjis": return .shiftJIS
-        case "euc-jp": return .japaneseEUC
-        case "iso-2022-jp": return .iso2022JP
-        case "macintosh": return .macOSRoman
-        default: return nil
-        }
+        charset.flatMap(String.Encoding.init(charset:))
     }
 }
 
-// MARK: - Charset
-
 extension String.Encoding {
-    /// The registered names (IANA, Character Sets) of the encodings that Foundation knows.
-    private static let charsets: [(name: String, encoding: String.Encoding)] = [
-        ("utf-8", .utf8),
-        ("us-ascii", .ascii),
-        ("iso-8859-1", .isoLatin1),
-        ("iso-8859-2", .isoLatin2),
-        ("utf-16", .utf16),
-        ("utf-16be", .utf16BigEndian),
-        ("utf-16le", .utf16LittleEndian),
-        ("utf-32", .utf32),
-        ("utf-32be", .utf32BigEndian),
-        ("utf-32le", .utf32LittleEndian),
-        ("windows-1250", .windowsCP1250),
-        ("windows-1251", .windowsCP1251),
-        ("windows-1252", .windowsCP1252),
-        ("windows-1253", .windowsCP1253),
-        ("windows-1254", .windowsCP1254),
-        ("shift_jis", .shiftJIS),
-        ("euc-jp", .japaneseEUC),
-        ("iso-2022-jp", .iso2022JP),
-        ("macintosh", .macOSRoman),
-    ]
-
-    /// Other names that servers use.
-    private static let aliases: [(name: String, encoding: String.Encoding)] = [
-        ("utf8", .utf8), ("ascii", .ascii), ("latin1", .isoLatin1), ("latin-1", .isoLatin1), ("sjis", .shiftJIS),
+    /// The encodings that Foundation knows, each with its registered name (IANA, Character Sets) and the other names that
+    /// servers use.
+    ///
+    /// `iso-8859-1` is read literally, not as the `windows-1252` that browsers use for it.
+    private static let charsets: [(encoding: String.Encoding, names: [String])] = [
+        (.utf8, ["utf-8", "utf8", "unicode-1-1-utf-8", "x-unicode20utf8"]),
+        (.ascii, ["us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us", "us"]),
+        (.isoLatin1, ["iso-8859-1", "iso8859-1", "iso_8859-1", "iso88591", "latin1", "latin-1", "l1", "cp819"]),
+        (.isoLatin2, ["iso-8859-2", "iso8859-2", "iso_8859-2", "iso88592", "latin2", "latin-2", "l2"]),
+        (.utf16, ["utf-16", "utf16"]),
+        (.utf16BigEndian, ["utf-16be", "utf16be"]),
+        (.utf16LittleEndian, ["utf-16le", "utf16le"]),
+        (.utf32, ["utf-32", "utf32"]),
+        (.utf32BigEndian, ["utf-32be", "utf32be"]),
+        (.utf32LittleEndian, ["utf-32le", "utf32le"]),
+        (.windowsCP1250, ["windows-1250", "cp1250", "x-cp1250"]),
+        (.windowsCP1251, ["windows-1251", "cp1251", "x-cp1251"]),
+        (.windowsCP1252, ["windows-1252", "cp1252", "x-cp1252"]),
+        (.windowsCP1253, ["windows-1253", "cp1253", "x-cp1253"]),
+        (.windowsCP1254, ["windows-1254", "cp1254", "x-cp1254"]),
+        (.shiftJIS, ["shift_jis", "shift-jis", "sjis", "x-sjis", "ms_kanji"]),
+        (.japaneseEUC, ["euc-jp", "x-euc-jp", "eucjp"]),
+        (.iso2022JP, ["iso-2022-jp"]),
+        (.macOSRoman, ["macintosh", "mac", "x-mac-roman"]),
     ]
 
     /// The encoding of a charset, by its name in any case; `nil` if Foundation doesn't know it.
     init?(charset: String) {
-        let all = Self.charsets + Self.aliases
-        guard let entry = all.first(where: { $0.name.equalsIgnoringASCIICase(charset) }) else { return nil }
+        let name = charset.lowercasedASCII
+        guard let entry = Self.charsets.first(where: { $0.names.contains(name) }) else { return nil }
         self = entry.encoding
     }
 
     /// The registered name; `nil` for encodings that shouldn't be sent.
     var charset: String? {
-        Self.charsets.first { $0.encoding == self }?.name
+        Self.charsets.first { $0.encoding == self }?.names.first
     }
 }

@@ -111,7 +111,7 @@ import Testing
     @Test(
         arguments: [
             ("utf-8", .utf8), ("UTF8", .utf8), ("us-ascii", .ascii), ("ISO-8859-1", .isoLatin1),
-            ("windows-1252", .windowsCP1252), ("Shift_JIS", .shiftJIS), ("nonsense", nil),
+            ("windows-1252", .windowsCP1252), ("Shift_JIS", .shiftJIS), ("latin-1", .isoLatin1), ("nonsense", nil),
         ] as [(String, String.Encoding?)]
     )
     func charsetsAreEncodings(charset: String, encoding: String.Encoding?) {

@@ -42,6 +42,24 @@ import Testing
         #expect(try ResponseDecoder.text(encoding: .isoLatin1).decode(latin) == "café")
     }
 
+    /// The names that servers send, besides those of the registry.
+    @Test(
+        arguments: [
+            ("cp1252", 0x80, "€"), ("CP1250", 0x9C, "ś"), ("cp1251", 0xC6, "Ж"), ("cp1253", 0xE1, "α"),
+            ("cp1254", 0xFE, "ş"), ("x-cp1252", 0x80, "€"), ("iso8859-1", 0xE9, "é"), ("iso_8859-1", 0xE9, "é"),
+            ("l1", 0xE9, "é"), ("latin1", 0xE9, "é"), ("latin-1", 0xE9, "é"), ("latin2", 0xB1, "ą"),
+            ("iso8859-2", 0xB1, "ą"), ("l2", 0xB1, "ą"), ("shift-jis", 0xB1, "ｱ"), ("x-sjis", 0xB1, "ｱ"),
+            ("unicode-1-1-utf-8", 0x41, "A"), ("utf8", 0x41, "A"), ("ansi_x3.4-1968", 0x41, "A"), ("mac", 0x41, "A"),
+        ] as [(String, UInt8, String)]
+    )
+    func textIsReadUnderEachNameOfACharset(_ charset: String, byte: UInt8, text: String) throws {
+        let type = MediaType.plainText.charset(charset)
+        let head = HTTPResponseHead(status: .ok, headers: [.contentType: type.rawValue])
+
+        #expect(try HTTPResponse(head: head, body: Data([byte])).text() == text)
+        #expect(type.encoding.flatMap { String(data: Data([byte]), encoding: $0) } == text)
+    }
+
     @Test func bytesThatAreNoTextAreAnError() {
         let bytes = HTTPResponse(head: HTTPResponseHead(status: .ok), body: Data([0xFF, 0xFE, 0xFD]))
 
