@@ -51,6 +51,21 @@ public struct Pagination<R: NetworkRequest>: Sendable {
         Pagination { page, _ in try address(page).map { .address($0.absoluteString) } ?? .end }
     }
 
+    /// The next page is at an address in the response, which is a text.
+    ///
+    /// - Parameter address: Reads the address, which may be relative; `nil`, or an empty text, on the last page. An error
+    ///   that it throws ends the pages.
+    /// - Returns: The rule.
+    @_disfavoredOverload
+    public static func following(
+        _ address: @escaping @Sendable (HTTPResponse<R.Success>) throws -> String?
+    ) -> Pagination {
+        Pagination { page, _ in
+            guard let address = try address(page), !address.isEmpty else { return .end }
+            return .address(address)
+        }
+    }
+
     /// The next page is given by a query parameter, whose value is in the response.
     ///
     /// ```swift

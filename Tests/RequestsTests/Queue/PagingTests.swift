@@ -116,6 +116,18 @@ import Testing
     }
 
     @Test(arguments: ["{\"items\": [3]}", "{\"items\": [3], \"cursor\": \"\"}"])
+    func aTextWithAnAddressLeadsOn(last: String) async throws {
+        let answers = ["{\"items\": [1], \"cursor\": \"?after=a%26b\"}", "{\"items\": [2], \"cursor\": \"/v2/items\"}"]
+        let transport = InMemoryTransport.answering((answers + [last]).map { .json($0) })
+        let rule = Pagination<Get<Listing>>.following(\.body.cursor)
+        let (pages, error) = await collect(client(transport).pages(Get<Listing>("items"), by: rule))
+
+        #expect(pages.flatMap(\.items) == [1, 2, 3] && error == nil)
+        #expect(transport.requests.map(\.url.path) == ["/v1/items", "/v1/items", "/v2/items"])
+        #expect(transport.requests.map { $0.url.query() } == [nil, "after=a%26b", nil])
+    }
+
+    @Test(arguments: ["{\"items\": [3]}", "{\"items\": [3], \"cursor\": \"\"}"])
     func aCursorInTheContentLeadsOn(last: String) async throws {
         let transport = InMemoryTransport.answering([
             .json("{\"items\": [1], \"cursor\": \"a&b=c\"}"), .json("{\"items\": [2], \"cursor\": \"+\"}"), .json(last),
