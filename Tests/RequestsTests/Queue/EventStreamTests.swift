@@ -68,6 +68,23 @@ import Testing
         #expect(transport.requests.map { $0.headers[.lastEventID] } == ["41"])
     }
 
+    /// Without the identifier, the server would start from the beginning, and events would come twice.
+    @Test(.tags(.behaviour), arguments: [100_000, 5000])
+    func identifierTooLongToBeSentIsAnError(length: Int) async throws {
+        let id = String(repeating: "a", count: length)
+        let transport = InMemoryTransport { request in
+            request.headers.contains(.lastEventID)
+                ? .status(.noContent) : Self.events("id: 1\ndata: a\n\nid: \(id)\ndata: b\n\n")
+        }
+
+        let stream = queue(transport).events(HTTPRequest(url: home), reconnection: policy)
+        let (data, error) = try await all(stream, waits: [.seconds(3)])
+
+        #expect(data == ["a", "b"])
+        #expect((error as? RequestError)?.code == (length > 65_536 ? .invalidRequest : nil))
+        #expect(transport.requests.count == (length > 65_536 ? 1 : 2))
+    }
+
     @Test(.tags(.behaviour)) func failuresWaitLongerAndLongerAndAreGivenUp() async throws {
         let transport = InMemoryTransport { _ in .failure(RequestError(.cannotConnect, phase: .sending)) }
         var policy = policy

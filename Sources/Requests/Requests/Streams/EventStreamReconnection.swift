@@ -81,8 +81,7 @@ struct EventStreamReconnection: Sendable {
     mutating func handle(_ input: Input) -> Action {
         switch (state, input) {
         case (.idle, .started), (.waiting, .waited):
-            state = .connecting
-            return .connect(fields)
+            return connect()
         case (.connecting, .responded(let head)):
             return judge(head)
         case (.reading, .received):
@@ -99,16 +98,18 @@ struct EventStreamReconnection: Sendable {
         }
     }
 
-    private var fields: [HTTPField] {
+    private mutating func connect() -> Action {
         var fields: [HTTPField] = [.accept(.eventStream), HTTPField(.cacheControl, "no-cache")]
-        // An identifier that is invalid in a field would make the request fail for ever; without it, the server starts
-        // from the beginning.
-        if let lastEventID, !lastEventID.isEmpty, lastEventID.isFieldValue,
-            lastEventID.utf8.count <= Self.longestEventID
-        {
+        if let lastEventID, !lastEventID.isEmpty {
+            // Without it, the server would start from the beginning, and the events would come twice.
+            guard lastEventID.isFieldValue, lastEventID.utf8.count <= Self.longestEventID else {
+                let flaw = InvalidRequest(.headerValue, "of Last-Event-ID is too long, or has a control character")
+                return end(.fail(RequestError(.invalidRequest, phase: .building, underlying: flaw)))
+            }
             fields.append(HTTPField(.lastEventID, lastEventID))
         }
-        return fields
+        state = .connecting
+        return .connect(fields)
     }
 
     private mutating func judge(_ head: HTTPResponseHead) -> Action {
@@ -158,7 +159,8 @@ struct EventStreamReconnection: Sendable {
         .unsupported, .unacceptableContentType, .rejected, .nestingLimitReached,
     ]
 
-    private static let longestEventID = 4096
+    /// Longer than any server accepts.
+    private static let longestEventID = 1 << 16
 }
 
 /// The reconnection of an ``EventStream`` if the server ends its connections, or can't be reached.

@@ -81,11 +81,27 @@ import Testing
         )
     }
 
-    @Test(arguments: ["", "a\u{1}b", String(repeating: "a", count: 4097)])
-    func anIdentifierThatCannotBeSentIsNot(_ id: String) {
+    /// Without it, the server would start from the beginning, and events would come twice.
+    @Test(arguments: ["a\u{1}b", "a\u{7F}", String(repeating: "a", count: 1 << 16 + 1)])
+    func anIdentifierThatCannotBeSentEndsTheStream(_ id: String) {
+        var machine = EventStreamReconnection(lastEventID: id)
+        var later = EventStreamReconnection(policy: Self.policy)
+        for input in [.started, .responded(Self.accepted), .received] as [EventStreamReconnection.Input] {
+            _ = later.handle(input)
+        }
+        later.lastEventID = id
+        _ = later.handle(.ended)
+
+        #expect(name(machine.handle(.started)) == "fail invalidRequest")
+        #expect(name(machine.handle(.waited)) == "none")
+        #expect(name(later.handle(.waited)) == "fail invalidRequest")
+    }
+
+    @Test(arguments: ["", "a", String(repeating: "a", count: 1 << 16)])
+    func anIdentifierThatCanBeSentIsNoError(_ id: String) {
         var machine = EventStreamReconnection(lastEventID: id)
 
-        #expect(name(machine.handle(.started)) == "connect")
+        #expect(name(machine.handle(.started)) == (id.isEmpty ? "connect" : "connect \(id)"))
     }
 
     @Test func failuresInARowWaitLongerAndEndAtTheLimit() {
