@@ -50,7 +50,7 @@ public struct HTTPMethod:
     public static let query = HTTPMethod("QUERY")
     /// Asks for a loop-back of the request.
     public static let trace = HTTPMethod("TRACE")
-    /// Asks a proxy for a tunnel.
+    /// Asks a proxy for a tunnel; transports send it themselves, and a request with it is refused.
     public static let connect = HTTPMethod("CONNECT")
 
     /// The methods that have a name here.

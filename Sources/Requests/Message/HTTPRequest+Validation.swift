@@ -19,6 +19,10 @@ extension HTTPRequest {
         guard method.rawValue.isToken else {
             throw InvalidRequest(.method, "isn't a token", excerpt: method.rawValue)
         }
+        // RFC 9110, 9.3.6: it asks a proxy for a tunnel, which only a transport can use.
+        guard method != .connect else {
+            throw InvalidRequest(.method, "is for proxies only; set a proxy instead", excerpt: method.rawValue)
+        }
         // RFC 9110, 9.3.8.
         guard method != .trace || body.isEmpty else { throw InvalidRequest(.body, "can't be sent with TRACE") }
         try validateURL()

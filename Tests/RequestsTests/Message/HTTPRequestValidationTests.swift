@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: [
         ("GET", true), ("PURGE", true), ("get", true), ("M-SEARCH", true), ("a!#$%&'*+-.^_`|~1", true), ("", false),
         ("GE T", false), ("GET\r\nX: y", false), ("GET\n", false), ("G\0T", false), ("GÉT", false), ("GET:", false),
-        ("a/b", false),
+        ("a/b", false), ("CONNECT", false), ("connect", true),
     ])
     func methodIsAToken(_ method: String, isFine: Bool) {
         #expect(failure(HTTPRequest(url: home, method: HTTPMethod(method)))?.piece == (isFine ? nil : .method))
