@@ -126,6 +126,12 @@ final class PartialFile: Sendable {
         return PartialFile(url, descriptor: descriptor, length: Int64(status.st_size), writer: writer)
     }
 
+    /// The destination as far as the name says it, for errors: the caller doesn't know the hidden file.
+    private var destination: URL {
+        url.deletingLastPathComponent()
+            .appendingPathComponent(Self.destination(of: url.lastPathComponent), isDirectory: false)
+    }
+
     /// The byte count of the file.
     var length: Int64 { state.withLock { $0.length } }
 
@@ -232,7 +238,7 @@ final class PartialFile: Sendable {
         _ call: (_ descriptor: Int32, _ length: inout Int64) throws(DownloadError) -> Int32
     ) throws(DownloadError) {
         let (use, start) = state.withLock { ($0.use(), $0.length) }
-        guard let descriptor = use else { throw DownloadError(file ?? url, errno: EBADF) }
+        guard let descriptor = use else { throw DownloadError(file ?? destination, errno: EBADF) }
         var length = start
         defer {
             let (last, waiters) = state.withLock { [length] in $0.stopUse(length: length) }
@@ -240,7 +246,7 @@ final class PartialFile: Sendable {
             for waiter in waiters { waiter.signal() }
         }
         let number = try call(descriptor, &length)
-        guard number == 0 else { throw DownloadError(file ?? url, errno: number) }
+        guard number == 0 else { throw DownloadError(file ?? destination, errno: number) }
     }
 }
 
@@ -271,6 +277,11 @@ extension PartialFile {
         guard name.hasPrefix("."), name.hasSuffix(suffix), !name.utf8.contains(UInt8(ascii: "/")) else { return false }
         let identifier = name.dropLast(suffix.count).suffix(37)
         return identifier.first == "." && UUID(uuidString: String(identifier.dropFirst())) != nil
+    }
+
+    /// The name of the destination, or its beginning if it is long, in a name that ``name(for:)`` made.
+    private static func destination(of name: String) -> String {
+        String(name.dropFirst().dropLast(suffix.count + 37))
     }
 
     private static let suffix = ".partial"

@@ -114,13 +114,14 @@ extension ResumeToken {
     /// - Throws: ``DownloadError``.
     func store(for destination: URL) throws(DownloadError) {
         let storage = Self.storage(for: destination)
-        let file = try PartialFile.create(beside: storage)
+        let file = try PartialFile.create(beside: destination)
         do throws(DownloadError) {
             try file.append(data)
             try file.move(to: storage, overwrite: true)
         } catch {
             file.discard()
-            throw error
+            // The token is hidden; the caller knows the destination.
+            throw DownloadError(error.code, destination, error.reason)
         }
     }
 
