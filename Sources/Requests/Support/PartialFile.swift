@@ -232,6 +232,20 @@ final class PartialFile: Sendable {
         if let descriptor { Self.release(descriptor) }
     }
 
+    /// Removes the partial files of a destination that no download uses.
+    ///
+    /// - Complexity: O(n) in the number of files in the folder.
+    static func discardAll(beside destination: URL) {
+        let name = destination.lastPathComponent
+        // Longer names are cut, and may belong to another destination.
+        guard name.utf8.count <= longestPrefix else { return }
+        let folder = destination.deletingLastPathComponent()
+        for file in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] where isName(file) {
+            guard self.destination(of: file) == name else { continue }
+            resume(folder.appendingPathComponent(file, isDirectory: false))?.discard()
+        }
+    }
+
     /// Runs a closure with the descriptor, which stays open meanwhile; the closure returns an error number, or 0.
     private func use(
         for file: URL? = nil,

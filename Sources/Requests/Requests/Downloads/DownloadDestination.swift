@@ -124,11 +124,13 @@ public struct DownloadDestination: Sendable {
     ///
     /// - Throws: ``DownloadError``.
     func check(_ file: URL) throws(DownloadError) {
-        guard !overwrite else { return }
+        guard isFree(file) else { throw DownloadError(file, errno: EEXIST) }
+    }
+
+    /// Whether there is no file in the way.
+    func isFree(_ file: URL) -> Bool {
         // Checks a link itself: even if its target is missing, it is in the way.
-        guard (try? FileManager.default.attributesOfItem(atPath: file.path)) == nil else {
-            throw DownloadError(file, errno: EEXIST)
-        }
+        overwrite || (try? FileManager.default.attributesOfItem(atPath: file.path)) == nil
     }
 
     private static func temporaryFile(_ suggestedName: String) -> URL {

@@ -147,6 +147,8 @@ final class PartialDownload: Sendable {
             throw RequestError(.cancelled, phase: .receiving)
         }
         if keepsToken {
+            // Nothing would remove the partial file of a download that ended, but whose token is replaced here.
+            ResumeToken.discardStored(for: target)
             if let manifest = machine?.manifest {
                 try ResumeToken(manifest, file: file.url, length: 0).store(for: target)
             } else {
@@ -254,10 +256,14 @@ final class PartialDownload: Sendable {
 
     /// Removes the file, unless it was moved, or there is a token for it: this operation's, the caller's own, or the
     /// stored one.
+    ///
+    /// If there is a file at the destination that must not be replaced, the stored one is useless, and removed.
     func abandon() {
         close()
         let (file, isKept, target) = state.withLock { ($0.file, $0.isKept || $0.given != nil, $0.target) }
-        guard let file, !isKept else { return }
+        guard !isKept else { return }
+        if keepsToken, let target, !destination.isFree(target) { ResumeToken.discardStored(for: target) }
+        guard let file else { return }
         if keepsToken, let target, stored(for: target, names: file) { return }
         PartialFile.resume(file.url)?.discard()
     }

@@ -125,6 +125,21 @@ extension ResumeToken {
         }
     }
 
+    /// Removes the stored token for a destination, and its partial file, unless another download uses that.
+    ///
+    /// If the token is damaged, its partial file isn't known: then all that no download uses are removed.
+    static func discardStored(for destination: URL) {
+        guard FileManager.default.fileExists(atPath: storage(for: destination).path) else { return }
+        if let file = stored(for: destination)?.file() {
+            let partial = PartialFile.resume(file)
+            guard partial != nil || !FileManager.default.fileExists(atPath: file.path) else { return }
+            partial?.discard()
+        } else {
+            PartialFile.discardAll(beside: destination)
+        }
+        removeStored(for: destination)
+    }
+
     /// Removes the stored token for a destination; the partial file stays.
     static func removeStored(for destination: URL) {
         try? FileManager.default.removeItem(at: storage(for: destination))
