@@ -15,9 +15,13 @@ import Foundation
 /// SHA-512 and SHA-512-256, each also as `-sess`, with `auth` and `auth-int`, `userhash` and `nextnonce`. Content that
 /// isn't in memory or in a file can't be covered by `auth-int`.
 ///
-/// The closure is called once for a part of a server; later requests to that part include the credentials at once,
-/// which saves a round trip. If they are rejected, it is called again, once for a request, and the next 401 is the
-/// failure. Challenges are answered only for the origin of the base URL, or without a base URL for the origin of the
+/// The closure is called once for a realm of a server, however many requests are challenged at the same time: they wait
+/// for its answer, also if that is `nil`. Later requests to that part of the server include the credentials at once,
+/// which saves a round trip. If they are rejected, the closure is called again, once for a request, and the next 401 is
+/// the failure. A late rejection of credentials that have already been replaced only sends the request again. The
+/// closure's task isn't cancelled with one request, but when no request waits for the answer any more.
+///
+/// Challenges are answered only for the origin of the base URL, or without a base URL for the origin of the
 /// request; never for one that a redirect led to. A request with an `Authorization` of its own isn't answered. A stream
 /// that can be sent once can't be sent again with the answer: its 401 is the failure.
 ///
@@ -54,27 +58,26 @@ public final class CredentialInterceptor: HopAuthenticating {
 
     func authenticate(
         _ request: HTTPRequest,
-        at position: Int,
         context: InterceptorContext,
         send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<ResponseContent> {
-        var outgoing = prepared(request, in: context)
-        var hop = Hop(request: request, position: position, context: context)
+        var hop = Hop(request: request, context: context)
+        var outgoing = prepared(&hop)
         var cause: Attempt.Cause?
         while true {
             do {
                 let answer = try await send(outgoing, cause)
-                note(answer.head, to: outgoing, by: hop.proxy)
-                guard let asker = self.asker(of: answer.head, to: hop),
-                    let again = try await self.answer(answer.head, of: asker, to: outgoing, of: &hop)
-                else { return answer }
+                guard let asker = asker(of: answer.head, to: hop) else {
+                    note(answer.head, to: outgoing, by: hop.proxy)
+                    return answer
+                }
+                guard let again = try await self.answer(answer.head, of: asker, to: &hop) else { return answer }
                 outgoing = again
             } catch let error as RequestError {
                 // The request itself hasn't been sent: the proxy asks for credentials for the tunnel.
                 guard error.code == .proxyRefused, let head = error.response,
-                    head.status == .proxyAuthenticationRequired,
-                    let tunnel = hop.proxy.map(CredentialSpace.Asker.tunnel),
-                    let again = try await self.answer(head, of: tunnel, to: outgoing, of: &hop)
+                    head.status == .proxyAuthenticationRequired, let proxy = hop.proxy,
+                    let again = try await answer(head, of: .tunnel(proxy), to: &hop)
                 else { throw error }
                 outgoing = again
             }
@@ -82,13 +85,11 @@ public final class CredentialInterceptor: HopAuthenticating {
         }
     }
 
-    /// A request to one address, with the answers that it carries: for the origin, and for the proxy.
+    /// A request to one address, with the answers that it was sent with.
     private struct Hop {
         let request: HTTPRequest
-        let position: Int
         let context: InterceptorContext
-        var asked: Set<CredentialSpace.Asker> = []
-        var renewed: Set<CredentialSpace.Asker> = []
+        var uses: [CredentialSpace.Asker: CredentialSpaces.Use] = [:]
 
         /// The way to the proxy; `nil` if it can't be answered.
         var proxy: ProxyRoute? { context.source.proxyRoute }
@@ -101,35 +102,43 @@ public final class CredentialInterceptor: HopAuthenticating {
         !request.headers.contains(.authorization) && request.inherits(from: context.baseURL) && !request.hasLeftOrigin
     }
 
-    /// Adds the answers to earlier challenges.
-    private func prepared(_ request: HTTPRequest, in context: InterceptorContext) -> HTTPRequest {
+    /// Adds the answer to a challenge, and those to earlier challenges of others.
+    private func prepared(
+        _ hop: inout Hop,
+        _ answer: (asker: CredentialSpace.Asker, authorization: Authorization)? = nil
+    ) -> HTTPRequest {
+        let request = hop.request
         var prepared = request
-        var askers: [CredentialSpace.Asker] = concerns(request, in: context) ? [.origin(Origin(request.url))] : []
-        if proxyCredential != nil, let proxy = context.source.proxyRoute,
-            !request.headers.contains(.proxyAuthorization)
-        {
+        var askers: [CredentialSpace.Asker] = concerns(request, in: hop.context) ? [.origin(Origin(request.url))] : []
+        if proxyCredential != nil, let proxy = hop.proxy, !request.headers.contains(.proxyAuthorization) {
             askers.append(request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy))
         }
-        for asker in askers {
+        if let answer { prepared.headers.set(HTTPField(answer.asker.credential, answer.authorization.rawValue)) }
+        for asker in askers where asker != answer?.asker {
+            var use = hop.uses[asker] ?? .init()
             let sent = SentTarget(request, for: asker)
-            guard let known = spaces.withLock({ $0.authorization(for: sent, asker) }) else { continue }
-            prepared.headers.set(HTTPField(asker.credential, known.rawValue))
+            let known = spaces.withLock { $0.authorization(for: sent, asker, &use) }
+            hop.uses[asker] = use
+            if let known { prepared.headers.set(HTTPField(asker.credential, known.rawValue)) }
         }
         return prepared
     }
 
-    /// Takes the nonce for the next request, if the server sends one.
+    /// Records that the server has accepted the nonce, and takes the next one, if the server sends one.
     private func note(_ head: HTTPResponseHead, to request: HTTPRequest, by proxy: ProxyRoute?) {
-        var sides: [(HTTPField.Name, CredentialSpace.Asker)] = [
-            (.authenticationInfo, .origin(Origin(request.url)))
+        var sides: [(CredentialSpace.Asker, info: String?)] = [
+            (.origin(Origin(request.url)), head[.authenticationInfo])
         ]
-        if let proxy { sides.append((.proxyAuthenticationInfo, .proxy(proxy))) }
-        for (name, asker) in sides {
-            guard let info = head[name],
-                let next = AuthenticationChallenge.list(parsing: "Info \(info)").first?["nextnonce"],
-                let former = request.headers[asker.credential].flatMap({ Authorization($0).parameters[named: "nonce"] })
-            else { continue }
-            spaces.withLock { $0.renew(asker, former, with: next) }
+        if let proxy {
+            // The fields of a response through a tunnel are those of the origin.
+            let info = request.isSeenByProxies ? head[.proxyAuthenticationInfo] : nil
+            sides.append((request.isSeenByProxies ? .proxy(proxy) : .tunnel(proxy), info))
+        }
+        for (asker, info) in sides {
+            let sent = request.headers[asker.credential].map(Authorization.init)
+            guard let nonce = sent?.parameters[named: "nonce"] else { continue }
+            let next = info.flatMap { AuthenticationChallenge.list(parsing: "Info \($0)").first?["nextnonce"] }
+            spaces.withLock { $0.accept(nonce, by: asker, next: next) }
         }
     }
 
@@ -148,37 +157,58 @@ public final class CredentialInterceptor: HopAuthenticating {
     private func answer(
         _ head: HTTPResponseHead,
         of asker: CredentialSpace.Asker,
-        to outgoing: HTTPRequest,
-        of hop: inout Hop
+        to hop: inout Hop
     ) async throws -> HTTPRequest? {
-        let (request, context) = (hop.request, hop.context)
+        let request = hop.request
         guard request.body.isReplayable, let provider = asker.isProxy ? proxyCredential : credential,
             let challenge = head.challenge(by: asker),
             challenge.isAnswerableDigest || !request.isReadOnTheWay(to: asker)
                 || !spaces.withLock({ $0.knowsDigest(of: asker) })
         else { return nil }
-        let sent = outgoing.headers[asker.credential].map(Authorization.init)
-        // The password was right, and only the nonce too old: the closure isn't called again.
-        if challenge.isStale, let former = sent?.parameters[named: "nonce"],
-            hop.renewed.insert(asker).inserted,
-            spaces.withLock({ $0.restart(asker, former, by: challenge) })
-        {
-            return prepared(request, in: context)
+        let id = CredentialSpace.ID(asker: asker, realm: challenge.realm ?? "")
+        let sent = SentTarget(request, for: asker)
+        var use = hop.uses[asker] ?? .init()
+        var known = try spaces.withLock { try $0.authorization(for: sent, to: challenge, of: id, &use) }
+        if known == nil, !use.isAnswered {
+            hop.context.report(.started(.challenge(challenge)))
+            defer { hop.context.report(.ended(isGranted: known != nil)) }
+            try await wait(for: id, use, challenge, to: request.url, hop.context, provider)
+            known = try spaces.withLock { try $0.authorization(for: sent, to: challenge, of: id, &use) }
         }
-        if sent != nil { spaces.withLock { $0.remove(asker, realm: challenge.realm ?? "") } }
-        guard hop.asked.insert(asker).inserted else { return nil }
-        context.report(.started(.challenge(challenge)))
-        let credential = await CallScope.run(self, at: hop.position, within: context.source.scope) {
-            await provider(challenge, request.url)
+        hop.uses[asker] = use
+        return known.map { prepared(&hop, (asker, $0)) }
+    }
+
+    /// Waits for the answer to a challenge, and calls the closure if no other request waits for it already.
+    private func wait(
+        for id: CredentialSpace.ID,
+        _ use: CredentialSpaces.Use,
+        _ challenge: AuthenticationChallenge,
+        to url: URL,
+        _ context: InterceptorContext,
+        _ provider: @escaping Provider
+    ) async throws {
+        let (waiting, awaited) = (context.refreshing, ObjectIdentifier(self))
+        guard RefreshWaits.shared.withLock({ $0.begin(waiting, for: awaited) }) else { return }
+        defer { RefreshWaits.shared.withLock { $0.end(waiting, for: awaited) } }
+        try await Suspension.wait { resume in
+            guard let (number, isFirst) = spaces.withLock({ $0.wait(for: id, use, resume) }) else {
+                resume()
+                return {}
+            }
+            if isFirst {
+                let scope = CallScope(refreshBy: self, within: context.source.scope)
+                let task = CallExecutor.task {
+                    let credential = await scope.run { await provider(challenge, url) }
+                    scope.end()
+                    let answer = credential?.answer(to: challenge) ?? .refused(nil)
+                    let waiters = self.spaces.withLock { $0.end(number, of: id, with: answer, to: challenge, of: url) }
+                    for resume in waiters { resume() }
+                }
+                spaces.withLock { $0.start(task, of: id, number) }
+            }
+            return { self.spaces.withLock { $0.withdraw(number, from: id) }?.cancel() }
         }
-        let answer = credential?.answer(to: challenge)
-        context.report(.ended(isGranted: answer != nil))
-        guard let answer else { return nil }
-        if case .basic(let authorization) = answer { _ = try authorization.validated() }
-        let space = CredentialSpace(asker, of: challenge, to: request.url, answer: answer)
-        spaces.withLock { $0.insert(space) }
-        let again = prepared(request, in: context)
-        return again.headers == outgoing.headers ? nil : again
     }
 }
 
@@ -203,23 +233,22 @@ extension HTTPResponseHead {
 }
 
 extension URLCredential {
-    /// The answer to a challenge; `nil` for a credential without a name or a password.
+    /// The answer to a challenge; a refusal for a credential without a name or a password.
     ///
     /// It is in UTF-8, whether or not the server asks for that. If it does, both are normalised, so that a password
     /// doesn't depend on the keyboard it was typed on (RFC 7617, 2.1).
-    fileprivate func answer(to challenge: AuthenticationChallenge) -> CredentialSpace.Answer? {
-        guard let user, let password else { return nil }
+    fileprivate func answer(to challenge: AuthenticationChallenge) -> CredentialSpace.Answer {
+        guard let user, let password else { return .refused(nil) }
         guard challenge.scheme.equalsIgnoringASCIICase("Basic") else {
             let clientNonce = (0..<16).map { _ in UInt8.random(in: 0...255) }.hexadecimal
             return DigestSession(challenge, user: user, password: password, clientNonce: clientNonce)
-                .map { .digest($0) }
+                .map { .digest([$0]) } ?? .refused(nil)
         }
         let isUnicode = challenge["charset"]?.equalsIgnoringASCIICase("UTF-8") == true
-        return .basic(
-            .basic(
-                username: isUnicode ? user.precomposedStringWithCanonicalMapping : user,
-                password: isUnicode ? password.precomposedStringWithCanonicalMapping : password
-            )
+        let authorization = Authorization.basic(
+            username: isUnicode ? user.precomposedStringWithCanonicalMapping : user,
+            password: isUnicode ? password.precomposedStringWithCanonicalMapping : password
         )
+        do { return .basic(try authorization.validated()) } catch { return .refused(error) }
     }
 }

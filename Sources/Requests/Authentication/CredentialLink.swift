@@ -9,15 +9,13 @@ import Foundation
 /// challenge to the operation's own request by a retry, which makes the request again. After a redirect, a retry would
 /// repeat the operation's own request: a payment, whose answer was a redirect to its receipt, would be made twice.
 struct CredentialLink: Interceptor {
-    private let authenticating: [(interceptor: any HopAuthenticating, position: Int)]
+    private let authenticating: [any HopAuthenticating]
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
     /// Makes a link of the interceptors that answer challenges; `nil` without interceptors.
     init?(_ interceptors: [any Interceptor], at positions: [Int]) {
         guard !interceptors.isEmpty else { return nil }
-        authenticating = zip(interceptors, positions).compactMap { interceptor, position in
-            (interceptor as? any HopAuthenticating).map { ($0, position) }
-        }
+        authenticating = interceptors.compactMap { $0 as? any HopAuthenticating }
         answering = zip(interceptors, positions).compactMap { interceptor, position in
             (interceptor as? any ChallengeAnswering).map { ($0, position) }
         }
@@ -35,14 +33,14 @@ struct CredentialLink: Interceptor {
     /// Sends a request through the authenticating interceptors, one inside the other.
     private func send(
         _ request: HTTPRequest,
-        through authenticating: ArraySlice<(interceptor: any HopAuthenticating, position: Int)>,
+        through authenticating: ArraySlice<any HopAuthenticating>,
         _ context: InterceptorContext,
         _ next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard let (interceptor, position) = authenticating.first else {
+        guard let interceptor = authenticating.first else {
             return try await answered(request, context, next)
         }
-        return try await interceptor.authenticate(request, at: position, context: context) { request, cause in
+        return try await interceptor.authenticate(request, context: context) { request, cause in
             try await send(request, through: authenticating.dropFirst(), context, cause.map(next.because) ?? next)
         }
     }

@@ -3,12 +3,15 @@
 
 import Foundation
 
-/// The answer to a challenge, for later requests to the same part of a server.
+/// The answer to the challenges of a realm, for later requests to the same part of a server.
 struct CredentialSpace: Sendable {
     /// The way in which requests are answered.
     enum Answer: Sendable {
         case basic(Authorization)
-        case digest(DigestSession)
+        /// The sessions of recent challenges; the first is that of the newest nonce that the server has accepted.
+        case digest([DigestSession])
+        /// The challenge isn't answered, or fails the request.
+        case refused((any Error)?)
 
         var isDigest: Bool {
             if case .digest = self { true } else { false }
@@ -31,131 +34,250 @@ struct CredentialSpace: Sendable {
         var credential: HTTPField.Name { isProxy ? .proxyAuthorization : .authorization }
     }
 
-    let asker: Asker
-    let realm: String
+    /// The identity of a space: challenges of one realm have one answer (RFC 9110, 11.5).
+    struct ID: Sendable, Hashable {
+        let asker: Asker
+        let realm: String
+    }
+
+    /// The maximum number of sessions, and of paths.
+    private static let limit = 100
+    let id: ID
+    /// The number of the answer, which is greater than those of earlier answers.
+    let generation: Int
     /// The prefixes of the paths that the credentials apply to.
-    let paths: [String]
-    var answer: Answer
+    private var paths: [String]
+    private(set) var answer: Answer
+    /// Whether the server has rejected the credentials: only requests that were waiting for them try them still.
+    var isRejected = false
 
     /// Makes the space of a challenge to a request.
     ///
     /// For `Basic` it is the path of the request up to its last slash, and everything below (RFC 7617, 2.2). For
     /// `Digest` it is the value of `domain` on the same origin, or else the whole origin (RFC 7616, 3.3).
-    init(_ asker: Asker, of challenge: AuthenticationChallenge, to url: URL, answer: Answer) {
-        self.asker = asker
+    init(_ id: ID, of challenge: AuthenticationChallenge, to url: URL, answer: Answer, generation: Int) {
+        self.id = id
         self.answer = answer
-        realm = challenge.realm ?? ""
+        self.generation = generation
         switch answer {
-        case _ where asker.isProxy: paths = [""]
-        case .basic:
-            let path = url.path(percentEncoded: true)
-            paths = [path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""]
-        case .digest:
+        case .digest where !id.asker.isProxy:
             let domains = (challenge["domain"] ?? "").split(separator: " ")
                 .compactMap { URL(string: String($0), relativeTo: url)?.absoluteURL }
                 .filter { Origin($0) == Origin(url) }
                 .map { $0.path(percentEncoded: true) }
             paths = domains.isEmpty ? [""] : domains
+        default: paths = id.asker.isProxy ? [""] : [Self.folder(of: url)]
         }
+    }
+
+    private static func folder(of url: URL) -> String {
+        let path = url.path(percentEncoded: true)
+        return path.lastIndex(of: "/").map { String(path[...$0]) } ?? ""
     }
 
     /// The length of the request's path that the space covers, in bytes; `nil` if the request is outside.
     func match(_ url: URL) -> Int? {
-        guard asker.isProxy || asker == .origin(Origin(url)) else { return nil }
         let path = url.path(percentEncoded: true)
         return paths.filter { path.utf8.starts(with: $0.utf8) }.map(\.utf8.count).max()
     }
+
+    /// Counts a request, and returns the credentials for it.
+    ///
+    /// A challenge is answered with its own nonce, which no other request gets before the server has accepted it: it
+    /// may be valid only once.
+    ///
+    /// - Parameters:
+    ///   - sent: The request.
+    ///   - challenge: The challenge to the request; `nil` if there was none yet.
+    /// - Returns: The credentials; `nil` if they can't be made.
+    mutating func authorization(for sent: SentTarget, to challenge: AuthenticationChallenge? = nil) -> Authorization? {
+        switch answer {
+        case .refused: return nil
+        case .basic(let authorization):
+            guard let challenge else { return authorization }
+            guard !challenge.isAnswerableDigest else { return nil }
+            if match(sent.url) == nil { paths = paths.suffix(Self.limit - 1) + [Self.folder(of: sent.url)] }
+            return authorization
+        case .digest(var sessions):
+            var index = 0
+            if let challenge {
+                guard let session = sessions[0].restarted(by: challenge) else { return nil }
+                if let known = sessions.firstIndex(where: { $0.presentNonce == session.presentNonce }) {
+                    index = known
+                } else {
+                    if sessions.count == Self.limit { sessions.remove(at: 1) }
+                    index = sessions.count
+                    sessions.append(session)
+                }
+            }
+            guard let content = sent.content(for: sessions[index].protection) else { return nil }
+            defer { answer = .digest(sessions) }
+            return sessions[index].answer(to: sent.method, sent.target, content: content)
+        }
+    }
+
+    /// Records that the server has accepted a nonce.
+    ///
+    /// - Parameters:
+    ///   - nonce: The nonce.
+    ///   - next: The nonce that the server requires from now on (RFC 7616, 3.5).
+    /// - Returns: Whether the nonce is one of the space.
+    mutating func accept(_ nonce: String, next: String?) -> Bool {
+        guard case .digest(var sessions) = answer,
+            let index = sessions.firstIndex(where: { $0.presentNonce == next })
+                ?? sessions.firstIndex(where: { $0.presentNonce == nonce })
+        else { return false }
+        var session = sessions.remove(at: index)
+        if let next { session.renew(next) }
+        answer = .digest([session] + sessions)
+        return true
+    }
 }
 
-/// The answered spaces of an interceptor, the latest ones last, up to a limit.
+/// The answered spaces of an interceptor, the latest ones last, up to a limit; and the questions for answers.
 struct CredentialSpaces: Sendable {
+    /// The answers that a request was sent with, for one asker.
+    struct Use: Sendable {
+        /// The number of the answer that it was last sent with; `nil` if it was sent without one.
+        fileprivate var generation: Int?
+        /// The number of the newest answer when it was last sent: later ones are those to questions that include it.
+        fileprivate var start = 0
+        /// The number of the answer whose nonce was renewed.
+        fileprivate var renewed: Int?
+        /// Whether an answer of an earlier question has been tried, which wasn't meant for its path.
+        fileprivate var isExtended = false
+        /// Whether the question has been answered.
+        fileprivate(set) var isAnswered = false
+    }
+
+    /// A question that requests wait for.
+    private struct Question: Sendable {
+        let number: Int
+        var waiters: [Int: @Sendable () -> Void]
+        var task: Task<Void, Never>?
+    }
+
     /// The maximum number of spaces.
     static let limit = 100
     private var spaces: [CredentialSpace] = []
     /// The askers that have been answered with a digest, the latest ones last.
     private var digestAskers: [CredentialSpace.Asker] = []
-
-    /// Stores a space, which replaces the one with the same realm.
-    ///
-    /// If a digest is accepted, no password is kept that would be sent unencrypted.
-    mutating func insert(_ space: CredentialSpace) {
-        spaces.removeAll { former in
-            former.asker == space.asker
-                && (former.realm == space.realm && former.paths == space.paths
-                    || space.answer.isDigest && !former.answer.isDigest)
-        }
-        spaces.append(space)
-        if spaces.count > Self.limit { spaces.removeFirst() }
-        guard space.answer.isDigest, !knowsDigest(of: space.asker) else { return }
-        digestAskers.append(space.asker)
-        if digestAskers.count > Self.limit { digestAskers.removeFirst() }
-    }
+    private var questions: [CredentialSpace.ID: Question] = [:]
+    /// The number of the last answer or wait.
+    private var count = 0
 
     /// Whether an asker has been answered with a digest before.
     func knowsDigest(of asker: CredentialSpace.Asker) -> Bool { digestAskers.contains(asker) }
 
-    /// Removes the spaces of a realm, whose credentials were rejected.
-    mutating func remove(_ asker: CredentialSpace.Asker, realm: String) {
-        spaces.removeAll { $0.asker == asker && $0.realm == realm }
-    }
+    // MARK: Answers
 
     /// Returns the credentials for a request, and counts it; `nil` if there is no matching space.
-    mutating func authorization(for sent: SentTarget, _ asker: CredentialSpace.Asker) -> Authorization? {
-        let matching = spaces.indices.filter { spaces[$0].asker == asker }
+    mutating func authorization(
+        for sent: SentTarget,
+        _ asker: CredentialSpace.Asker,
+        _ use: inout Use
+    ) -> Authorization? {
+        (use.generation, use.start) = (nil, count)
+        let matching = spaces.indices.filter { spaces[$0].id.asker == asker && !spaces[$0].isRejected }
             .compactMap { index in spaces[index].match(sent.url).map { (index, $0) } }
-        guard let index = matching.max(by: { $0.1 < $1.1 })?.0 else { return nil }
-        switch spaces[index].answer {
-        case .basic(let authorization): return authorization
-        case .digest(var session):
-            guard let content = sent.content(for: session.protection) else { return nil }
-            let answer = session.answer(to: sent.method, sent.target, content: content)
-            spaces[index].answer = .digest(session)
-            return answer
+        guard let index = matching.max(by: { $0.1 < $1.1 })?.0,
+            let authorization = spaces[index].authorization(for: sent)
+        else { return nil }
+        use.generation = spaces[index].generation
+        return authorization
+    }
+
+    /// Returns the known credentials for a request that was challenged; `nil` if the question has to be asked.
+    ///
+    /// If the request was sent with the credentials of the realm, these are rejected, unless only their nonce was too
+    /// old. Those that have replaced them since are the answer.
+    ///
+    /// - Throws: The error that is the answer.
+    mutating func authorization(
+        for sent: SentTarget,
+        to challenge: AuthenticationChallenge,
+        of id: CredentialSpace.ID,
+        _ use: inout Use
+    ) throws -> Authorization? {
+        guard let index = spaces.firstIndex(where: { $0.id == id }) else { return nil }
+        if spaces[index].generation == use.generation {
+            guard challenge.isStale, use.renewed != use.generation else {
+                spaces[index].isRejected = true
+                return nil
+            }
+            use.renewed = use.generation
+        } else if spaces[index].generation > use.start {
+            guard !use.isAnswered else { return nil }
+            use.isAnswered = true
+            if case .refused(let error?) = spaces[index].answer { throw error }
+        } else {
+            guard !use.isExtended, !spaces[index].isRejected else { return nil }
+            use.isExtended = true
+        }
+        guard let authorization = spaces[index].authorization(for: sent, to: challenge) else { return nil }
+        (use.generation, use.start) = (spaces[index].generation, count)
+        return authorization
+    }
+
+    /// Records that a server has accepted a nonce, and which one it requires next.
+    mutating func accept(_ nonce: String, by asker: CredentialSpace.Asker, next: String?) {
+        for index in spaces.indices where spaces[index].id.asker == asker {
+            if spaces[index].accept(nonce, next: next) { return }
         }
     }
 
-    /// Renews the nonce of a realm, without a challenge.
+    // MARK: Questions
+
+    /// Adds a request to those that wait for an answer.
     ///
-    /// - Parameters:
-    ///   - asker: The sender of the nonce.
-    ///   - former: The former nonce.
-    ///   - nonce: The new one.
-    mutating func renew(_ asker: CredentialSpace.Asker, _ former: String, with nonce: String) {
-        change(asker, former) { $0.renew(nonce) }
+    /// - Returns: The number of the wait, and whether it is the first one, for which the question has to be asked; `nil`
+    ///   if the question has been answered since the request was sent.
+    mutating func wait(
+        for id: CredentialSpace.ID,
+        _ use: Use,
+        _ resume: @escaping @Sendable () -> Void
+    ) -> (number: Int, isFirst: Bool)? {
+        guard !spaces.contains(where: { $0.id == id && $0.generation > use.start }) else { return nil }
+        count += 1
+        let isFirst = questions[id] == nil
+        questions[id, default: Question(number: count, waiters: [:])].waiters[count] = resume
+        return (count, isFirst)
     }
 
-    /// Answers a new challenge of a realm with the same credentials as the former one.
-    ///
-    /// - Parameters:
-    ///   - asker: The sender of the challenge.
-    ///   - former: The former nonce.
-    ///   - challenge: The new challenge.
-    /// - Returns: Whether the nonce was known, and the challenge can be answered.
-    mutating func restart(
-        _ asker: CredentialSpace.Asker,
-        _ former: String,
-        by challenge: AuthenticationChallenge
-    ) -> Bool {
-        change(asker, former) { session in
-            guard let next = session.restarted(by: challenge) else { return false }
-            session = next
-            return true
-        } ?? false
+    /// Records the task of a question, unless it has been answered.
+    mutating func start(_ task: Task<Void, Never>, of id: CredentialSpace.ID, _ number: Int) {
+        if questions[id]?.number == number { questions[id]?.task = task }
     }
 
-    /// Changes the session of a nonce; `nil` if the nonce is unknown.
-    @discardableResult
-    private mutating func change<Value>(
-        _ asker: CredentialSpace.Asker,
-        _ nonce: String,
-        _ body: (inout DigestSession) -> Value
-    ) -> Value? {
-        for index in spaces.indices where spaces[index].asker == asker {
-            guard case .digest(var session) = spaces[index].answer, session.presentNonce == nonce else { continue }
-            defer { spaces[index].answer = .digest(session) }
-            return body(&session)
+    /// Removes a request that no longer waits; returns the task of a question that no request waits for any more.
+    mutating func withdraw(_ number: Int, from id: CredentialSpace.ID) -> Task<Void, Never>? {
+        questions[id]?.waiters[number] = nil
+        guard let question = questions[id], question.waiters.isEmpty else { return nil }
+        questions[id] = nil
+        return question.task
+    }
+
+    /// Stores the answer to a question, which replaces the one with the same realm; returns the waiting requests.
+    ///
+    /// If a digest is accepted, no password is kept that would be sent unencrypted.
+    mutating func end(
+        _ number: Int,
+        of id: CredentialSpace.ID,
+        with answer: CredentialSpace.Answer,
+        to challenge: AuthenticationChallenge,
+        of url: URL
+    ) -> [@Sendable () -> Void] {
+        // A question that no request waited for any more was cancelled, and may have been asked again.
+        guard questions[id]?.number == number, let question = questions.removeValue(forKey: id) else { return [] }
+        count += 1
+        spaces.removeAll { $0.id == id || answer.isDigest && $0.id.asker == id.asker && !$0.answer.isDigest }
+        spaces.append(CredentialSpace(id, of: challenge, to: url, answer: answer, generation: count))
+        if spaces.count > Self.limit { spaces.removeFirst() }
+        if answer.isDigest, !knowsDigest(of: id.asker) {
+            digestAskers.append(id.asker)
+            if digestAskers.count > Self.limit { digestAskers.removeFirst() }
         }
-        return nil
+        return Array(question.waiters.values)
     }
 }
 

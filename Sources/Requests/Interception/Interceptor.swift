@@ -110,14 +110,12 @@ protocol HopAuthenticating: Interceptor {
     ///
     /// - Parameters:
     ///   - request: The request.
-    ///   - position: The position of the interceptor among all.
     ///   - context: The context of the operation.
     ///   - send: Sends a request on; with a cause, if it isn't the first time.
     /// - Returns: The last answer.
     /// - Throws: Any error that `send` throws.
     func authenticate(
         _ request: HTTPRequest,
-        at position: Int,
         context: InterceptorContext,
         send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<ResponseContent>

@@ -63,12 +63,11 @@ extension ScopedInterceptor: ChallengeAnswering where Base: ChallengeAnswering {
 extension ScopedInterceptor: HopAuthenticating where Base: HopAuthenticating {
     func authenticate(
         _ request: HTTPRequest,
-        at position: Int,
         context: InterceptorContext,
         send: (HTTPRequest, Attempt.Cause?) async throws -> HTTPResponse<ResponseContent>
     ) async throws -> HTTPResponse<ResponseContent> {
         guard includes(request) else { return try await send(request, nil) }
-        return try await base.authenticate(request, at: position, context: context, send: send)
+        return try await base.authenticate(request, context: context, send: send)
     }
 }
 

@@ -159,6 +159,20 @@ private final class DigestServer: Sendable {
         #expect(transport.requests.count == 4 && asked.count == 1)
     }
 
+    @Test func nonceThatIsTooOldForManyRequestsAtOnceIsReplacedWithoutAsking() async throws {
+        let server = DigestServer()
+        let (client, _) = makeClient(server)
+        _ = try await get("/", client)
+        server.grow()
+
+        try await withThrowingTaskGroup(of: String.self) { group in
+            for number in 1...20 { group.addTask { try await get("/\(number)", client) } }
+            for try await text in group { #expect(text == "hello") }
+        }
+
+        #expect(asked.count == 1)
+    }
+
     @Test(arguments: ["SHA-256", "MD5-sess", "SHA-256-sess"])
     func nonceForTheNextRequestIsTaken(algorithm: String) async throws {
         let server = DigestServer(algorithm)
