@@ -63,12 +63,7 @@ let package = Package(
         ),
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.
         .testTarget(name: "DocumentationTests", dependencies: ["Requests", "RequestsTesting", "TestSupport"]),
-        .testTarget(
-            name: "ArchitectureTests",
-            dependencies: ["TestSupport"],
-            exclude: ["PublicAPI"],
-            swiftSettings: settings
-        ),
+        .testTarget(name: "ArchitectureTests", exclude: ["PublicAPI"], swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]
 )
