@@ -76,7 +76,7 @@ public final class ManualClock: Clock, Sendable {
         try await suspend { $0.sleep($1, until: deadline, $2) }
     }
 
-    /// Sleeps as the other form does, but isn't counted by ``waitForSleepers(_:)``.
+    /// Sleeps as the other form does, but isn't counted by ``waitForSleepers(_:within:)``.
     ///
     /// For timeouts: a test that waits for sleepers doesn't mean these.
     func sleepUncounted(until deadline: Instant) async throws {
@@ -136,7 +136,7 @@ public final class ManualClock: Clock, Sendable {
 extension Clock where Duration == Swift.Duration {
     /// Runs an action after a time, counted from this call, unless the task is cancelled before.
     ///
-    /// On a ``ManualClock``, the sleep isn't counted by ``ManualClock/waitForSleepers(_:)``.
+    /// On a ``ManualClock``, the sleep isn't counted by ``ManualClock/waitForSleepers(_:within:)``.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {
         let deadline = now.advanced(by: time.sleepable)
         return Task {

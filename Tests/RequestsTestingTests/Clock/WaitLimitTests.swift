@@ -100,6 +100,20 @@ import Testing
         }
     }
 
+    @Test func limitThatRacesTheEventEndsTheWait() async throws {
+        for _ in 0..<Scale.races {
+            let (transport, clock) = (ManualTransport(), ManualClock())
+            let limit = Duration.microseconds(.random(in: 0...100))
+            async let transfer = try? transport.awaitTransfer(within: limit)
+            async let sleepers: Void? = try? clock.waitForSleepers(within: limit)
+            let sleeper = Task { try await clock.sleep(for: .seconds(1)) }
+            let sent = try transport.sample()
+            if let transfer = await transfer { #expect(transfer === sent) }
+            if await sleepers != nil { #expect(clock.sleeperCount == 1) }
+            sleeper.cancel()
+        }
+    }
+
     @Test func gateThatStaysClosedEndsTheWaitOfATask() async {
         let start = ContinuousClock.now
         #expect(await !Gate().wait(within: Self.limit))
