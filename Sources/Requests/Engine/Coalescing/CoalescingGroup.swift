@@ -191,6 +191,8 @@ struct WireIdentity: Sendable, Hashable {
     private let body: Data
     private let timeout: Duration?
     private let trust: TrustPolicy
+    /// A redirect that is followed is cut, and one that is not is the answer.
+    private let redirect: RedirectPolicy
     private let cachePolicy: URLRequest.CachePolicy
     /// Not on the wire, but one of the calls that share an answer stores it for all.
     private let caching: ResponseCache.Policy
@@ -216,6 +218,7 @@ struct WireIdentity: Sendable, Hashable {
         fields = request.headers.filter { $0.name.isSecret || !Self.tracing.contains($0.name) }
         timeout = request.timeout ?? options.timeout ?? environment.timeout
         trust = options.trust ?? environment.trust
+        redirect = options.redirect ?? environment.redirect
         cachePolicy = request.cachePolicy
         caching = options.caching
         usesCookies = options.usesCookies && request.usesCookies

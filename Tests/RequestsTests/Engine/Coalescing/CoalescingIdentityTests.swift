@@ -166,4 +166,30 @@ import Testing
         let address = try #require(first.urlRequest?.url)
         #expect(cache.responses(for: address).count == 1)
     }
+
+    // MARK: Redirects
+
+    @Test(
+        .tags(.behaviour),
+        arguments: [RedirectPolicy.refuse, .follow(limit: 0), .follow().modifying { _, _ in nil }]
+    )
+    func aRequestThatHandlesRedirectsOtherwiseGetsItsOwnAnswer(_ policy: RedirectPolicy) async throws {
+        let content = Data(repeating: 1, count: 40_000)
+        let transport = InMemoryTransport { request in
+            guard request.url.path != "/v1/new" else { return .status(.ok, body: Data("new".utf8)) }
+            return .status(.found, headers: [.location: "/v1/new"], body: content)
+        }
+        let client = HTTPClient(baseURL: server, transport: transport)
+        client.isSuspended = true
+        let leader = client.addRequest(HTTPRequest("old"), coalescing: true)
+        let follower = client.addRequest(
+            HTTPRequest("old").redirect(policy).accepting(statusCodes: [302]),
+            coalescing: true
+        )
+        client.isSuspended = false
+
+        #expect(try await leader.value() == Data("new".utf8))
+        guard policy.limit == 0 else { return #expect(try await follower.value() == content) }
+        await #expect(throws: RequestError.self) { try await follower.value() }
+    }
 }
