@@ -20,7 +20,8 @@ public struct BodyStream: Sendable {
     /// Makes a body that opens a new stream each time that it is sent.
     ///
     /// - Parameters:
-    ///   - length: The byte count of the stream; `nil`, the default, sends it in chunks.
+    ///   - length: The byte count of the stream; `nil`, the default, and negative counts, with which Foundation says
+    ///     that it doesn't know, send it in chunks.
     ///   - open: Makes the stream, not opened yet; called for every attempt, on no particular thread.
     public init(length: Int64? = nil, opening open: @escaping @Sendable () throws -> sending InputStream) {
         self.init(length: length, isReplayable: true, opening: open)
@@ -29,9 +30,7 @@ public struct BodyStream: Sendable {
     /// Makes a body of one stream, which can be sent once.
     public init(_ stream: sending InputStream, length: Int64? = nil) {
         let unread = Locked<InputStream?>(stream)
-        self.length = length
-        isReplayable = false
-        makeStream = {
+        self.init(length: length, isReplayable: false) {
             let stream = unread.withLock { stream -> InputStream? in
                 defer { stream = nil }
                 return stream
@@ -47,7 +46,7 @@ public struct BodyStream: Sendable {
         isReplayable: Bool,
         opening open: @escaping @Sendable () throws -> sending InputStream
     ) {
-        self.length = length
+        self.length = length.flatMap { $0 < 0 ? nil : $0 }
         self.isReplayable = isReplayable
         makeStream = open
     }

@@ -317,7 +317,6 @@ extension MultipartForm {
         case .file(let url):
             return .source(length: try url.sizeOfFile())
         case .stream(let stream):
-            guard stream.length ?? 0 >= 0 else { throw InvalidRequest(.body, "has a part of a negative length") }
             return .source(length: stream.length)
         }
     }

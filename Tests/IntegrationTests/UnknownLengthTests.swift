@@ -1,0 +1,30 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTesting
+import TestSupport
+import Testing
+
+extension OverLoopback {
+    /// Bodies whose length isn't known, also in the way that Foundation says so: with -1.
+    @Suite(.bounded, .tags(.behaviour)) struct UnknownLengthTests {
+        @Test(arguments: TransportUnderTest.all, [nil, NSURLSessionTransferSizeUnknown, -5, .min])
+        func streamIsSentWhole(_ transport: TransportUnderTest, _ length: Int64?) async throws {
+            let server = try MockServer { _ in .noContent }
+            let content = Data.pattern(100_000)
+            let streams = [
+                BodyStream(length: length) { InputStream(data: content) },
+                BodyStream(InputStream(data: content), length: length),
+            ]
+
+            for stream in streams {
+                _ = try await transport.send(Call(server.url, method: .post, body: .stream(stream)))
+            }
+
+            #expect(server.requests.map(\.body) == [content, content])
+            #expect(server.requests.allSatisfy { $0.headers[.transferEncoding] == "chunked" })
+        }
+    }
+}
