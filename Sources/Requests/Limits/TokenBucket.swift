@@ -22,7 +22,7 @@ struct TokenBucket: Sendable {
     init(_ count: Int, per interval: Duration, burst: Int? = nil) {
         let range = 1...1_000_000_000
         self.count = count.clamped(to: range)
-        self.interval = interval.clamped(to: .zero ... .seconds(1_000_000_000))
+        self.interval = interval.clamped
         brim = self.interval * (burst ?? count).clamped(to: range)
         level = brim
     }
@@ -54,7 +54,7 @@ struct TokenBucket: Sendable {
     mutating func pause(for duration: Duration, at time: Duration) {
         refill(to: time)
         level = min(level, interval)
-        pauseEnd = max(pauseEnd, now + duration.clamped(to: .zero ... .seconds(1_000_000_000)))
+        pauseEnd = max(pauseEnd, now + duration.clamped)
     }
 
     private mutating func refill(to time: Duration) {

@@ -120,7 +120,7 @@ extension URLRequest {
     ///
     /// Infinity, which callers of Foundation use for "for ever", becomes about thirty years, since a `Duration` traps
     /// on it.
-    var timeout: Duration? { timeoutInterval > 0 ? .seconds(min(timeoutInterval, 1e9)) : nil }
+    var timeout: Duration? { timeoutInterval > 0 ? Duration(clampedSeconds: timeoutInterval) : nil }
 
     fileprivate static let plain = URLRequest(url: URL(filePath: "/"))
 

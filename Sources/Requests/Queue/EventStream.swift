@@ -195,17 +195,14 @@ struct EventConnector {
     /// The remaining time; `nil` without a deadline.
     private var remaining: Duration? {
         guard let deadline, let elapsed else { return nil }
-        return max(.zero, deadline - elapsed())
+        return max(.zero, deadline.clamped - elapsed())
     }
 
     private func sleep(_ duration: Duration) async throws(RequestError) {
-        let remaining = remaining ?? Self.longestSleep
-        do { try await clock.sleep(for: min(duration, remaining)) } catch { throw .cancelledWait }
+        let remaining = remaining ?? .longest
+        do { try await clock.sleep(for: min(duration, remaining).clamped) } catch { throw .cancelledWait }
         if duration >= remaining { throw RequestError(.deadlineExceeded, phase: .waiting) }
     }
-
-    /// Clocks trap on durations that they can't add to their time.
-    private static let longestSleep = Duration.seconds(1_000_000_000)
 }
 
 extension RequestError {

@@ -200,7 +200,7 @@ extension ModifiableRequest {
     /// NaN counts as zero, infinity as about thirty years.
     public func timeout(_ seconds: Double) -> Self {
         // A `Duration` traps on either.
-        timeout(.seconds(seconds > 0 ? min(seconds, 1e9) : 0))
+        timeout(Duration(clampedSeconds: seconds))
     }
 
     /// Returns a copy with a cache policy, for the environment's cache and for transports with a cache of their own.

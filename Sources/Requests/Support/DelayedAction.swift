@@ -17,10 +17,10 @@ struct DelayedAction: Sendable {
 
     /// Starts to wait.
     ///
-    /// Clocks trap on durations that they can't add to their time, and a server may name any duration: more than thirty
-    /// years count as thirty years. The time that a device sleeps counts only for clocks that aren't the system's.
+    /// A negative duration is over at once, and more than thirty years count as thirty years. The time that a device
+    /// sleeps counts only for clocks that aren't the system's.
     init(after duration: Duration, on clock: any Clock<Duration>, _ action: @escaping @Sendable () -> Void) {
-        let duration = min(duration, .seconds(1_000_000_000))
+        let duration = duration.clamped
         if clock is ContinuousClock || clock is SuspendingClock {
             wait = .timer(Timer(after: duration, action))
         } else {
@@ -54,11 +54,9 @@ private final class Timer: Sendable {
     private let source = Locked<(any DispatchSourceTimer)?>(nil)
 
     init(after duration: Duration, _ action: @escaping @Sendable () -> Void) {
-        let (seconds, attoseconds) = duration.components
-        let nanoseconds = max(0, Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000))
         source.withLock { source in
             let timer = DispatchSource.makeTimerSource(queue: Self.queue)
-            timer.schedule(deadline: .now() + .nanoseconds(nanoseconds))
+            timer.schedule(deadline: .now() + .nanoseconds(duration.clampedNanoseconds))
             timer.setEventHandler {
                 guard self.stop() else { return }
                 action()
@@ -82,6 +80,32 @@ private final class Timer: Sendable {
             return source != nil
         }
     }
+}
+
+// MARK: - Durations
+
+/// All arithmetic on durations that callers and servers choose begins here: clocks, conversions and multiplications trap
+/// on durations out of their range.
+extension Duration {
+    /// The longest duration, about thirty years.
+    package static let longest = Duration.seconds(1_000_000_000)
+
+    /// Makes a duration of a number of seconds: NaN counts as zero, infinity as about thirty years.
+    package init(clampedSeconds seconds: Double) {
+        self = .seconds(seconds > 0 ? min(seconds, 1e9) : 0)
+    }
+
+    /// The duration, from zero to about thirty years.
+    package var clamped: Duration { min(max(self, .zero), .longest) }
+
+    /// The duration in nanoseconds, from zero to about thirty years.
+    package var clampedNanoseconds: Int {
+        let (seconds, attoseconds) = clamped.components
+        return Int(seconds) * 1_000_000_000 + Int(attoseconds / 1_000_000_000)
+    }
+
+    /// The duration in seconds, from zero to about thirty years.
+    package var clampedSeconds: Double { clamped / .seconds(1) }
 }
 
 // MARK: - Stopwatch

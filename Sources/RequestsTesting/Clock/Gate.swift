@@ -110,7 +110,7 @@ public final class Gate: Sendable {
         let observation = whenOpen { semaphore.signal() }
         let ending = Self.ending
         let endingObservation = ending?.whenOpen { semaphore.signal() }
-        let end = DispatchTime.now() + .milliseconds(Int(limit.sleepable / .milliseconds(1)))
+        let end = DispatchTime.now() + .nanoseconds(limit.clampedNanoseconds)
         let isLate = semaphore.wait(timeout: end) == .timedOut
         forget(observation)
         if let ending, let endingObservation { ending.forget(endingObservation) }

@@ -138,7 +138,7 @@ extension Clock where Duration == Swift.Duration {
     ///
     /// On a ``ManualClock``, the sleep isn't counted by ``ManualClock/waitForSleepers(_:within:)``.
     func after(_ time: Duration, _ action: @escaping @Sendable () -> Void) -> Task<Void, Never> {
-        let deadline = now.advanced(by: time.sleepable)
+        let deadline = now.advanced(by: time.clamped)
         return Task {
             do {
                 if let clock = self as? ManualClock, let deadline = deadline as? ManualClock.Instant {

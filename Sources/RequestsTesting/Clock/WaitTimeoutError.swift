@@ -36,7 +36,7 @@ func waiting(
     try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask { try await body() }
         group.addTask {
-            try await clock.sleep(for: limit.sleepable)
+            try await clock.sleep(for: limit.clamped)
             throw error()
         }
         defer { group.cancelAll() }

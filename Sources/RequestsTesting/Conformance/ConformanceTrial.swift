@@ -159,7 +159,7 @@ final class ConformanceTrial: Sendable {
         let isDone = await withTaskGroup(of: Bool.self) { group in
             group.addTask(operation: { await body() })
             group.addTask {
-                try? await Task.sleep(for: patience)
+                try? await Task.sleep(for: patience.clamped)
                 return false
             }
             defer { group.cancelAll() }

@@ -76,7 +76,7 @@ struct Connection {
 
     /// Waits for bytes and feeds them to the parser; returns whether any came.
     private mutating func receive() -> Bool {
-        let deadline = core.configuration.idleTimeout.map { ContinuousClock.now + $0 }
+        let deadline = core.configuration.idleTimeout.map { ContinuousClock.now + $0.clamped }
         while true {
             switch read() {
             case .moved: return true

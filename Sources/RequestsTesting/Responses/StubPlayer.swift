@@ -63,7 +63,7 @@ struct StubPlayer: Sendable {
                     transfer.report(.data(data))
                 }
             case .stall:
-                guard let timeout, (try? await clock.sleep(for: timeout.sleepable)) != nil else { return }
+                guard let timeout, (try? await clock.sleep(for: timeout.clamped)) != nil else { return }
                 transfer.timeOut()
             case let step:
                 for event in step.events(at: url) { transfer.report(event) }
@@ -75,7 +75,7 @@ struct StubPlayer: Sendable {
     private func wait(for duration: Duration) async -> Bool {
         guard duration > .zero else { return true }
         let wait = min(duration, timeout ?? duration)
-        guard (try? await clock.sleep(for: wait.sleepable)) != nil else { return false }
+        guard (try? await clock.sleep(for: wait.clamped)) != nil else { return false }
         if wait < duration { transfer.timeOut() }
         return wait == duration
     }
@@ -122,9 +122,4 @@ extension RequestError {
         let error = RequestError(URLError(.networkConnectionLost))
         return RequestError(error.code, phase: phase, reason: error.reason, underlying: error.underlying)
     }
-}
-
-extension Duration {
-    /// The duration, limited to the range from zero to about thirty years; clocks trap if a deadline overflows.
-    var sleepable: Duration { min(max(self, .zero), .seconds(1_000_000_000)) }
 }

@@ -15,7 +15,7 @@ struct StubbedSession: Sendable {
 
     init(_ configuration: URLSessionConfiguration) {
         let seconds = configuration.timeoutIntervalForRequest
-        timeout = seconds > 0 ? .seconds(min(seconds, 1e9)) : Self.defaultTimeout
+        timeout = seconds > 0 ? Duration(clampedSeconds: seconds) : Self.defaultTimeout
         cookies = FoundationCookieStorage(of: configuration)
         sendsCookies = configuration.httpShouldSetCookies
     }

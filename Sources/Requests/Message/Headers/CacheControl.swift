@@ -115,7 +115,7 @@ extension CacheControl {
         }
 
         private init(_ name: String, _ duration: Duration) {
-            self.init(name, String(min(max(0, duration.components.seconds), Self.longest)))
+            self.init(name, String(min(max(.zero, duration), .seconds(Self.longest)).components.seconds))
         }
 
         private static let longest: Int64 = 2_147_483_648

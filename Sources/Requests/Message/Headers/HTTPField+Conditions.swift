@@ -187,17 +187,16 @@ extension HTTPField {
                 switch self {
                 case .delay(let delay): delay
                 case .date(let date):
-                    // Compared before it is converted, since `Duration` traps on values out of its range.
-                    Duration.seconds(min(max(0, date.date.timeIntervalSince(now)), TimeInterval(Self.longest)))
+                    Duration(clampedSeconds: date.date.timeIntervalSince(now))
                 }
-            return min(max(.zero, wait), .seconds(Self.longest))
+            return wait.clamped
         }
 
         /// The value as it stands in the field; a fraction of a second is rounded up, and a negative delay is sent as 0.
         public var rawValue: String {
             switch self {
             case .delay(let delay):
-                let (seconds, fraction) = min(max(.zero, delay), .seconds(Self.longest)).components
+                let (seconds, fraction) = delay.clamped.components
                 return String(seconds + (fraction > 0 ? 1 : 0))
             case .date(let date): return date.rawValue
             }

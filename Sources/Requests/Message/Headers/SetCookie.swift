@@ -76,7 +76,7 @@ extension SetCookie: HTTPFieldValue, CustomStringConvertible {
         if let domain { text += "; Domain=\(domain)" }
         if let path { text += "; Path=\(path)" }
         if let expires { text += "; Expires=\(expires.rawValue)" }
-        if let maxAge { text += "; Max-Age=\(maxAge.components.seconds)" }
+        if let maxAge { text += "; Max-Age=\(maxAge > .zero ? maxAge.clamped.components.seconds : 0)" }
         if isSecure { text += "; Secure" }
         if isHTTPOnly { text += "; HttpOnly" }
         if let sameSite { text += "; SameSite=\(sameSite.rawValue)" }

@@ -174,7 +174,7 @@ final class IdleWatch: Sendable {
     private let queue = DispatchQueue(label: "Requests.IdleWatch")
 
     func add(_ id: ObjectIdentifier, timeout: Duration, action: @escaping @Sendable () -> Void) {
-        let nanoseconds = UInt64(max(0, min(timeout / .nanoseconds(1), 1e18)))
+        let nanoseconds = UInt64(timeout.clampedNanoseconds)
         let check = state.withLock { state in
             state.actions[id] = action
             return state.timeouts.add(id, timeout: nanoseconds, now: Self.now)

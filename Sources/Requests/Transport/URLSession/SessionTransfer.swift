@@ -117,7 +117,7 @@ final class SessionTransfer: Transfer {
 extension URLSession {
     /// The configured maximum time without data.
     fileprivate var configuredTimeout: Duration {
-        .seconds(min(max(0, configuration.timeoutIntervalForRequest), 1e9))
+        Duration(clampedSeconds: configuration.timeoutIntervalForRequest)
     }
 
     /// - Throws: A ``RequestError`` if the session can't send such a request.
@@ -146,10 +146,10 @@ extension URLSession {
         }
         #if canImport(FoundationNetworking)
         // Foundation rounds it to whole seconds there, so it is only a fallback for the transport's own timeout.
-        urlRequest.timeoutInterval = ((request.timeout ?? configuredTimeout) / .seconds(1)).rounded(.up) + 60
+        urlRequest.timeoutInterval = (request.timeout ?? configuredTimeout).clampedSeconds.rounded(.up) + 60
         #else
         // A request without a timeout of its own takes the session's.
-        if let timeout = request.timeout { urlRequest.timeoutInterval = timeout / .seconds(1) }
+        if let timeout = request.timeout { urlRequest.timeoutInterval = timeout.clampedSeconds }
         #endif
 
         guard !request.body.isEmpty else { return dataTask(with: urlRequest) }
