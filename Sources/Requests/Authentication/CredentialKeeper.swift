@@ -123,7 +123,7 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
             guard case .excessive = refusal, let excess = refusal.error as? RequestError else {
                 return .fail(with: refusal.error)
             }
-            return .fail(with: excess.caused(by: error))
+            return .fail(with: excess.underlying == nil ? excess.caused(by: error) : excess)
         }
     }
 
@@ -198,13 +198,14 @@ final class CredentialKeeper<Credential: Sendable>: Sendable {
         let work = Locked<(task: Task<Void, Never>?, timer: DelayedAction?)>((nil, nil))
         let end: @Sendable (Result<Credential, any Error>) -> Void = { [self] result in
             scope.end()
+            // The first outcome counts, and a cancelled task makes one too.
+            self.end(generation, with: result)
             let (task, timer) = work.withLock { work in
                 defer { work = (nil, nil) }
                 return work
             }
             timer?.cancel()
             task?.cancel()
-            self.end(generation, with: result)
         }
         work.withLock { work in
             work.task = CallExecutor.detachedTask {

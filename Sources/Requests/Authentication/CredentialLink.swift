@@ -107,8 +107,8 @@ struct CredentialGrant<Credential: Sendable>: Sendable {
 enum CredentialRefusal: Error, Sendable {
     /// The refresh failed, with this error.
     case failed(any Error)
-    /// There were too many refreshes.
-    case excessive(RefreshWindow)
+    /// There were too many refreshes; the last one may have failed with an error.
+    case excessive(RefreshWindow, after: (any Error)?)
     /// The credential was removed, by a logout, while the request had or awaited it.
     case loggedOut
     /// The refresh would wait for itself, through another.
@@ -123,11 +123,12 @@ enum CredentialRefusal: Error, Sendable {
             error
         case .failed(let error):
             RequestError(.authenticationFailed, phase: .building, underlying: error)
-        case .excessive(let window):
+        case .excessive(let window, let failure):
             RequestError(
                 .excessiveRefresh,
                 phase: .building,
-                reason: "\(window.limit) refreshes within \(window.duration)"
+                reason: "\(window.limit) refreshes within \(window.duration)",
+                underlying: failure
             )
         case .loggedOut:
             RequestError(.authenticationFailed, phase: .building, reason: "the credential was taken away meanwhile")

@@ -125,7 +125,7 @@ struct CredentialMachine<Credential: Sendable, Waiter: Sendable>: Sendable {
     private mutating func begin(_ waiters: [Int: Waiter], now: Duration) -> CredentialRefusal? {
         if let window {
             beginnings.removeAll { now - $0 >= window.duration }
-            guard beginnings.count < window.limit else { return .excessive(window) }
+            guard beginnings.count < window.limit else { return .excessive(window, after: failure) }
             beginnings.append(now)
         }
         phase = .refreshing(waiters)

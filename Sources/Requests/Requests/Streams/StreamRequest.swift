@@ -116,8 +116,9 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     }
 
     override func didTell(_ settled: SettledOperation) {
-        super.didTell(settled)
+        // Before the transfer is cancelled, whose error would reach the consumer first.
         endConsumption()
+        super.didTell(settled)
     }
 
     // Consumed content can't be taken back.
