@@ -118,6 +118,7 @@ private struct PermitLink: Interceptor {
         changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: attempt.environment.baseURL)
         try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
         attempt.markSecrets(of: &changed)
+        if given.hasLeftOrigin { changed.leaveOrigin() }
         try changed.validate()
         return changed
     }

@@ -13,6 +13,7 @@ struct RequestDraft {
     private(set) var own: OwnFields
     /// The fields that came from the body, which may change if the body is replaced.
     private let implied: HTTPHeaders
+    private let hasLeftOrigin: Bool
     private let attempt: CallAttempt
 
     /// Adds the inherited settings to a request.
@@ -28,6 +29,7 @@ struct RequestDraft {
         implied = try request.inherit(attempt.environment, isUnauthenticated: attempt.options.isUnauthenticated)
         attempt.options.apply(to: &request)
         attempt.markSecrets(of: &request)
+        hasLeftOrigin = request.hasLeftOrigin
         self.request = request
         self.attempt = attempt
     }
@@ -62,6 +64,7 @@ struct RequestDraft {
         }
         try request.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
         attempt.markSecrets(of: &request)
+        if hasLeftOrigin { request.leaveOrigin() }
         do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
@@ -112,6 +115,15 @@ extension HTTPRequest {
         try resolve(baseURL: environment.baseURL, inheriting: inheritedQuery)
         if case .parameter(let item) = guide { replaceParameter(item, style: own) }
         return applyHeaders(of: inherited)
+    }
+
+    /// Removes the secrets of a request to another origin, which a response has named.
+    ///
+    /// They were added after the inherited ones were left out, by code that doesn't know the address: an interceptor, or
+    /// the class of the operation.
+    mutating func leaveOrigin() {
+        hasLeftOrigin = true
+        headers.removeSecrets()
     }
 
     /// The query parameters that the request inherits: for an address that a response names, those that it lacks.

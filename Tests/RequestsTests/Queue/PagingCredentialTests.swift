@@ -107,6 +107,60 @@ import Testing
         }
     }
 
+    /// An interceptor that adds a key around the sending.
+    private struct Wrapping: Interceptor {
+        func intercept(
+            _ request: HTTPRequest,
+            context: InterceptorContext,
+            next: Next
+        ) async throws -> HTTPResponse<ResponseContent> {
+            var request = request
+            request.headers["X-Api-Key"] = "key"
+            request.headers["X-Plain"] = "plain"
+            return try await next(request)
+        }
+    }
+
+    static let addingKeys: [@Sendable () -> any Interceptor] = [
+        { .adapting { ($0.headers["X-Api-Key"], $0.headers["X-Plain"]) = ("key", "plain") } },
+        { .adapting { $0.headers.add(HTTPField(HTTPField.Name("X-Mine", isSecret: true), "mine")) } },
+        { .adapting { $0.headers["X-Declared"] = "declared" } },
+        { .adapting { $0 = HTTPRequest(url: $0.url, headers: ["Authorization": "Bearer token"]) } },
+        { .signing { $0.headers["Authorization"] = "Signature abc" } },
+        { Wrapping() },
+    ]
+
+    @Test(arguments: addingKeys.indices, [true, false])
+    func aKeyThatAnInterceptorAddsDoesNotReachTheOriginOfALink(number: Int, isOfRequest: Bool) async throws {
+        let transport = InMemoryTransport { request in
+            let next =
+                switch request.url.query() {
+                case nil: "https://evil.example/items?page=2"
+                case "page=2": "https://evil.example/items?page=3"
+                case "page=3": "https://api.example.com/v1/items?page=4"
+                default: ""
+                }
+            return .status(.ok, headers: next.isEmpty ? [] : [.link: "<\(next)>; rel=next"], body: Data("[1]".utf8))
+        }
+        let interceptor = Self.addingKeys[number]()
+        let client = client(transport) {
+            $0.secretHeaders = ["X-Declared"]
+            if !isOfRequest { $0.interceptors = [interceptor] }
+        }
+        let request = Get<[Int]>("items")
+        let intercepted = request.intercepted(by: interceptor)
+        let (pages, error) =
+            isOfRequest ? await collect(client.pages(intercepted)) : await collect(client.pages(request))
+
+        #expect(pages.count == 4 && error == nil)
+        let first = try #require(transport.requests.first)
+        #expect(!first.headers.secrets.isEmpty)
+        for request in transport.requests.dropFirst() {
+            #expect(request.headers.secrets.isEmpty && request.hasLeftOrigin, "\(request.url)")
+            #expect(request.headers["X-Plain"] == first.headers["X-Plain"])
+        }
+    }
+
     @Test func contentIsNotSentToAnotherOrigin() async {
         let transport = InMemoryTransport { _ in
             .status(.ok, headers: [.link: "<https://evil.example/>; rel=next"], body: Data("[1]".utf8))
