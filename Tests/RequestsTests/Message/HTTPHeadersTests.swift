@@ -187,6 +187,17 @@ import Testing
 
         #expect(HTTPHeaders(try #require(response))[values: .setCookie] == cookies)
     }
+
+    @Test func thousandsOfFieldsAreSetInASecond() {
+        let names = (0..<4000).map { HTTPField.Name("X-Field-\($0)") }
+
+        let time = ProcessorTime.shortest {
+            var headers = HTTPHeaders()
+            for name in names { headers[name] = "value" }
+        }
+
+        #expect(time < .seconds(1))
+    }
 }
 
 @Suite(.bounded) struct DefaultHeadersTests {

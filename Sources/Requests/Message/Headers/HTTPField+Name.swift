@@ -14,6 +14,9 @@ extension HTTPField {
         public let rawValue: String
         /// Whether the values were declared to be secrets.
         let isMarkedSecret: Bool
+        /// A number of the name without regard to case: it differs for nearly all pairs of names, and comparing numbers
+        /// takes no time.
+        private let key: UInt32
 
         /// Makes a name of any spelling.
         ///
@@ -24,6 +27,8 @@ extension HTTPField {
         public init(_ rawValue: String, isSecret: Bool = false) {
             self.rawValue = rawValue
             isMarkedSecret = isSecret
+            // FNV-1a.
+            key = rawValue.utf8.reduce(2_166_136_261) { ($0 ^ UInt32(ASCII.lowercased($1))) &* 16_777_619 }
         }
 
         /// Makes a name from a literal.
@@ -36,7 +41,7 @@ extension HTTPField {
 
         /// Compares names without regard to case.
         public static func == (lhs: Name, rhs: Name) -> Bool {
-            lhs.rawValue.equalsIgnoringASCIICase(rhs.rawValue)
+            lhs.key == rhs.key && lhs.rawValue.equalsIgnoringASCIICase(rhs.rawValue)
         }
 
         /// Hashes the name without regard to case.
