@@ -19,6 +19,8 @@ protocol TransferOwner: AnyObject, Sendable {
 
     /// Records that a transfer begins; returns false if there is already a result, so that it must not begin.
     func beginTransfer() -> Bool
+    /// Whether a transfer that has begun may still be sent, since there is no result.
+    var maySend: Bool { get }
     /// Records that a transfer has ended.
     func endTransfer()
 

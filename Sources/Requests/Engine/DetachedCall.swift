@@ -63,7 +63,8 @@ final class DetachedCall: Sendable {
 extension DetachedCall: TransferOwner {
     var keepsContentInMemory: Bool { true }
 
-    func beginTransfer() -> Bool { !call.isOver }
+    func beginTransfer() -> Bool { maySend }
+    var maySend: Bool { !call.isOver }
     func endTransfer() {}
     func claims(_ head: HTTPResponseHead) -> Bool { true }
     func makeReceiver(

@@ -133,6 +133,11 @@ struct OperationLifecycle: Sendable, Hashable {
         }
     }
 
+    /// Whether the work is running, and there is no result.
+    var isRunning: Bool {
+        if case .running = state { true } else { false }
+    }
+
     /// Whether transfers are running.
     var hasOpenTransfers: Bool {
         switch state {

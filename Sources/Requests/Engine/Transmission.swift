@@ -157,6 +157,11 @@ final class Transmission: Sendable {
             progress?.sent.begin(total: request.body.length)
         }
         if !isShared, let feed { feed.reportBegin(of: attempt, as: id, number: number) }
+        // The observers that were just notified may have cancelled it, and so may any other thread: a request that was
+        // cancelled before this point is never sent.
+        guard !state.withLock({ $0.isCancelled }), owner.operation.maySend else {
+            return end(RequestError(.cancelled, phase: .sending), isConcurrent: false)
+        }
         // Calls that share an answer are notified one after the other, and continue in parallel.
         let sink = EventSink(
             self,

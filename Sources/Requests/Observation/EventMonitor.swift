@@ -65,7 +65,7 @@ public protocol EventMonitor: Sendable {
     /// The operation waits for the result of another, which does the work for all that share it.
     func operationJoined(_ operation: MonitoredOperation, transferOf leader: MonitoredOperation)
 
-    /// A request is passed to the transport.
+    /// A request is about to be passed to the transport; it isn't if the operation is cancelled before this returns.
     func attemptStarted(_ attempt: MonitoredAttempt, of operation: MonitoredOperation)
 
     /// The head of the final response was received, and its content follows.

@@ -397,6 +397,7 @@ extension NetworkOperation: CallOperation {
     }
 
     final func beginTransfer() -> Bool { transition(.transferBegins) == .send }
+    final var maySend: Bool { core.withLock { $0.lifecycle.isRunning } }
     final func endTransfer() { advance(.transferEnded) }
 
     final var urgency: Int { queuePriority.rawValue }

@@ -79,6 +79,9 @@ struct FlowControl: Sendable {
     /// Whether there is a reason for a pause.
     var isHeld: Bool { state.withLock { !$0.reasons.isEmpty } }
 
+    /// Whether the transfer is cancelled, perhaps before it was attached.
+    var isCancelled: Bool { state.withLock { $0.isCancelled } }
+
     /// Whether the transfer is over.
     var isOver: Bool { state.withLock { $0.isOver } }
 

@@ -238,7 +238,8 @@ extension CoalescedTransfer: TransferOwner {
     var keepsContentInMemory: Bool { true }
     var urgency: Int { state.withLock { Array($0.owners.values) }.map(\.urgency).max() ?? 0 }
 
-    func beginTransfer() -> Bool { !call.isOver }
+    func beginTransfer() -> Bool { maySend }
+    var maySend: Bool { !call.isOver }
     func endTransfer() {}
     func claims(_ head: HTTPResponseHead) -> Bool { true }
     func makeReceiver(

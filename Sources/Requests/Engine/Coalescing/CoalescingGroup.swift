@@ -39,8 +39,8 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let identity: WireIdentity
         let transfer: Transfer
         let limits: CoalescingLimits
-        /// The number of seats that wait for it.
-        var members = 0
+        /// The seats that wait for it.
+        var members: Set<SeatID> = []
         /// The number of ended transfers, including this one; `nil` while it is running.
         var end: Int?
     }
@@ -111,7 +111,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     private mutating func count(_ seat: SeatID, in number: Int) {
-        entries[number]?.members += 1
+        entries[number]?.members.insert(seat)
         if seats[seat]?.joined.isEmpty == true { undecided -= 1 }
         seats[seat]?.joined.insert(number)
     }
@@ -127,9 +127,9 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     }
 
     /// Records that a seat doesn't wait for a transfer any more, and returns transfers that no seat can need now.
-    mutating func leave(_ transfer: Transfer) -> [Dropped] {
+    mutating func leave(_ transfer: Transfer, _ seat: SeatID) -> [Dropped] {
         guard let number = number(of: transfer) else { return [] }
-        entries[number]?.members -= 1
+        entries[number]?.members.remove(seat)
         return sweep()
     }
 
@@ -137,6 +137,8 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
     mutating func leave(_ seat: SeatID) -> [Dropped] {
         guard let former = seats.removeValue(forKey: seat) else { return [] }
         if former.joined.isEmpty { undecided -= 1 }
+        // A call that has its result waits for nothing, also if its task has yet to notice.
+        for number in former.joined { entries[number]?.members.remove(seat) }
         let others = (births[former.birth] ?? 1) - 1
         births[former.birth] = others == 0 ? nil : others
         return sweep()
@@ -147,7 +149,7 @@ struct CoalescingGroup<Transfer: AnyObject & Sendable>: Sendable {
         let ended = entries.filter { $0.value.end != nil }.keys.sorted()
         let oldest = ended.count > Self.mostAnswers ? ended[ended.count - Self.mostAnswers] : 0
         let dropped = entries.filter { number, entry in
-            guard entry.members == 0 else { return false }
+            guard entry.members.isEmpty else { return false }
             if entry.end != nil, number < oldest { return true }
             guard latest[entry.identity] == number else { return true }
             guard let end = entry.end else { return undecided == 0 }

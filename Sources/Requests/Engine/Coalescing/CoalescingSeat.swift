@@ -84,7 +84,8 @@ final class CoalescingSeat: Sendable {
 
     /// Records that the call doesn't wait for a transfer any more.
     func leave(_ transfer: CoalescedTransfer) {
-        cancel(change { $0.leave(transfer) })
+        let id = ObjectIdentifier(self)
+        cancel(change { $0.leave(transfer, id) })
     }
 
     /// Gives the seat back; a transfer that no other call waits for is cancelled.

@@ -268,6 +268,7 @@ final class CurlLoop: @unchecked Sendable {
 
     /// Hands a transfer to libcurl.
     private func take(_ transfer: CurlTransfer) {
+        guard !transfer.isCancelled else { return stop(transfer, .cancelled) }
         transfer.take()
         connections.prepare(transfer)
         connections.limitIdle(beside: active.count + leaving.count)

@@ -24,6 +24,8 @@ struct CurlMailbox: Sendable {
     private(set) var isHeld = false
     private var wish = PauseWish()
     private var hasEnd = false
+    /// Whether the transfer was cancelled, which the loop may not know yet.
+    var isCancelled = false
 
     /// Adds events; returns whether the receiver has to be called, and whether the transfer has to pause.
     ///

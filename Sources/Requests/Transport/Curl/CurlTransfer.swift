@@ -94,8 +94,13 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     // MARK: From any thread
 
     func cancel() {
+        // The loop takes the command in its next turn, and may be about to send the request in this one.
+        mailbox.withLock { $0.isCancelled = true }
         loop.submit(.stop(self, .cancelled))
     }
+
+    /// Whether the transfer was cancelled, perhaps by a command that the loop hasn't taken yet.
+    var isCancelled: Bool { mailbox.withLock { $0.isCancelled } }
 
     func pause() { hold { $0.hold(true) } }
 
@@ -308,6 +313,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         loop.noteActivity(self)
         self.connection = connection
         session = ccurl_easy_session(easy)
+        if isCancelled { _ = state.stop(.cancelled) }
         if unsaid != nil { stopwatch.read(at: loop.now) }
         if let distrust = options.refusal(of: easy) {
             _ = state.stop(.distrusted(distrust))

@@ -35,13 +35,18 @@ final class SessionTransfer: Transfer {
             try request.validateTrust()
             #endif
             let task = try session.task(for: request)
+            if let priority = request.priority { task.priority = Float(priority) }
+            request.configureTask?(task)
+            // The closure, or the one that has opened the body, may have cancelled the request.
+            guard request.flow?.isCancelled != true else {
+                task.cancel()
+                throw RequestError(.cancelled, phase: .sending)
+            }
             let transfer = SessionTransfer(task: task, delegate: delegate, body: request.body, receive: receive)
             delegate.add(transfer, for: task, timeout: request.timeout ?? session.configuredTimeout)
             #if !canImport(FoundationNetworking)
             task.delegate = delegate
             #endif
-            if let priority = request.priority { task.priority = Float(priority) }
-            request.configureTask?(task)
             task.resume()
             return transfer
         } catch {

@@ -31,7 +31,7 @@ import Testing
         let second = group.join(try identity(), id(1), or: wide, group.limits)
 
         #expect(second?.transfer === wide && second?.dropped.isEmpty == true)
-        #expect(group.leave(narrow).map { $0.transfer === narrow } == [true])
+        #expect(group.leave(narrow, id(0)).map { $0.transfer === narrow } == [true])
     }
 
     @Test func seatJoinsATransferThatEndedAfterItWasTakenOnce() throws {
@@ -57,6 +57,18 @@ import Testing
         #expect(group.join(try identity(), id(1)) == nil)
     }
 
+    @Test func aTransferIsDroppedWithTheSeatThatWaitsForIt() throws {
+        var group = CoalescingGroup<Transfer>()
+        let transfer = Transfer()
+        for seat in 0..<2 { group.take(id(seat), limits) }
+        _ = group.join(try identity(), id(0), or: transfer, limits)
+        _ = group.join(try identity(), id(1))
+
+        #expect(group.leave(id(0)).isEmpty)
+        #expect(group.leave(id(1)).map { $0.transfer === transfer } == [true])
+        #expect(group.leave(transfer, id(1)).isEmpty && group.isEmpty)
+    }
+
     @Test func answersThatNoSeatHasTakenAreBounded() throws {
         var group = CoalescingGroup<Transfer>()
         let kept = Locked(0)
@@ -66,7 +78,7 @@ import Testing
             group.take(id(1), limits)
             _ = group.join(try identity(number), id(1), or: transfer, limits)
             group.end(transfer)
-            let dropped = group.leave(transfer).count + group.leave(id(1)).count
+            let dropped = group.leave(transfer, id(1)).count + group.leave(id(1)).count
             kept.withLock { $0 += 1 - dropped }
         }
 
