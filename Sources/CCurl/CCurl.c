@@ -91,6 +91,8 @@ enum {
     HTTP_VERSION_1_1 = 2,
     HTTP_VERSION_2_TLS = 4,
     TLS_1_2 = 6,
+    AT_MOST_TLS_1_3 = 7 << 16,
+    BAD_CERTIFICATE_FILE = 77,
     SEEK_OK = 0,
     SOCKET_BAD = -1,
 
@@ -120,6 +122,8 @@ enum {
     OPT_CLOSESOCKETDATA = 10209,
     OPT_PREREQFUNCTION = 20312,
     OPT_PREREQDATA = 10313,
+    OPT_SSL_CTX_FUNCTION = 20108,
+    OPT_SSL_CTX_DATA = 10109,
 
     HEADERS_SEPARATE = 1,
 
@@ -231,7 +235,26 @@ static struct {
     const char *(*cipher_name)(void *);
     void (*thread_stop)(void);
     bool is_there;
+
+    void *(*store_new)(void);
+    void (*store_free)(void *);
+    int (*store_retain)(void *);
+    int (*store_load)(void *, const char *file, const char *folder);
+    int (*store_add)(void *, void *certificate);
+    int (*store_set_flags)(void *, unsigned long);
+    void *(*decode)(void **, const unsigned char **, long);
+    void (*certificate_free)(void *);
+    void (*clear_errors)(void);
+    void (*context_set_store)(void *, void *);
+    long (*context_control)(void *, int, long, void *);
+    bool has_stores;
 } openssl;
+
+enum {
+    STORE_TRUSTED_FIRST = 0x8000,
+    STORE_PARTIAL_CHAIN = 0x80000,
+    CONTEXT_GET_MAX_VERSION = 131,
+};
 
 static void find_openssl(void *library) {
     // A look-up by the handle of a library also searches those that it is linked to.
@@ -245,6 +268,23 @@ static void find_openssl(void *library) {
     openssl.cipher_name = (const char *(*)(void *))dlsym(library, "SSL_CIPHER_standard_name");
     openssl.thread_stop = (void (*)(void))dlsym(library, "OPENSSL_thread_stop");
     openssl.is_there = openssl.get_chain && openssl.count && openssl.certificate && openssl.encode && openssl.release;
+
+    openssl.store_new = (void *(*)(void))dlsym(library, "X509_STORE_new");
+    openssl.store_free = (void (*)(void *))dlsym(library, "X509_STORE_free");
+    openssl.store_retain = (int (*)(void *))dlsym(library, "X509_STORE_up_ref");
+    openssl.store_load = (int (*)(void *, const char *, const char *))dlsym(library, "X509_STORE_load_locations");
+    openssl.store_add = (int (*)(void *, void *))dlsym(library, "X509_STORE_add_cert");
+    openssl.store_set_flags = (int (*)(void *, unsigned long))dlsym(library, "X509_STORE_set_flags");
+    openssl.decode = (void *(*)(void **, const unsigned char **, long))dlsym(library, "d2i_X509");
+    openssl.certificate_free = (void (*)(void *))dlsym(library, "X509_free");
+    openssl.clear_errors = (void (*)(void))dlsym(library, "ERR_clear_error");
+    openssl.context_set_store = (void (*)(void *, void *))dlsym(library, "SSL_CTX_set_cert_store");
+    openssl.context_control = (long (*)(void *, int, long, void *))dlsym(library, "SSL_CTX_ctrl");
+    // From 1.1.1, which brought TLS 1.3: the context of a proxy is known by that maximum.
+    bool has_tls_1_3 = dlsym(library, "SSL_CTX_set_ciphersuites") != NULL;
+    openssl.has_stores = has_tls_1_3 && openssl.store_new && openssl.store_free && openssl.store_retain &&
+        openssl.store_load && openssl.store_add && openssl.store_set_flags && openssl.decode &&
+        openssl.certificate_free && openssl.clear_errors && openssl.context_set_store && openssl.context_control;
 }
 
 // MARK: The end of the process
@@ -397,6 +437,61 @@ bool ccurl_shows_chains(void) {
     return ccurl_version() >= VERSION_OF_PREREQ && openssl.is_there;
 }
 
+// MARK: Stores of certificates
+
+bool ccurl_shares_stores(void) {
+    // Only of the TLS library that libcurl uses: the symbols of another one may be found as well.
+    return ccurl_load() && openssl.has_stores && tls_library != NULL && strncmp(tls_library, "OpenSSL/", 8) == 0;
+}
+
+CCurlStore *ccurl_store_new(void) {
+    CCurlStore *store = openssl.store_new();
+    // As libcurl sets them: an intermediate certificate among the authorities is trusted without its own issuer.
+    if (store != NULL) openssl.store_set_flags(store, STORE_TRUSTED_FIRST | STORE_PARTIAL_CHAIN);
+    return store;
+}
+
+void ccurl_store_free(CCurlStore *store) {
+    if (!atomic_load(&is_exiting)) openssl.store_free(store);
+}
+
+bool ccurl_store_add_file(CCurlStore *store, const char *path) {
+    bool is_loaded = openssl.store_load(store, path, NULL) == 1;
+    openssl.clear_errors();
+    return is_loaded;
+}
+
+bool ccurl_store_add_folder(CCurlStore *store, const char *path) {
+    bool is_added = openssl.store_load(store, NULL, path) == 1;
+    openssl.clear_errors();
+    return is_added;
+}
+
+bool ccurl_store_add(CCurlStore *store, const void *der, size_t size) {
+    const unsigned char *bytes = der;
+    void *certificate = openssl.decode(NULL, &bytes, (long)size);
+    bool is_added = certificate != NULL && openssl.store_add(store, certificate) == 1;
+    openssl.certificate_free(certificate);
+    openssl.clear_errors();
+    return is_added;
+}
+
+int ccurl_easy_set_store(CCurlEasy *easy, CCurlStoreCallback callback, void *context) {
+    int failure = curl.easy_setopt(easy, OPT_SSL_CTX_FUNCTION, callback);
+    return failure | curl.easy_setopt(easy, OPT_SSL_CTX_DATA, context);
+}
+
+bool ccurl_connection_is_to_proxy(CCurlConnection *connection) {
+    // libcurl sets it to 0 for hosts, as no maximum is asked for.
+    return openssl.context_control(connection, CONTEXT_GET_MAX_VERSION, 0, NULL) != 0;
+}
+
+int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store) {
+    if (store == NULL || openssl.store_retain(store) != 1) return BAD_CERTIFICATE_FILE;
+    openssl.context_set_store(connection, store);
+    return CCURL_OK;
+}
+
 // MARK: Easy handles
 
 CCurlEasy *ccurl_easy_new(void) { return curl.easy_init(); }
@@ -530,7 +625,8 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
         failure |= curl.easy_setopt(easy, OPT_PREREQDATA, context);
     }
     // For a proxy of the environment, which may be https; not every libcurl supports proxies.
-    curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, (long)TLS_1_2);
+    long proxy_version = ccurl_shares_stores() ? TLS_1_2 | AT_MOST_TLS_1_3 : TLS_1_2;
+    curl.easy_setopt(easy, (int)CCURL_PROXY_SSLVERSION, proxy_version);
     if (version >= VERSION_OF_QUICK_EXIT) failure |= curl.easy_setopt(easy, (int)CCURL_QUICK_EXIT, 1L);
     return failure;
 }

@@ -13,9 +13,11 @@ case "descriptors":
     try await connectWithoutDescriptors(Array(CommandLine.arguments.dropFirst(2)))
 case "names":
     try await askSilentNames(Array(CommandLine.arguments.dropFirst(2)))
+case "authorities":
+    try await connectWithSystemAuthorities(Array(CommandLine.arguments.dropFirst(2)))
 case "interfaces":
     try await followInterfaces()
 default:
-    print("usage: TransportProbe end|descriptors|names|interfaces …")
+    print("usage: TransportProbe end|descriptors|names|authorities|interfaces …")
     exit(64)
 }

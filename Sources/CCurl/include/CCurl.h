@@ -18,6 +18,8 @@ typedef struct CCurlEasy CCurlEasy;
 typedef struct CCurlMulti CCurlMulti;
 typedef struct CCurlSessions CCurlSessions;
 typedef struct CCurlList CCurlList;
+typedef struct CCurlStore CCurlStore;
+typedef struct CCurlConnection CCurlConnection;
 
 /// Loads libcurl, once for the process. Safe from any thread. Returns false if it isn't found, or is older than 7.68.
 bool ccurl_load(void);
@@ -97,7 +99,6 @@ enum CCurlTextOption {
 enum CCurlBlobOption {
     CCURL_SSLCERT_BLOB = 40291,  // 7.71
     CCURL_SSLKEY_BLOB = 40292,   // 7.71
-    CCURL_CAINFO_BLOB = 40309,   // 7.77
 };
 
 enum CCurlMultiOption {
@@ -203,6 +204,33 @@ enum CCurlNews {
 
 /// Whether the verified chains of certificates can be read, which needs a libcurl with OpenSSL.
 bool ccurl_shows_chains(void);
+
+// MARK: Stores of certificates of authorities, which many connections share. libcurl would read and parse the certificates
+// for each of them.
+
+/// Whether connections can share a store, which needs a libcurl with OpenSSL 1.1.1 or later; else nothing below may be
+/// called.
+bool ccurl_shares_stores(void);
+
+/// Makes an empty store; null if memory is short.
+CCurlStore *ccurl_store_new(void);
+/// Frees the store when no connection uses it any more.
+void ccurl_store_free(CCurlStore *store);
+/// Adds the certificates of a file, in PEM; returns false if there are none.
+bool ccurl_store_add_file(CCurlStore *store, const char *path);
+/// Adds a folder, in which certificates are looked up by the hash of their name when they are needed.
+bool ccurl_store_add_folder(CCurlStore *store, const char *path);
+/// Adds one certificate.
+bool ccurl_store_add(CCurlStore *store, const void *der, size_t size);
+
+/// Called before the handshake of each new connection, to the host or to its proxy, on the thread of the multi handle. A
+/// result other than 0 ends the transfer.
+typedef int (*CCurlStoreCallback)(CCurlEasy *easy, CCurlConnection *connection, void *context);
+int ccurl_easy_set_store(CCurlEasy *easy, CCurlStoreCallback callback, void *context);
+/// Whether a new connection is to a proxy, whose certificate has to be of the system's authorities.
+bool ccurl_connection_is_to_proxy(CCurlConnection *connection);
+/// Makes a new connection trust the certificates of a store, and no others; returns libcurl's result.
+int ccurl_connection_use_store(CCurlConnection *connection, CCurlStore *store);
 
 /// The TLS session of a connection; unknown fields are NULL. The texts live as long as the process.
 typedef struct {

@@ -133,8 +133,11 @@ final class CurlOptions {
             set(CCURL_NOPROXY, "")
         }
         if let path = configuration.unixSocketPath, !path.isEmpty { set(CCURL_UNIX_SOCKET_PATH, path) }
-        set(CCURL_SSLVERSION, CurlTrust.number(of: trust?.minimumVersion ?? .tls12))
-        if let trust { check(trust.apply(to: easy), "the trust policy") }
+        if destination.isSecure {
+            let trust = trust ?? .system
+            set(CCURL_SSLVERSION, CurlTrust.number(of: trust.minimumVersion))
+            check(trust.apply(to: easy), "the trust policy")
+        }
         check(ccurl_easy_set_headers(easy, headers), "the header fields")
         if let proxyHeaders {
             check(ccurl_easy_set_proxy_headers(easy, proxyHeaders), "the header fields of the proxy")

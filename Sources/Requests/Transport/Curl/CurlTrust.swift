@@ -8,7 +8,7 @@ import Foundation
 /// The requirements for a connection, as options of libcurl.
 ///
 /// libcurl reuses a connection, and resumes a TLS session, for every handle with the same options: it compares
-/// versions, verification, the bytes or paths of authorities and of the client's certificate, and pins. It ignores the
+/// versions, verification, the paths of authorities, the bytes of the client's certificate, and pins. It ignores the
 /// case of pins, and doesn't compare the client's key and password. The compared options therefore contain a mark of
 /// the others, and a connection never serves a request with other requirements.
 struct CurlTrust: Sendable {
@@ -23,13 +23,24 @@ struct CurlTrust: Sendable {
     let minimumVersion: TrustPolicy.TLSVersion
     private let acceptsAnyCertificate: Bool
     private let includesSystem: Bool
-    private let authorities: CurlAuthorities?
+    let authorities: CurlAuthorities?
     private let pins: String?
     private let identity: Identity?
     private let requiresStaple: Bool
     /// The rules for checking the chain of each connection before a request is sent over it; `nil` if libcurl's own
     /// checks are sufficient.
     let rulesOfChain: HostTrust?
+
+    /// The requirements of requests without a policy.
+    static let system = CurlTrust()
+
+    private init() {
+        minimumVersion = .tls12
+        acceptsAnyCertificate = false
+        includesSystem = true
+        authorities = CurlStore.isSupported ? CurlAuthorities(sharing: .system, mark: "") : nil
+        (pins, identity, rulesOfChain, requiresStaple) = (nil, nil, nil, false)
+    }
 
     private static let sendsIdentities = ccurl_tls_library().map { sendsIdentities(over: String(cString: $0)) } ?? false
 
@@ -88,12 +99,13 @@ struct CurlTrust: Sendable {
             failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYHOST, 0)
         }
         switch authorities {
-        case .bytes(let bytes): set(CCURL_CAINFO_BLOB, bytes)
-        case .file(let path): set(CCURL_CAINFO, path)
+        case .store(let store, let mark): failure |= store.apply(to: easy, mark: mark)
+        case .file(let path):
+            set(CCURL_CAINFO, path)
+            // The system's folder of authorities is used beside any file, unless it is disabled.
+            if !includesSystem { set(CCURL_CAPATH, nil) }
         case nil: break
         }
-        // The system's folder of authorities is used beside any file or bytes, unless it is disabled.
-        if !includesSystem { set(CCURL_CAPATH, nil) }
         if let pins { set(CCURL_PINNEDPUBLICKEY, pins) }
         if requiresStaple { failure |= ccurl_easy_set_long(easy, CCURL_SSL_VERIFYSTATUS, 1) }
         // A resumed session has no chain and no status: the server doesn't send its certificates again.
@@ -150,6 +162,15 @@ extension HostTrust {
     }
 }
 
+extension HostTrust.Authorities {
+    /// A text that differs for different authorities, or another mark, and is a name in a path.
+    fileprivate func mark(with other: String) -> String {
+        let digests = certificates.map { SHA256.digest(of: $0.der).hexadecimal }
+        return SHA256.digest(of: ([includesSystem ? "system" : "", other] + digests).joined(separator: " ").utf8)
+            .hexadecimal
+    }
+}
+
 extension CurlTrust.Identity {
     fileprivate init(_ identity: ClientIdentity) {
         // Without a password, the TLS library would ask for it on the terminal, and wait.
@@ -171,16 +192,26 @@ extension CurlTrust.Identity {
 }
 
 /// The certificates of authorities, in a form that libcurl takes.
-enum CurlAuthorities: Sendable, Hashable {
-    /// PEM text.
-    case bytes(Data)
-    /// A file of such text.
+enum CurlAuthorities: Sendable {
+    /// Certificates that connections share, with a mark of the requirements that must be equal for two requests to share
+    /// a connection.
+    case store(CurlStore, mark: String)
+    /// A file of PEM text, with such a mark, which libcurl reads for each connection.
     case file(String)
 
-    /// The given certificates of authorities, and the system's if they are included.
+    /// Certificates that connections share.
+    ///
+    /// - Parameters:
+    ///   - store: The certificates.
+    ///   - mark: A mark of other requirements.
+    init(sharing store: CurlStore, mark: String) {
+        self = .store(store, mark: store.authorities.mark(with: mark))
+    }
+
+    /// A file of the given certificates of authorities, and of the system's if they are included.
     ///
     /// - Throws: A ``RequestError`` if the system's aren't found.
-    init(_ authorities: HostTrust.Authorities, mark: String = "", version: UInt32) throws(RequestError) {
+    init(_ authorities: HostTrust.Authorities, mark: String = "") throws(RequestError) {
         // Never empty: without a single certificate no server is trusted, which isn't the same as no option at all.
         var text = Data("The authorities of a trust policy \(mark)\n".utf8)
         if authorities.includesSystem {
@@ -191,16 +222,8 @@ enum CurlAuthorities: Sendable, Hashable {
             text += system + Data("\n".utf8)
         }
         for certificate in authorities.certificates { text += Data(certificate.pem.utf8) }
-        self = version >= 0x074D00 && Self.areTakenAsBytes ? .bytes(text) : .file(try Self.file(of: text))
+        self = .file(try Self.file(of: text))
     }
-
-    /// Whether this libcurl takes certificates of authorities as bytes; many with GnuTLS take them only from a file.
-    static let areTakenAsBytes: Bool = {
-        guard ccurl_load(), let easy = ccurl_easy_new() else { return true }
-        defer { ccurl_easy_free(easy) }
-        return [UInt8(0)].withUnsafeBytes { ccurl_easy_set_blob(easy, CCURL_CAINFO_BLOB, $0.baseAddress, $0.count) }
-            == 0
-    }()
 
     /// The system's certificates, read once; empty if they are in a folder, which libcurl searches anyway.
     private static let system: Data? = {
@@ -215,7 +238,7 @@ enum CurlAuthorities: Sendable, Hashable {
 
     private static let files = Locked<[Data: Int32]>([:])
 
-    /// Makes a file for a libcurl that doesn't take bytes, in memory and private to this process.
+    /// Makes a file in memory, private to this process.
     ///
     /// It exists as long as the process, so that equal authorities have an equal path, which libcurl compares for
     /// connections.
@@ -250,7 +273,8 @@ final class CurlTrustCache: Sendable {
 
     private struct State: Sendable {
         var trusts: [Key: CurlTrust] = [:]
-        var authorities: [MarkedAuthorities: CurlAuthorities] = [:]
+        var stores: [HostTrust.Authorities: CurlStore] = [:]
+        var files: [MarkedAuthorities: CurlAuthorities] = [:]
     }
 
     /// The shared cache of the process.
@@ -258,11 +282,15 @@ final class CurlTrustCache: Sendable {
     private static let most = 256
 
     private let version: UInt32
+    private let sharesStores: Bool
     private let state = Locked(State())
 
-    /// - Parameter version: The version of libcurl.
-    init(version: UInt32) {
+    /// - Parameters:
+    ///   - version: The version of libcurl.
+    ///   - sharesStores: Whether its connections can share certificates.
+    init(version: UInt32, sharesStores: Bool = CurlStore.isSupported) {
         self.version = version
+        self.sharesStores = sharesStores
     }
 
     /// The requirements for the connection of a request; `nil` for the defaults.
@@ -282,18 +310,31 @@ final class CurlTrustCache: Sendable {
     }
 
     private func authorities(of trust: HostTrust) throws(RequestError) -> CurlAuthorities? {
+        // If every certificate is accepted, no authority is needed.
+        guard !trust.acceptsAnyCertificate else { return nil }
         // libcurl doesn't know the rules for chains, and would reuse a connection of other requests, whose session may
         // have been resumed: such a session has no chain.
         let mark = CurlTrust.looksAtChains(of: trust) ? trust.mark : ""
-        let marked = MarkedAuthorities(authorities: trust.authorities, mark: mark)
-        // If every certificate is accepted, no authority is needed; if only the system's count, libcurl knows them.
-        guard !trust.acceptsAnyCertificate, trust.authorities != HostTrust.Authorities() || !mark.isEmpty else {
-            return nil
+        guard !sharesStores else {
+            return CurlAuthorities(sharing: store(of: trust.authorities), mark: mark)
         }
-        if let made = state.withLock({ $0.authorities[marked] }) { return made }
-        let made = try CurlAuthorities(trust.authorities, mark: mark, version: version)
-        state.withLock { $0.authorities[marked] = made }
+        // If only the system's count, libcurl knows them.
+        guard trust.authorities != HostTrust.Authorities() || !mark.isEmpty else { return nil }
+        let marked = MarkedAuthorities(authorities: trust.authorities, mark: mark)
+        if let made = state.withLock({ $0.files[marked] }) { return made }
+        let made = try CurlAuthorities(trust.authorities, mark: mark)
+        state.withLock { $0.files[marked] = made }
         return made
+    }
+
+    private func store(of authorities: HostTrust.Authorities) -> CurlStore {
+        if authorities == CurlStore.system.authorities { return .system }
+        return state.withLock { state in
+            if let made = state.stores[authorities] { return made }
+            let made = CurlStore(authorities)
+            state.stores[authorities] = made
+            return made
+        }
     }
 }
 #endif

@@ -31,20 +31,55 @@ import Testing
         #expect(CurlTrust.sendsIdentities(over: library) == sends)
     }
 
-    @Test func olderLibraryTakesAuthoritiesFromAFile() throws {
+    @Test func libraryThatSharesNoCertificatesTakesThemFromAFile() throws {
         let certificate = try Certificate(pem: CertificateSample.rsa.pem)
-        let authorities = HostTrust.Authorities(includesSystem: false, certificates: [certificate])
+        let trust = TrustPolicy.only([certificate])
+        let cache = CurlTrustCache(version: 0x074D00, sharesStores: false)
 
-        guard case .bytes(let bytes) = try CurlAuthorities(authorities, version: 0x074D00),
-            case .file(let path) = try CurlAuthorities(authorities, version: 0x074CFF)
-        else {
-            Issue.record("neither bytes nor a file")
+        let authorities = try cache.trust(for: request(trust: trust))?.authorities
+        let again = try CurlTrustCache(version: 0x074D00, sharesStores: false).trust(for: request(trust: trust))
+        guard case .file(let path) = authorities, case .file(let other) = again?.authorities else {
+            Issue.record("not a file")
             return
         }
-        #expect(String(decoding: bytes, as: UTF8.self).hasSuffix("\n" + certificate.pem))
-        #expect(FileManager.default.contents(atPath: path) == bytes)
+        let text = try #require(FileManager.default.contents(atPath: path))
+        #expect(String(decoding: text, as: UTF8.self).hasSuffix("\n" + certificate.pem))
         // libcurl compares connections by the path.
-        #expect(try CurlAuthorities(authorities, version: 0x074CFF) == .file(path))
+        #expect(other == path)
+    }
+
+    @Test(.enabled(if: CurlStore.isSupported))
+    func requestsShareConnectionsOnlyIfTheirRequirementsAreEqual() throws {
+        let one = try Certificate(pem: CertificateSample.rsa.pem)
+        let two = try Certificate(pem: CertificateSample.ec.pem)
+        let evaluators = (0..<2).map { _ in TrustPolicy.Evaluator { _, _ in true } }
+        let hosts = ["example.com"]
+        let policies: [TrustPolicy] = [
+            .system.requiring(.tls13), .only([]), .only([one]), .only([two]), .only([one, two]), .system.adding([one]),
+            .system.adding([two]), try .system.pinning([PublicKeyPin(one)], forHosts: hosts),
+            try .system.pinning([PublicKeyPin(two)], forHosts: hosts),
+            try .only([one]).pinning([PublicKeyPin(two)], forHosts: hosts),
+            try .system.evaluating(with: evaluators[0], forHosts: hosts),
+            try .system.evaluating(with: evaluators[1], forHosts: hosts),
+        ]
+        func marks() throws -> [String] {
+            let cache = CurlTrustCache(version: 0x075801)
+            return try policies.map { policy in
+                guard case .store(_, let mark) = try cache.trust(for: request(trust: policy))?.authorities else {
+                    throw CocoaError(.featureUnsupported)
+                }
+                return mark
+            }
+        }
+
+        #expect(try Set(marks()).count == policies.count)
+        #expect(try marks() == marks())
+        // The version is an option of its own, which libcurl compares.
+        guard case .store(_, let mark) = CurlTrust.system.authorities else {
+            Issue.record("no store")
+            return
+        }
+        #expect(try mark == marks()[0])
     }
 
     @Test func plainRequestsAndTheSystemAskForNothing() throws {

@@ -1,0 +1,133 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+#if os(Linux)
+import CCurl
+import Foundation
+
+/// The certificates of authorities, parsed once for all connections that trust them.
+///
+/// libcurl would read and parse the system's, well over a hundred, for each connection, on the thread of all transfers:
+/// 20 ms of it with OpenSSL 3. They are parsed again for the first connection after a change of the system's.
+final class CurlStore: Sendable {
+    /// The paths at which libcurl looks for the certificates of the system's authorities.
+    struct SystemPaths: Sendable {
+        let file: String?
+        let folder: String?
+
+        /// Those of the loaded libcurl; `nil` if it is too old to report them, or has none.
+        static let current: SystemPaths? = {
+            let (file, folder) = (ccurl_ca_file(), ccurl_ca_folder())
+            guard file != nil || folder != nil else { return nil }
+            return SystemPaths(file: file.map { String(cString: $0) }, folder: folder.map { String(cString: $0) })
+        }()
+    }
+
+    private struct Parsed: Sendable {
+        let certificates: Certificates?
+        let versions: [PathVersion?]
+    }
+
+    /// Whether the connections of this libcurl can share certificates.
+    static let isSupported = ccurl_shares_stores() && SystemPaths.current != nil
+
+    /// The certificates of the system's authorities.
+    static let system = CurlStore(HostTrust.Authorities())
+
+    let authorities: HostTrust.Authorities
+    private let system: SystemPaths?
+    private let parsed = Locked<Parsed?>(nil)
+
+    /// - Parameters:
+    ///   - authorities: The authorities that are trusted.
+    ///   - paths: The paths of the system's, if these are included.
+    init(_ authorities: HostTrust.Authorities, system paths: SystemPaths? = .current) {
+        self.authorities = authorities
+        system = authorities.includesSystem ? paths : nil
+    }
+
+    /// Makes the new connections of a handle trust the certificates, and no others.
+    ///
+    /// - Parameters:
+    ///   - easy: The handle, before the end of which the store must not be deallocated.
+    ///   - mark: A text that differs for connections that must not be shared.
+    /// - Returns: 0 if this libcurl accepts the options.
+    func apply(to easy: OpaquePointer, mark: String) -> Int32 {
+        // A folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a TLS session.
+        ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
+            | ccurl_easy_set_store(
+                easy,
+                { _, connection, context in
+                    guard let connection, let context, !ccurl_connection_is_to_proxy(connection) else { return 0 }
+                    let store = Unmanaged<CurlStore>.fromOpaque(context).takeUnretainedValue()
+                    let certificates = store.current()
+                    return withExtendedLifetime(certificates) {
+                        ccurl_connection_use_store(connection, certificates?.store)
+                    }
+                },
+                Unmanaged.passUnretained(self).toOpaque()
+            )
+    }
+
+    /// The certificates; `nil` if there are none, in which case no connection can be trusted.
+    func current() -> Certificates? {
+        // Read before the certificates are: a change meanwhile is found by the next connection.
+        let versions = [system?.file, system?.folder].map { $0.flatMap(PathVersion.init) }
+        if let parsed = parsed.withLock({ $0 }), parsed.versions == versions { return parsed.certificates }
+        let made = Certificates(system, authorities.certificates)
+        parsed.withLock { $0 = Parsed(certificates: made, versions: versions) }
+        return made
+    }
+
+    /// Parsed certificates, which never change.
+    final class Certificates: Sendable {
+        // A number, since a pointer isn't Sendable.
+        private let bits: UInt
+        var store: OpaquePointer? { OpaquePointer(bitPattern: bits) }
+
+        fileprivate init?(_ system: SystemPaths?, _ certificates: [Certificate]) {
+            guard let store = ccurl_store_new() else { return nil }
+            bits = UInt(bitPattern: store)
+            var isEmpty = true
+            if let file = system?.file, ccurl_store_add_file(store, file) { isEmpty = false }
+            if let folder = system?.folder, ccurl_store_add_folder(store, folder), Self.isHashed(folder) {
+                isEmpty = false
+            }
+            for certificate in certificates {
+                let isAdded = certificate.der.withUnsafeBytes { ccurl_store_add(store, $0.baseAddress, $0.count) }
+                if isAdded { isEmpty = false }
+            }
+            if isEmpty { return nil }
+        }
+
+        deinit {
+            if let store { ccurl_store_free(store) }
+        }
+
+        /// Whether a folder has a certificate that is found by the hash of its name.
+        private static func isHashed(_ folder: String) -> Bool {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+            return names.contains { $0.wholeMatch(of: /[0-9a-f]{8}\.[0-9]+/) != nil }
+        }
+    }
+}
+
+/// The state of a file or folder, which changes with its content.
+private struct PathVersion: Sendable, Equatable {
+    private let device: UInt
+    private let file: UInt
+    private let size: Int
+    private let seconds: Int
+    private let nanoseconds: Int
+
+    init?(_ path: String) {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return nil }
+        device = UInt(info.st_dev)
+        file = UInt(info.st_ino)
+        size = Int(info.st_size)
+        seconds = info.st_ctim.tv_sec
+        nanoseconds = info.st_ctim.tv_nsec
+    }
+}
+#endif
