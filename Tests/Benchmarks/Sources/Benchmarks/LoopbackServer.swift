@@ -7,14 +7,25 @@ import RequestsTesting
 /// A server in a separate process, whose processor time isn't counted for the client: nginx if it is installed, else a
 /// mock server.
 final class LoopbackServer {
+    /// The protocol of a server; all but the first need nginx.
+    enum Kind: Sendable, Equatable {
+        /// HTTP/1.1 without TLS, by address.
+        case plain
+        /// HTTP/2 over TLS by address, with a certificate that openssl makes and nobody trusts.
+        case untrusted
+        /// HTTP/1.1 or HTTP/2 over TLS by the name `localhost`, with the certificate of ``PathCertificate``.
+        case named(isMultiplexed: Bool)
+        /// HTTP/1.1 over TLS by that name, with a new connection and a full handshake for each request.
+        case closing
+    }
+
     let url: URL
     private let end: () -> Void
 
-    /// - Parameter isSecure: Whether it speaks HTTP/2, over TLS; that takes nginx, and openssl for a certificate.
-    init(isSecure: Bool = false) throws {
+    init(_ kind: Kind = .plain) throws {
         guard let nginx = ["/usr/sbin/nginx", "/usr/bin/nginx"].first(where: FileManager.default.isExecutableFile)
         else {
-            guard !isSecure else { throw CocoaError(.fileNoSuchFile) }
+            guard kind == .plain else { throw CocoaError(.fileNoSuchFile) }
             let server = try ServerProcess("--serve")
             (url, end) = (server.url, server.stop)
             return
@@ -23,14 +34,20 @@ final class LoopbackServer {
         let folder = FileManager.default.temporaryDirectory.appending(path: "requests-bench-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let configuration = folder.appending(path: "nginx.conf").path
-        if isSecure { try Self.makeCertificate(in: folder) }
-        let text = Self.configuration(port: port, folder: folder, isSecure: isSecure)
+        if kind == .untrusted { try Self.makeCertificate(in: folder) }
+        let text = try Self.configuration(kind, port: port, folder: folder)
         try Data(text.utf8).write(to: URL(filePath: configuration))
         let process = Process()
         process.executableURL = URL(fileURLWithPath: nginx)
         process.arguments = ["-c", configuration, "-p", folder.path]
         try process.run()
-        url = URL(string: "\(isSecure ? "https" : "http")://127.0.0.1:\(port)/todo") ?? folder
+        let origin =
+            switch kind {
+            case .plain: "http://127.0.0.1"
+            case .untrusted: "https://127.0.0.1"
+            case .named, .closing: "https://localhost"
+            }
+        url = URL(string: "\(origin):\(port)/todo") ?? folder
         try Self.awaitAnswer(url)
         end = {
             process.terminate()
@@ -50,8 +67,18 @@ final class LoopbackServer {
         server.stop()
     }
 
-    private static func configuration(port: Int, folder: URL, isSecure: Bool) -> String {
-        let files = "ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;"
+    private static func configuration(_ kind: Kind, port: Int, folder: URL) throws -> String {
+        func files(in folder: URL) -> String {
+            "ssl_certificate \(folder.path)/server.pem; ssl_certificate_key \(folder.path)/server.key;"
+        }
+        let named = kind == .plain || kind == .untrusted ? folder : try PathCertificate.folder
+        let protocols =
+            switch kind {
+            case .plain: ";"
+            case .untrusted: " ssl http2; \(files(in: folder))"
+            case .named(let isMultiplexed): " ssl\(isMultiplexed ? " http2" : ""); \(files(in: named))"
+            case .closing: " ssl; keepalive_timeout 0; ssl_session_tickets off; \(files(in: named))"
+            }
         return """
             daemon off;
             worker_processes 1;
@@ -67,7 +94,7 @@ final class LoopbackServer {
                 uwsgi_temp_path \(folder.path)/uwsgi;
                 scgi_temp_path \(folder.path)/scgi;
                 server {
-                    listen 127.0.0.1:\(port)\(isSecure ? " ssl http2; \(files)" : ";")
+                    listen 127.0.0.1:\(port)\(protocols)
                     location /todo { default_type application/json; return 200 '\(Todo.json)'; }
                 }
             }

@@ -72,8 +72,11 @@ struct FetchLoad: Sendable {
     let count: Int
 
     /// Warms up, then measures the time, and then, since counting takes time, the allocations and the locks.
-    func measure(isSecure: Bool = false, _ fetch: @escaping @Sendable (URL) async throws -> Void) throws -> Usage {
-        let server = try LoopbackServer(isSecure: isSecure)
+    func measure(
+        _ kind: LoopbackServer.Kind = .plain,
+        _ fetch: @escaping @Sendable (URL) async throws -> Void
+    ) throws -> Usage {
+        let server = try LoopbackServer(kind)
         defer { server.stop() }
         let url = server.url
         wait(width * 20, url, fetch)
@@ -84,7 +87,17 @@ struct FetchLoad: Sendable {
         return usage
     }
 
-    private func wait(_ count: Int, _ url: URL, _ fetch: @escaping @Sendable (URL) async throws -> Void) {
+    /// Measures the time from the first request on, without anything before it.
+    func measureCold(
+        _ kind: LoopbackServer.Kind,
+        _ fetch: @escaping @Sendable (URL) async throws -> Void
+    ) throws -> Usage {
+        let server = try LoopbackServer(kind)
+        defer { server.stop() }
+        return Usage.measure(count: count) { wait(count, server.url, fetch) }
+    }
+
+    func wait(_ count: Int, _ url: URL, _ fetch: @escaping @Sendable (URL) async throws -> Void) {
         let done = DispatchSemaphore(value: 0)
         Task.detached {
             await run(count, url, fetch)

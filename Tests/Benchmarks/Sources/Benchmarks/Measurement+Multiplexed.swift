@@ -12,7 +12,7 @@ extension Measurement {
         [
             Measurement(name: "multiplexed-transport-\(width)") {
                 let trust = try TrustPolicy.system.insecurelyAcceptingAnyCertificate(forHosts: ["127.0.0.1"])
-                return try FetchLoad(width: width, count: 20_000).measure(isSecure: true) { url in
+                return try FetchLoad(width: width, count: 20_000).measure(.untrusted) { url in
                     let data = await withCheckedContinuation { continuation in
                         collect(url, trust: trust) { continuation.resume(returning: $0) }
                     }
@@ -25,7 +25,7 @@ extension Measurement {
                     configuration: AsyncHTTPClient.HTTPClient.Configuration(certificateVerification: .none)
                 )
                 defer { try? client.syncShutdown() }
-                return try FetchLoad(width: width, count: 20_000).measure(isSecure: true) { url in
+                return try FetchLoad(width: width, count: 20_000).measure(.untrusted) { url in
                     let request = HTTPClientRequest(url: url.absoluteString)
                     let response = try await client.execute(request, timeout: .seconds(30))
                     let body = try await response.body.collect(upTo: 1 << 20)
@@ -33,7 +33,7 @@ extension Measurement {
                 }
             },
             Measurement(name: "multiplexed-curl-\(width)") {
-                let server = try LoopbackServer(isSecure: true)
+                let server = try LoopbackServer(.untrusted)
                 defer { server.stop() }
                 let count = 20_000
                 return try Usage.measure(count: count) {

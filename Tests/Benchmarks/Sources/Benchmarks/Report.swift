@@ -320,10 +320,22 @@ struct Report {
         return runs
     }
 
-    private func run(_ name: String) throws -> Usage {
+    /// Runs a measurement.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the measurement.
+    ///   - authorities: The name of a folder of ``PathCertificate`` that stands for the system's certificates.
+    func run(_ name: String, withAuthorities authorities: String? = nil) throws -> Usage {
         let process = Process()
         process.executableURL = URL(fileURLWithPath: CommandLine.arguments[0])
         process.arguments = ["--measure", name]
+        if let authorities {
+            let folder = try PathCertificate.folder.appending(path: authorities).path
+            process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+            process.arguments =
+                ["unshare", "--mount", "sh", "-c", "mount --bind \"$0\" /etc/ssl/certs && exec \"$@\"", folder]
+                + [CommandLine.arguments[0], "--measure", name]
+        }
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -332,7 +344,7 @@ struct Report {
         return try JSONDecoder().decode(Usage.self, from: data)
     }
 
-    private func median(_ values: [Double]) -> Double {
+    func median(_ values: [Double]) -> Double {
         let sorted = values.sorted()
         return sorted[sorted.count / 2]
     }

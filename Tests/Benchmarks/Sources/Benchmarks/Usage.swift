@@ -15,6 +15,9 @@ struct Usage: Codable, Sendable {
     var locks = -1
     /// The number of pieces of work.
     var count = 1
+    /// The longest time that another transfer waited meanwhile, and while nothing else was done; 0 without one.
+    var longestWait = 0.0
+    var longestQuietWait = 0.0
 
     var secondsEach: Double { seconds / Double(count) }
     var cpuSecondsEach: Double { cpuSeconds / Double(count) }
@@ -27,6 +30,27 @@ struct Usage: Codable, Sendable {
         try work()
         let elapsed = ContinuousClock.now - start
         return Usage(seconds: elapsed / .seconds(1), cpuSeconds: processorTime() - cpu, count: count)
+    }
+
+    /// Measures a program, which may print its own processor time in seconds; else that of its whole process counts.
+    static func measureProgram(_ command: [String], count: Int) throws -> Usage {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = command
+        process.standardError = FileHandle.nullDevice
+        let output = Pipe()
+        process.standardOutput = output
+        let before = processorTime(ofChildren: true)
+        var printed: Double?
+        var usage = try measure(count: count) {
+            try process.run()
+            let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            guard process.terminationStatus == 0 else { throw URLError(.cannotLoadFromNetwork) }
+            printed = Double(text.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        usage.cpuSeconds = printed ?? processorTime(ofChildren: true) - before
+        return usage
     }
 
     /// Measures the cost of one very short piece of work, by running as many as take a tenth of a second.
@@ -56,13 +80,14 @@ struct Usage: Codable, Sendable {
         return ccounting_stop_locks()
     }
 
-    /// User and system time of the process, in seconds.
-    static func processorTime() -> Double {
+    /// User and system time of the process, or of those that it has started and that have ended, in seconds.
+    static func processorTime(ofChildren: Bool = false) -> Double {
         var usage = rusage()
+        let processes = ofChildren ? RUSAGE_CHILDREN : RUSAGE_SELF
         #if canImport(Darwin)
-        getrusage(RUSAGE_SELF, &usage)
+        getrusage(processes, &usage)
         #else
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        getrusage(__rusage_who_t(processes.rawValue), &usage)
         #endif
         func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
         return seconds(usage.ru_utime) + seconds(usage.ru_stime)

@@ -25,6 +25,10 @@ if arguments.first == "--measure", let name = arguments.dropFirst().first {
 } else {
     let filter = arguments.first { !$0.hasPrefix("-") }
     let report = Report(rounds: arguments.contains("--quick") ? 1 : 5, filter: filter)
+    if filter == "path" {
+        try report.printPath()
+        exit(0)
+    }
     try report.print()
     try report.printVocabulary()
     try report.printClient()
