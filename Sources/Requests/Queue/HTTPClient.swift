@@ -26,6 +26,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// The transport of requests that name none of their own.
     public let transport: any HTTPTransport
     private let lanes: Lanes
+    private let lease: Lease?
     private let shared: Locked<RequestEnvironment>
 
     /// Makes a client without a base URL, whose requests need absolute addresses.
@@ -56,6 +57,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         environment.revision = EnvironmentRevision()
         environment.detachedWork = lanes.detachedWork
         self.lanes = lanes
+        lease = Lease(lanes)
         shared = Locked(environment)
         self.transport = transport ?? DefaultTransport.private()
     }
@@ -156,8 +158,15 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     private init(_ environment: RequestEnvironment, besides client: HTTPClient) {
         shared = Locked(environment)
         transport = client.transport
-        lanes = client.lanes
+        (lanes, lease) = (client.lanes, client.lease)
     }
+
+    private init(forGroupsOf client: HTTPClient) {
+        (shared, transport, lanes, lease) = (client.shared, client.transport, client.lanes, nil)
+    }
+
+    /// This client for its groups: it doesn't count as one that may resume a suspended queue.
+    var forGroups: HTTPClient { lease == nil ? self : HTTPClient(forGroupsOf: self) }
 
     /// Returns a client that shares this one's queue and transport, and has a changed copy of its environment.
     ///
@@ -330,18 +339,28 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
             bounded.maxConcurrentOperationCount = Self.width(width)
         }
 
-        deinit {
-            detachedWork.end()
-            // No code can resume the operations of a suspended queue any more.
-            guard isOwn, bounded.isSuspended else { return }
-            bounded.cancelAllOperations()
-            bounded.isSuspended = false
-        }
+        deinit { detachedWork.end() }
 
         /// The width in the system's range: `OperationQueue` traps on numbers below its default, and runs nothing with
         /// zero.
         static func width(_ width: Int) -> Int {
             width == OperationQueue.defaultMaxConcurrentOperationCount ? width : max(1, width)
+        }
+    }
+
+    /// The right to resume a suspended queue, which all clients of the queue share.
+    private final class Lease: Sendable {
+        private let lanes: Lanes
+
+        init(_ lanes: Lanes) {
+            self.lanes = lanes
+        }
+
+        deinit {
+            // No code can resume the operations any more.
+            guard lanes.isOwn, lanes.bounded.isSuspended else { return }
+            lanes.bounded.cancelAllOperations()
+            lanes.bounded.isSuspended = false
         }
     }
 }

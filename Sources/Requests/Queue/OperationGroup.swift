@@ -66,7 +66,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         let outer = parent as? any NestedQueue
         outerTurns = outer?.turns ?? []
         underlyingQueue = parent.underlyingQueue.asOptional
-        roll = Locked(GroupRoll(parent: outer?.parent ?? parent))
+        roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
         followers = [QueueFollower()] + (outer?.followers ?? [])
         let monitors = parent.environment.monitors
         feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
