@@ -198,9 +198,10 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     /// Makes the operation wait for another.
     ///
     /// A dependency that would make the operation wait for itself isn't added; instead, the operation is settled. If
-    /// its kind has a result, that is an error of code `dependencyCycle` that names the path. The search uses no
-    /// recursion; if no operation depends on this one yet, it skips what earlier calls have verified. It can't see
-    /// links that are added to plain operations after this call, and those that another thread is just adding.
+    /// its kind has a result, that is an error of code `dependencyCycle` that names the path, and otherwise it is
+    /// cancelled. The search uses no recursion; if no operation depends on this one yet, it skips what earlier calls
+    /// have verified. A cycle that is closed later, by a plain operation or by another thread, is found while the
+    /// operation waits.
     ///
     /// - Complexity: O(1) for an operation without dependents, else O(n) in the dependencies of `operation`.
     open override func addDependency(_ operation: Operation) {
@@ -215,11 +216,9 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         through operation: Operation,
         sparing isVerified: (Operation) -> Bool = { _ in false }
     ) -> RequestError? {
-        // Others may wait for an operation in a line without depending on it.
-        let isDependedUpon = core.withLock { $0.links.isDependedUpon || $0.links.place != nil }
         let walk = DependencyWalk(
             from: [operation],
-            throughAsynchronous: isDependedUpon,
+            throughAsynchronous: core.withLock { $0.links.isDependedUpon },
             sparing: isVerified
         ) { $0 === self }
         guard walk.path.isEmpty else { return .dependencyCycle(of: self, through: walk.path) }
@@ -228,39 +227,54 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         return nil
     }
 
-    /// Whether other operations depend on this one, as far as is known.
-    final var isDependedUpon: Bool { core.withLock { $0.links.isDependedUpon } }
-
     /// Makes the operation wait for another that is known not to wait for this one.
     final func addVerifiedDependency(_ operation: Operation) {
         guard !isFinished else { return }  // It doesn't wait any more, and the link would never be removed.
-        core.withLock { $0.links.hasDependencies = true }
+        let isFirst = core.withLock { state in
+            defer { state.links.hasDependencies = true }
+            return !state.links.hasDependencies
+        }
         super.addDependency(operation)
+        if isFirst, !(self is OperationGate) { CycleWatch.shared.watch(self) }
     }
 
-    /// Ends the operation with an error, if it is of a kind that has a result.
+    /// Ends the operation with an error, if it is of a kind that has a result, and cancels it otherwise.
+    ///
+    /// It doesn't wait for its dependencies any more: they may wait for it.
     func refuse(_ error: RequestError) {
-        finish()
+        cancel()
+    }
+
+    /// Lets the queue start an operation that has its result, whatever it depends on.
+    final func release() {
+        super.cancel()
     }
 
     /// The name of the type, for graphs and errors.
     var shownType: String { String(describing: type(of: self)) }
 
+    /// The request for errors: its tag, or its type and identifier.
+    var shownRequest: String { shownType }
+
+    /// Whether it is a group.
+    var hasMembers: Bool { false }
+
     /// The categories of which only one operation may run at a time.
     var exclusivity: Set<ExclusiveCategory> { [] }
-
-    /// Releases the dependencies of this operation.
-    ///
-    /// Otherwise every operation of a chain would retain the one before it, and releasing the last would release all,
-    /// each inside the other's deinitialiser, until the stack overflows. It has to come after the end is announced:
-    /// before it, every removal would make the queue look for work, and removing an unfinished dependency strands the
-    /// operation.
-    private func dropLinks() {
-        for dependency in dependencies.reversed() { removeDependency(dependency) }
-    }
 }
 
 extension Operation {
+    /// Releases the dependencies of an operation that is over.
+    ///
+    /// Otherwise every operation of a chain would retain the one before it, and releasing the last would release all,
+    /// each inside the other's deinitialiser, until the stack overflows. And on Linux, a dependency that isn't finished,
+    /// because this operation was cancelled, keeps a pointer to it, and follows it later. It has to come after the end is
+    /// announced: before it, every removal would make the queue look for work, and removing an unfinished dependency
+    /// strands the operation.
+    final func dropLinks() {
+        for dependency in dependencies.reversed() { removeDependency(dependency) }
+    }
+
     /// Makes the queue to which the operation was just added check again whether it is ready.
     ///
     /// On Linux, a queue doesn't notice that the last dependency finishes while it adds an operation. It would leave

@@ -7,7 +7,8 @@ import Foundation
 ///
 /// Every link between asynchronous operations was checked when it was made, so the graph behind one of them has no
 /// cycle, and can't contain an operation without dependents. The search therefore stops at asynchronous operations,
-/// unless its target has dependents. Plain operations are searched through: their links were never checked.
+/// unless its target has dependents. Plain operations are searched through: their links were never checked. Cycles that
+/// this search can't see are left to ``CycleWatch``.
 struct DependencyWalk {
     /// The asynchronous operations that were reached.
     private(set) var asynchronous: [AsynchronousOperation] = []
@@ -33,7 +34,6 @@ struct DependencyWalk {
         }
         var origins: [ObjectIdentifier: Operation?] = [:]
         var open: [(operation: Operation, origin: Operation?)] = first.map { ($0, nil) }
-        var lines: ExclusiveLines?
         while let (operation, origin) = open.popLast() {
             guard origins[ObjectIdentifier(operation)] == nil else { continue }
             origins[ObjectIdentifier(operation)] = .some(origin)
@@ -49,10 +49,6 @@ struct DependencyWalk {
             // Links of finished operations delay nothing, and the library's own finished operations have none.
             guard !operation.isFinished else { continue }
             for next in operation.dependencies { open.append((next, operation)) }
-            guard let gate = operation as? OperationGate, gate.ticket() != nil else { continue }
-            let known = lines ?? ExclusiveLines()
-            for next in known.operations(before: gate) { open.append((next, operation)) }
-            lines = known
         }
     }
 
@@ -77,12 +73,16 @@ extension RequestError {
 extension Operation {
     /// The name of the operation for display.
     final var shownName: String {
-        name ?? (self as? AsynchronousOperation)?.shownType ?? String(describing: type(of: self))
+        name ?? (self as? AsynchronousOperation)?.shownRequest ?? String(describing: type(of: self))
     }
 
     /// Fails an operation that can't be run, if its kind has failures, and cancels it otherwise.
     final func end(refusedWith error: RequestError) {
-        if let operation = self as? AsynchronousOperation { operation.refuse(error) } else { cancel() }
+        if let operation = self as? AsynchronousOperation { return operation.refuse(error) }
+        cancel()
+        let end = BlockOperation { [self] in dropLinks() }
+        end.addDependency(self)
+        end.runAside()
     }
 }
 
@@ -116,4 +116,17 @@ final class OperationGate: AsynchronousOperation, @unchecked Sendable {
 extension OperationQueue {
     /// The queue for operations that take no place in a queue: it has no limit, and they are short.
     static let besideBounds = OperationQueue()
+}
+
+extension Operation {
+    /// Runs the operation outside of all limits, as soon as its dependencies are finished.
+    ///
+    /// It gets a queue of its own: on Linux, a queue looks at all operations that wait in it whenever one is added or
+    /// has ended.
+    final func runAside() {
+        let queue = OperationQueue()
+        queue.underlyingQueue = .global()
+        queue.addOperation(self)
+        remindQueue()
+    }
 }

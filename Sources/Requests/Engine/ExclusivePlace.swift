@@ -33,10 +33,15 @@ final class ExclusivePlace: Sendable {
     /// Whether the place is in the lines of all these categories.
     func covers(_ others: Set<ExclusiveCategory>) -> Bool { others.isSubset(of: categories) }
 
+    /// Whether both places are in one line.
+    func meets(_ other: ExclusivePlace) -> Bool { !categories.isDisjoint(with: other.categories) }
+
     // An operation that is deallocated without having run delays no other. Its gate stays closed: opening it would
     // notify the operation, which is already being deallocated.
     deinit {
         returnTicket()
+        // On Linux, an operation that it was delayed behind too late would follow a pointer to it.
+        if let approach = approach.withLock({ $0 }), approach.isFinished { approach.dropLinks() }
     }
 
     /// Joins the lines as soon as all dependencies of the operation are finished; if they already are, at once, in the
@@ -50,13 +55,13 @@ final class ExclusivePlace: Sendable {
         }
         for cause in causes { approach.addDependency(cause) }
         self.approach.withLock { $0 = approach }
-        OperationQueue.besideBounds.addOperation(approach)
-        approach.remindQueue()
+        approach.runAside()
     }
 
     /// Delays the joining until another operation is finished, too; an operation that has joined keeps its place.
     func delay(behind operation: Operation) {
-        guard operation !== gate, !gate.isFinished, let approach = approach.withLock({ $0 }) else { return }
+        guard operation !== gate, !gate.isFinished else { return }
+        guard let approach = approach.withLock({ $0 }), !approach.isFinished else { return }
         gate.addDependency(operation)
         approach.addDependency(operation)
     }
@@ -94,29 +99,7 @@ final class ExclusivePlace: Sendable {
             return false
         }
         guard !isLate else { return Registry.shared.leave(number) }
-        guard !Registry.shared.join(number, categories) else { return gate.open() }
-        guard let error = cycle(of: operation, number, gate) else { return }
-        operation.end(refusedWith: error)
-        // It has its result, and still has to be started to finish.
-        gate.open()
-        Registry.shared.leave(number)
-    }
-
-    /// The error of an operation that would wait for itself, now that it has joined the lines.
-    ///
-    /// This happens if one in front waits for it, or for one that it has overtaken. A request that was just added has
-    /// no dependents, which saves the search along the lines.
-    private static func cycle(of operation: Operation, _ number: Int, _ gate: OperationGate) -> RequestError? {
-        let behind = Set(Registry.shared.operations(behind: number).map(ObjectIdentifier.init))
-        let isWaitedFor = (operation as? AsynchronousOperation)?.isDependedUpon ?? true
-        guard isWaitedFor || gate.isDependedUpon || !behind.isEmpty else { return nil }
-        let inFront = ExclusiveLines().operations(before: gate)
-        let walk = DependencyWalk(from: inFront, throughAsynchronous: true) { reached in
-            reached === operation || reached === gate || behind.contains(ObjectIdentifier(reached))
-        }
-        guard let last = walk.path.last else { return nil }
-        let isOwn = last === operation || last === gate
-        return .dependencyCycle(of: operation, through: isOwn ? walk.path : walk.path + [operation])
+        if Registry.shared.join(number, categories) { gate.open() }
     }
 
     /// All lines of the process.
@@ -172,15 +155,15 @@ final class ExclusivePlace: Sendable {
             }
         }
 
-        /// For each waiting operation, the operations directly in front of it.
-        func predecessors() -> [Int: [Operation]] {
+        /// For each waiting operation, the numbers of those directly in front of it.
+        func predecessors() -> [Int: [Int]] {
             // Sorted outside the lock, in a copy: the lines may be long.
-            let (table, visitors) = state.withLock { ($0.table, $0.visitors) }
-            return table.predecessors().mapValues { $0.compactMap { visitors[$0]?.operation } }
+            state.withLock { $0.table }.predecessors()
         }
 
-        func operations(behind number: Int) -> [Operation] {
-            state.withLock { state in state.table.ids(behind: number).compactMap { state.visitors[$0]?.operation } }
+        /// The operations of some numbers that haven't left.
+        func operations(_ numbers: [Int]) -> [Operation] {
+            state.withLock { state in numbers.compactMap { state.visitors[$0]?.operation } }
         }
     }
 }
@@ -191,9 +174,10 @@ final class ExclusivePlace: Sendable {
 struct ExclusiveLines {
     private let predecessors = ExclusivePlace.Registry.shared.predecessors()
 
-    /// The operations that have to leave directly before a gate opens: one in each line.
+    /// The operations that have to leave directly before a gate opens: one in each line, unless it has left since.
     func operations(before gate: OperationGate) -> [Operation] {
-        gate.ticket().flatMap { predecessors[$0] } ?? []
+        guard let numbers = gate.ticket().flatMap({ predecessors[$0] }) else { return [] }
+        return ExclusivePlace.Registry.shared.operations(numbers)
     }
 }
 
@@ -224,10 +208,13 @@ extension Operation {
         } else {
             addDependency(place.gate)
             // It ends the turn; until then it retains the place.
-            let end = BlockOperation { place.leave() }
+            let end = BlockOperation { [self] in
+                place.leave()
+                dropLinks()
+            }
             end.addDependency(self)
-            OperationQueue.besideBounds.addOperation(end)
-            end.remindQueue()
+            end.runAside()
+            CycleWatch.shared.watch(self)
         }
         place.approachLines(for: self)
     }

@@ -70,8 +70,6 @@ struct ExclusivityTable: Sendable {
     private struct Lane: Sendable {
         var holder: Int?
         var line = WaitingLine()
-        /// The number of waiting operations, by priority.
-        var counts: [Int: Int] = [:]
     }
 
     private var lanes: [ExclusiveCategory: Lane] = [:]
@@ -88,7 +86,6 @@ struct ExclusivityTable: Sendable {
         priorities[id] = priority
         for category in joined {
             lanes[category, default: Lane()].line.add(id, priority: priority)
-            lanes[category]?.counts[priority, default: 0] += 1
         }
         return grant(id)
     }
@@ -96,10 +93,10 @@ struct ExclusivityTable: Sendable {
     /// Leaves the lines, or ends the turn; returns the operations whose turns come then.
     mutating func leave(_ id: Int) -> [Int] {
         guard let left = categories.removeValue(forKey: id) else { return [] }
-        let priority = priorities.removeValue(forKey: id) ?? 0
+        priorities[id] = nil
         for category in left {
             if lanes[category]?.holder == id { lanes[category]?.holder = nil }
-            if lanes[category]?.line.remove(id) == true { lanes[category]?.counts[priority, default: 1] -= 1 }
+            lanes[category]?.line.remove(id)
             if let lane = lanes[category], lane.holder == nil, lane.line.isEmpty { lanes[category] = nil }
         }
         return left.compactMap { category in
@@ -131,16 +128,6 @@ struct ExclusivityTable: Sendable {
     /// The sort key of the lines.
     private func order(_ id: Int) -> (Int, Int) { (-(priorities[id] ?? 0), id) }
 
-    /// The operations whose turns come after that of a waiting one.
-    ///
-    /// - Complexity: O(1) if it is the last one, else O(n) in the length of the lines.
-    func ids(behind id: Int) -> Set<Int> {
-        guard !isHolder(id), let categories = categories[id], let priority = priorities[id] else { return [] }
-        let overtaken = categories.compactMap { lanes[$0] }
-            .filter { lane in lane.counts.contains { $0.key < priority && $0.value > 0 } }
-        return Set(overtaken.flatMap { $0.line.ids(behind: id) })
-    }
-
     private mutating func grant(_ id: Int) -> Bool {
         guard let wanted = categories[id] else { return false }
         for category in wanted {
@@ -148,7 +135,6 @@ struct ExclusivityTable: Sendable {
         }
         for category in wanted {
             _ = lanes[category]?.line.takeFirst()
-            lanes[category]?.counts[priorities[id] ?? 0, default: 1] -= 1
             lanes[category]?.holder = id
         }
         return true

@@ -96,22 +96,6 @@ struct WaitingLine: Sendable {
         }
     }
 
-    /// The waiters whose turns come before that of a given one, in no order.
-    ///
-    /// - Complexity: O(n)
-    func ids(before id: Int) -> [Int] { others(than: id) { $0.comes(before: $1) } }
-
-    /// The waiters whose turns come behind that of a given one, in no order.
-    ///
-    /// - Complexity: O(n)
-    func ids(behind id: Int) -> [Int] { others(than: id) { $1.comes(before: $0) } }
-
-    private func others(than id: Int, _ isMeant: (Place, Place) -> Bool) -> [Int] {
-        guard let priority = priorities[id] else { return [] }
-        let place = Place(id: id, priority: priority)
-        return priorities.filter { isMeant(Place(id: $0.key, priority: $0.value), place) }.map(\.key)
-    }
-
     // A sorted array is a heap.
     private mutating func rebuild() {
         heap = priorities.map { Place(id: $0.key, priority: $0.value) }

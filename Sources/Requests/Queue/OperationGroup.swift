@@ -37,7 +37,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     final var memberIDs: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
     /// Keeps the group from starting until it is over.
     private let gate: OperationGate
-    private let outerTurns: [OperationGate]
+    private let outerPlaces: [ExclusivePlace]
     private let roll: Locked<GroupRoll>
     /// The value that the closure has returned.
     private let value = Locked<Success?>(nil)
@@ -64,7 +64,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         gate = OperationGate(behind: causes)
         // The members of a nested group run on the outer queue, and are members of that group.
         let outer = parent as? any NestedQueue
-        outerTurns = outer?.turns ?? []
+        outerPlaces = outer?.places ?? []
         underlyingQueue = parent.underlyingQueue.asOptional
         roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
         followers = [QueueFollower()] + (outer?.followers ?? [])
@@ -73,7 +73,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         super.init(source: .value(GroupRequest(typeName: name)))
         addDependency(gate)
         if let priority { queuePriority = priority }
-        takePlace(in: categories, behind: causes + outerTurns)
+        takePlace(in: categories, behind: causes + outerPlaces.map(\.gate))
         feed?.report(.operationCreated)
     }
 
@@ -90,13 +90,16 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Adds an operation as a member, and to the queue of the group.
     ///
-    /// An operation that waits for the group can't be its member: it is refused with an error of code
-    /// `dependencyCycle`. One that is added when the group is over is cancelled.
+    /// An operation that waits for the group, or for a category that the group holds, can't be its member: it is
+    /// refused with an error of code `dependencyCycle`. So is a group that would contain itself. An operation that is
+    /// added when the group is over is cancelled.
     ///
     /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in the operation's dependencies that
     ///   aren't members.
     public final func addOperation(_ operation: Operation) {
         guard !memberIDs.contains(ObjectIdentifier(operation)) else { return }  // It is already a member.
+        // A group that contains this one is on its queue already.
+        guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
         let (members, turns) = (memberIDs, turns)
         // First, while nothing depends on the operation: then there is nothing to walk.
@@ -107,6 +110,8 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         }
         if let error = cycle(through: operation, sparing: isVerified) {
             operation.end(refusedWith: error)
+        } else if needsHeldCategory(operation) {
+            operation.end(refusedWith: cycle(of: operation))
         } else {
             addVerifiedDependency(operation)
         }
@@ -117,8 +122,26 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
     }
 
-    /// The gates that must open before a member runs: the group's own turn, and those of the groups that contain it.
-    final var turns: [OperationGate] { (core.withLock { $0.links.place }.map { [$0.gate] } ?? []) + outerTurns }
+    /// The group's own place in the lines of its categories, and those of the groups that contain it.
+    final var places: [ExclusivePlace] { (core.withLock { $0.links.place }.map { [$0] } ?? []) + outerPlaces }
+
+    /// Whether an operation is this group, or a group that contains it.
+    private func isWithin(_ operation: Operation) -> Bool {
+        var next: AsynchronousOperation? = self
+        while let group = next, group !== operation { next = group.core.withLock { $0.links.group } }
+        return next != nil
+    }
+
+    /// Whether an operation would wait for the turn that this group, or one that contains it, has or waits for.
+    private func needsHeldCategory(_ operation: Operation) -> Bool {
+        let places = places
+        guard !places.isEmpty, let operation = operation as? AsynchronousOperation else { return false }
+        takePlace(operation, in: operation.exclusivity)
+        guard let place = operation.core.withLock({ $0.links.place }) else { return false }
+        return places.contains(where: place.meets)
+    }
+
+    private func cycle(of member: Operation) -> RequestError { .dependencyCycle(of: member, through: [self]) }
 
     private func follow(_ operation: Operation) {
         let id = ObjectIdentifier(operation)
@@ -127,17 +150,18 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         if let member = operation as? any GroupMember {
             member.whenSettled { [weak self] failure in self?.memberSettled(id, failure) }
         } else {
-            let end = BlockOperation { [weak self] in self?.memberSettled(id, nil) }
+            let end = BlockOperation { [weak self] in
+                self?.memberSettled(id, nil)
+                operation.dropLinks()
+            }
             end.addDependency(operation)
-            OperationQueue.besideBounds.addOperation(end)
-            end.remindQueue()
+            end.runAside()
         }
     }
 
     private func refuseLate(_ operation: Operation) {
         operation.end(refusedWith: RequestError(.cancelled, phase: .waiting, reason: "its group is over"))
-        OperationQueue.besideBounds.addOperation(operation)
-        operation.remindQueue()
+        operation.runAside()
     }
 
     // MARK: Progress
@@ -185,8 +209,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         }
         for cause in causes { approach.addDependency(cause) }
         for turn in turns { approach.addDependency(turn) }
-        OperationQueue.besideBounds.addOperation(approach)
-        approach.remindQueue()
+        approach.runAside()
     }
 
     /// Records that the group's own members have been added.
@@ -252,11 +275,20 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     public final override func execute() {}
 
     override func refuse(_ error: RequestError) {
-        for member in roll.withLock({ $0.unsettled }) { member.end(refusedWith: error) }
-        super.refuse(error)
+        // It is over before its members are refused, which may be groups that were to contain it.
+        let rest = roll.withLock { $0.end() }
+        rest.task?.cancel()
+        for member in rest.members { member.end(refusedWith: error) }
+        finish(throwing: error)
+        // As always, it finishes behind its members; but it waits for nothing else any more.
+        let end = BlockOperation { [weak self] in self?.release() }
+        for member in operations { end.addDependency(member) }
+        end.runAside()
     }
 
     override var shownType: String { request?.typeName ?? super.shownType }
+    override var shownRequest: String { shownType }
+    override var hasMembers: Bool { true }
 
     // Normally nothing is left to cancel. Otherwise those members have their results before the group reports its own.
     override func willTell(_ settled: SettledOperation) {
@@ -280,118 +312,4 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     }
 
     private static var isCancelledKey: String { "isCancelled" }
-}
-
-/// The members of a group, and the open ones among them.
-struct GroupRoll: Sendable {
-    /// The work to cancel when a group ends.
-    struct Rest: Sendable {
-        let members: [Operation]
-        let task: Task<Void, Never>?
-        /// Released outside the lock, since this may be the last reference.
-        let parent: (any RequestQueue)?
-
-        func cancel() {
-            task?.cancel()
-            for member in members { member.cancel() }
-        }
-    }
-
-    private(set) var parent: (any RequestQueue)?
-    private(set) var members: [Operation] = []
-    private(set) var ids: Set<ObjectIdentifier> = []
-    private(set) var isCancelled = false
-    private var open: Set<ObjectIdentifier> = []
-    private var task: Task<Void, Never>?
-    private var isBuilding = true
-    private var isOver = false
-    /// The number of members that are being added at this moment.
-    private var admissions = 0
-
-    init(parent: any RequestQueue) {
-        self.parent = parent
-    }
-
-    /// The members without a result.
-    var unsettled: [Operation] { members.filter { open.contains(ObjectIdentifier($0)) } }
-
-    /// Whether the group is over, and depends on all its members.
-    var isComplete: Bool { isOver && admissions == 0 }
-
-    /// Adds a member, and returns the queue that runs it; `nil` if the group is over.
-    mutating func admit(_ operation: Operation) -> (any RequestQueue)? {
-        guard !isOver, let parent, ids.insert(ObjectIdentifier(operation)).inserted else { return nil }
-        open.insert(ObjectIdentifier(operation))
-        members.append(operation)
-        admissions += 1
-        return parent
-    }
-
-    /// Ends the addition that ``admit(_:)`` began; returns whether the group is over meanwhile, and complete.
-    mutating func endAdmission() -> Bool {
-        admissions -= 1
-        return isComplete
-    }
-
-    /// Records that a member has its result; returns whether it was the last one.
-    mutating func settle(_ id: ObjectIdentifier) -> Bool {
-        open.remove(id) != nil && open.isEmpty && !isBuilding
-    }
-
-    /// Records that the group's own members have been added; returns whether all members have results.
-    mutating func endBuilding() -> Bool {
-        isBuilding = false
-        return open.isEmpty
-    }
-
-    /// Stores a task; returns `false` if the group is over.
-    mutating func keep(_ task: Task<Void, Never>) -> Bool {
-        if !isOver { self.task = task }
-        return !isOver
-    }
-
-    mutating func cancel() -> Rest {
-        isCancelled = true
-        return end()
-    }
-
-    /// Ends the group, and returns the work to cancel.
-    mutating func end() -> Rest {
-        defer { (isOver, parent, task) = (true, nil, nil) }
-        return Rest(members: isOver ? [] : unsettled, task: task, parent: parent)
-    }
-}
-
-/// The request type of a group's operation, which is never sent.
-public struct GroupRequest<Success: Sendable>: Request {
-    /// A unique name.
-    public let identifier = UUID().uuidString
-    let typeName: String
-}
-
-/// A queue inside another.
-protocol NestedQueue: RequestQueue {
-    var parent: (any RequestQueue)? { get }
-    /// The members, including finished ones.
-    var memberIDs: Set<ObjectIdentifier> { get }
-    /// The gates that must open before a member runs.
-    var turns: [OperationGate] { get }
-    /// The observers of the members' progress.
-    var followers: [QueueFollower] { get }
-    /// The unfinished members, and theirs.
-    var nestedOperations: [Operation] { get }
-}
-
-/// An operation that reports its failure to its group.
-protocol GroupMember: AsynchronousOperation {
-    /// Calls `body` once with the failure, if it is one, when the completions of the result have been enqueued.
-    func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void)
-}
-
-extension RequestOperation: GroupMember {
-    final func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void) {
-        observe { outcome in
-            if case .failure(let error) = outcome { body(error) } else { body(nil) }
-        }
-    }
 }

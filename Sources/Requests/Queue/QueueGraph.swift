@@ -326,7 +326,7 @@ extension RequestOperation: DrawnOperation {
 
     fileprivate var stateOfResult: QueueGraph.State? {
         switch result {
-        case .failure(let error as RequestError) where error.code == .cancelled: .cancelled
+        case .failure(let error as RequestError): error.code == .cancelled ? .cancelled : .failed
         case .failure: isCancelled ? .cancelled : .failed
         case .success: isFinished ? .finished : .executing
         case nil: nil

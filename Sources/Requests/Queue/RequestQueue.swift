@@ -365,8 +365,7 @@ extension RequestQueue {
         // An operation that is cancelled before it starts does nothing at its start, and in a suspended queue it never
         // starts.
         for operation in operations where operation.isExecuting { end.addDependency(operation) }
-        OperationQueue.besideBounds.addOperation(end)
-        end.remindQueue()
+        end.runAside()
     }
 }
 

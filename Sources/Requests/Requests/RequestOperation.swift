@@ -149,9 +149,16 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     override func refuse(_ error: RequestError) {
         finish(throwing: error)
+        release()
     }
 
     override var shownType: String { R.shownTypeName }
+
+    override var shownRequest: String {
+        guard let request else { return shownType }
+        if let tag = (request as? any NetworkRequest)?.resolvedOptions.tag { return tag.shortened().printable() }
+        return "\(shownType) \(Redaction.address(request.identifier).shortened().printable())"
+    }
 
     override func didTell(_ settled: SettledOperation) {
         source.deferred?.forget()
