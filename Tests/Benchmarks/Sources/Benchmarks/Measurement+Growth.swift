@@ -6,7 +6,7 @@ import Requests
 
 // The same work for a thousand pieces and for ten thousand: more than about ten times the time isn't linear.
 extension Measurement {
-    static let growth: [Measurement] = growing(1_000) + growing(10_000)
+    static let growth: [Measurement] = growing(1_000) + lines(1_000) + growing(10_000) + lines(10_000)
 
     private static func growing(_ count: Int) -> [Measurement] {
         let names = (0..<count).map { "name\($0)" }
@@ -54,6 +54,48 @@ extension Measurement {
                 return try request.toURLRequest().url?.absoluteString.utf8.count ?? 0
             },
         ]
+    }
+
+    /// The time in which operations join the lines of busy categories.
+    ///
+    /// Their queue is suspended: on Linux, an `OperationQueue` looks through all that wait at every addition. The first
+    /// operation keeps the categories busy, and the release of the client cancels all.
+    private static func lines(_ count: Int) -> [Measurement] {
+        [
+            joins("blocks", count) { client, category, _ in
+                client.addOperation(BlockOperation {}, exclusive: [category])
+            },
+            joins("priorities", count) { client, category, number in
+                let priority: Operation.QueuePriority = number < count / 2 ? .low : .high
+                client.addRequest(Get<Void>("x").exclusive(category), priority: priority)
+            },
+            joins("dependencies", count) { client, category, _ in
+                let cause = AsynchronousOperation()
+                let request = client.addRequest(Get<Void>("x").exclusive(category), dependencies: [cause])
+                client.addRequest(Get<Void>("next"), dependencies: [request])
+                cause.start()
+            },
+            joins("groups", count) { client, category, _ in
+                client.addGroup([Get<Void>("x")], exclusive: [category])
+            },
+            joins("categories", count / 100) { client, category, _ in
+                let categories = (0..<100).map { ExclusiveCategory("\(category) \($0)") }
+                client.addOperation(BlockOperation {}, exclusive: Set(categories))
+            },
+        ]
+    }
+
+    private static func joins(
+        _ name: String,
+        _ count: Int,
+        _ add: @escaping @Sendable (HTTPClient, ExclusiveCategory, Int) -> Void
+    ) -> Measurement {
+        grows("line-\(name)", count) { () -> Int in
+            let (client, category) = (HTTPClient(), ExclusiveCategory(UUID()))
+            client.isSuspended = true
+            for number in 0..<count { add(client, category, number) }
+            return client.operations.count
+        }
     }
 
     private static func grows(_ name: String, _ count: Int, _ work: @escaping @Sendable () throws -> Int) -> Measurement

@@ -108,11 +108,15 @@ struct Report {
             ] { try operation(title, "\(name)-ours", "\(name)-foundation") }
             try operation("a template, parsed, against expanded", "template-parse-ours", "template-expand-ours")
         }
-        try section("growth", "what a request says: ten thousand pieces against a thousand") {
+        try section("growth", "ten thousand pieces of a request, and operations in a line, against a thousand") {
             for name in [
                 "headers", "headers-merge", "query", "query-encodable", "query-dictionary", "form", "template",
                 "template-variables", "multipart", "media-type", "request",
             ] { try growth(name, "\(name)-10000", "\(name)-1000", atMost: 20) }
+            for name in ["blocks", "priorities", "dependencies", "groups"] {
+                try growth("line of \(name)", "line-\(name)-10000", "line-\(name)-1000", atMost: 20)
+            }
+            try growth("lines of many categories", "line-categories-100", "line-categories-10", atMost: 20)
         }
     }
 
