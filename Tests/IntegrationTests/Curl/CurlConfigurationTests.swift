@@ -52,6 +52,95 @@ extension OverLoopback {
             #expect(message.contains("\u{2}h2") == usesHTTP2)
         }
 
+        // MARK: Extremes
+
+        static let durations: [Duration] = [
+            .seconds(Int64.min), .nanoseconds(Int64.min), .seconds(-1), .zero,
+            Duration(secondsComponent: 0, attosecondsComponent: 1), .nanoseconds(Int64.max), .seconds(Int64.max),
+            Duration(secondsComponent: .max, attosecondsComponent: .max),
+            Duration(secondsComponent: .min, attosecondsComponent: .min),
+        ]
+
+        enum Setting: String, CaseIterable, CustomTestStringConvertible {
+            case timeout, connectTimeout, idleConnectionLifetime, maximumConnectionAge
+
+            var testDescription: String { rawValue }
+        }
+
+        @Test(arguments: Setting.allCases, durations)
+        func extremeDurationHasTheNearestSense(_ setting: Setting, _ duration: Duration) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport.configured {
+                switch setting {
+                case .timeout: break
+                case .connectTimeout: $0.connectTimeout = duration
+                case .idleConnectionLifetime: $0.idleConnectionLifetime = duration
+                case .maximumConnectionAge: $0.maximumConnectionAge = duration
+                }
+            }
+
+            for _ in 0..<2 {
+                let transcript = await transport.run(
+                    server.url,
+                    timeout: setting == .timeout ? duration : .seconds(60)
+                )
+                let isLimit = setting == .timeout || setting == .connectTimeout
+                #expect(transcript.result == (isLimit && duration < .seconds(1) ? "timedOut" : "success"))
+                #expect(transcript.violations == [])
+            }
+            transport.close()
+        }
+
+        enum Count: String, CaseIterable, CustomTestStringConvertible {
+            case maximumConnectionsPerHost, maximumConnections, maximumRequestsPerConnection
+            case maximumHeadSize, maximumHeadLines, maximumBodySize
+
+            var testDescription: String { rawValue }
+        }
+
+        @Test(arguments: Count.allCases, [Int.min, -1, 0, 1, .max])
+        func extremeCountHasTheNearestSense(_ name: Count, _ count: Int) async throws {
+            let server = try MockServer { _ in .text("hi") }
+            let transport = CurlTransport.configured {
+                switch name {
+                case .maximumConnectionsPerHost: $0.maximumConnectionsPerHost = count
+                case .maximumConnections: $0.maximumConnections = count
+                case .maximumRequestsPerConnection: $0.maximumRequestsPerConnection = count
+                case .maximumHeadSize: $0.maximumHeadSize = count
+                case .maximumHeadLines: $0.maximumHeadLines = count
+                case .maximumBodySize: break
+                }
+            }
+
+            for _ in 0..<2 {
+                let limit = name == .maximumBodySize ? count : .max
+                let transcript = await transport.run(server.url, maximumBodySize: limit)
+                switch name {
+                case .maximumHeadSize, .maximumHeadLines:
+                    #expect(transcript.result == (count < 2 ? "headTooLarge" : "success"))
+                case .maximumBodySize:
+                    #expect(transcript.result == (count < 2 ? "bodyTooLarge" : "success"))
+                default:
+                    #expect(transcript.result == "success")
+                }
+            }
+            transport.close()
+        }
+
+        @Test(arguments: [-Double.infinity, -1, 2, .infinity, .nan])
+        func extremePriorityHasTheNearestSense(_ priority: Double) async throws {
+            let listener = try RawListener { _ = $0.readHead() }
+            var request = TransportRequest(HTTPRequest(url: URL(string: "https://127.0.0.1:\(listener.port)/")!))
+            (request.priority, request.timeout) = (priority, .milliseconds(50))
+            let (transport, transcript) = (CurlTransport(), Transcript())
+
+            _ = transport.send(request, receive: transcript.receive)
+            await transcript.ended.wait()
+            transport.close()
+
+            #expect(transcript.result == "timedOut")
+        }
+
         @Test func passwordOfAProxyIsNotInItsConfiguration() {
             var configuration = CurlTransport.Configuration()
             configuration.proxy = "http://user:s3cret@proxy.example:3128"

@@ -108,7 +108,7 @@ final class CurlOptions {
         if destination.isSecure {
             set(CCURL_PIPEWAIT, 1)
             // A weight of HTTP/2 is a number from 1 to 256 (RFC 7540, 5.3.2).
-            if let priority = request.priority { set(CCURL_STREAM_WEIGHT, 1 + Int(priority * 255)) }
+            if let priority = request.priority { set(CCURL_STREAM_WEIGHT, 1 + Int(max(0, min(priority, 1)) * 255)) }
             if !configuration.usesHTTP2 || headSize > Self.largestHeadOfHTTP2 {
                 check(ccurl_easy_use_http11(easy), "HTTP/1.1")
             }
@@ -309,6 +309,6 @@ final class CurlOptions {
 
 extension Duration {
     /// In whole milliseconds, at least one: zero means "no limit" to libcurl.
-    fileprivate var milliseconds: Int { max(1, Int(min(self / .milliseconds(1), 1e9))) }
+    fileprivate var milliseconds: Int { Int(max(1, min(self / .milliseconds(1), 1e9))) }
 }
 #endif

@@ -95,10 +95,9 @@ public final class CurlTransport: HTTPTransport {
         }
 
         var lifetime: CurlSockets.Lifetime {
-            func nanoseconds(_ duration: Duration) -> UInt64 { UInt64(max(0, min(duration / .nanoseconds(1), 1e18))) }
             var lifetime = CurlSockets.Lifetime()
-            lifetime.idle = nanoseconds(idleConnectionLifetime)
-            if let maximumConnectionAge { lifetime.age = nanoseconds(maximumConnectionAge) }
+            lifetime.idle = idleConnectionLifetime.nanoseconds
+            if let maximumConnectionAge { lifetime.age = maximumConnectionAge.nanoseconds }
             if let maximumRequestsPerConnection { lifetime.uses = maximumRequestsPerConnection }
             return lifetime
         }
