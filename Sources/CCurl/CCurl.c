@@ -865,6 +865,11 @@ bool ccurl_is_over(int socket) {
     return count == 0 || byte < TLS_FIRST || byte > TLS_LAST;
 }
 
+bool ccurl_is_readable(int socket) {
+    unsigned char byte;
+    return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
+}
+
 void ccurl_retire(int socket) {
     shutdown(socket, SHUT_RD);
     drain(socket);

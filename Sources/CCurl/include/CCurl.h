@@ -341,8 +341,11 @@ bool ccurl_poll_set(int poll, int socket, int bits);
 void ccurl_poll_remove(int poll, int socket);
 
 /// Whether an idle connection is unusable: it has ended, or has unrequested data, which would be taken for the next
-/// response. TLS records, which may arrive at any time, are left to libcurl.
+/// response. TLS records, which may arrive at any time with HTTP/2, are left to libcurl.
 bool ccurl_is_over(int socket);
+
+/// Whether something can be read, if only the end of the connection.
+bool ccurl_is_readable(int socket);
 
 /// Makes an unused connection look to libcurl as if the peer had ended it. Its closing messages are still sent.
 void ccurl_retire(int socket);

@@ -179,6 +179,75 @@ extension OverLoopback {
             for _ in 0..<3 { _ = try await servers.ask(.stapled, trust: trust, over: transport) }
         }
 
+        // MARK: Kept connections of HTTP/1.1
+
+        private func text(
+            _ server: InteropServers.Server,
+            _ path: String,
+            over transport: CurlTransport
+        ) async throws -> String {
+            let trust = try servers.authority
+            let call = Call(try servers.url(server).appending(path: path)) { $0.trust = trust }
+            return try await OperationQueue().send(call, session: transport).text
+        }
+
+        /// The tickets of TLS 1.3 come before the first response.
+        @Test func connectionToNginxIsUsedAgain() async throws {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+            let trust = try servers.authority
+
+            var answers: [InteropAnswer] = []
+            for _ in 0..<20 { answers.append(try await servers.ask(.trusted, trust: trust, over: transport)) }
+
+            #expect(Set(answers.map(\.version)) == ["HTTP/1.1"])
+            #expect(Set(answers.map(\.connection)).count == 1)
+        }
+
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true))
+        func connectionToPythonIsUsedAgain() async throws {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+
+            var connections: Set<String> = []
+            for _ in 0..<20 { connections.insert(try await text(.peer, "kept", over: transport)) }
+
+            #expect(connections.count == 1)
+        }
+
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["one", "two", "late"])
+        func bytesBehindAResponseAreNoPartOfTheNext(_ kind: String) async throws {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+            let witness = CurlTransport.configured { $0.usesHTTP2 = false }
+
+            for _ in 0..<Scale.pick(20, whole: 1_000) {
+                let count = try await text(.peer, "poisons/\(kind)", over: witness)
+                #expect(try await text(.peer, "junk/\(kind)", over: transport) == "first")
+                while try await text(.peer, "poisons/\(kind)", over: witness) == count {}
+                #expect(try await text(.peer, "kept", over: transport) != "poison")
+            }
+        }
+
+        /// The next request may be given the connection in the moment in which the response is complete.
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), .tags(.race))
+        func bytesBehindAResponseAreNoPartOfOneThatIsSentAtThatMoment() async throws {
+            let transport = CurlTransport.configured { $0.usesHTTP2 = false }
+
+            let texts = try await withThrowingTaskGroup(of: [String].self) { group in
+                for _ in 0..<8 {
+                    group.addTask {
+                        var texts: [String] = []
+                        for number in 0..<Scale.races / 2 {
+                            let path = number.isMultiple(of: 2) ? "junk/one" : "kept"
+                            texts.append(try await text(.peer, path, over: transport))
+                        }
+                        return texts
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+
+            #expect(!texts.contains("poison"))
+        }
+
         @Test func equalPoliciesShareAConnection() async throws {
             let transport = CurlTransport()
             var seen: Set<String> = []

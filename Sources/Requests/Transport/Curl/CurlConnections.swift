@@ -74,6 +74,14 @@ final class CurlConnections {
         sockets.closes(socket)
     }
 
+    /// Retires the connection of a transfer that libcurl has just ended, if more than the response has arrived.
+    ///
+    /// libcurl 8 looks for that itself, and older ones do without TLS.
+    func check(_ socket: CurlSocket, after transfer: CurlTransfer) {
+        guard transfer.destination.isSecure, transfer.isAlone, ccurl_version() < 0x080000 else { return }
+        sockets.retireIfReadable(socket)
+    }
+
     /// Whether there is an open connection to a host whose name was looked up.
     func hasConnection(to host: String) -> Bool { sockets.hasConnection(to: host) }
 
@@ -131,10 +139,13 @@ final class CurlConnections {
         return sockets.socket(ccurl_easy_socket(transfer.easy))
     }
 
-    /// Records that a transfer has ended, like ``CurlSockets/transferEnded(on:for:host:now:isFree:)``.
+    /// Records that a transfer has ended, like ``CurlSockets/transferEnded(on:for:isExclusive:host:now:isFree:)``.
     func transferEnded(_ transfer: CurlTransfer, on socket: CurlSocket?, now: UInt64, isFree: (CurlSocket) -> Bool) {
         let host = transfer.destination.name
-        if let socket { sockets.transferEnded(on: socket, for: transfer.easy, host: host, now: now, isFree: isFree) }
+        if let socket {
+            let (easy, isAlone) = (transfer.easy, transfer.isAlone)
+            sockets.transferEnded(on: socket, for: easy, isExclusive: isAlone, host: host, now: now, isFree: isFree)
+        }
         sweep.expect(in: sockets.lifetime.idle, now: now)
     }
 

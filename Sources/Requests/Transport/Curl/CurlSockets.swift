@@ -41,6 +41,8 @@ struct CurlSockets {
         var isIdle = false
         /// The handle that asked for it last.
         var owner: OpaquePointer?
+        /// Whether its last response was one of HTTP/1.x: nothing may arrive before the next request is sent.
+        var isExclusive = false
         /// Whether libcurl is to close it.
         var isRetired = false
         /// The name of its host, if that was looked up.
@@ -114,12 +116,15 @@ struct CurlSockets {
     /// - Parameters:
     ///   - socket: The last socket of the transfer.
     ///   - easy: The handle of the transfer.
+    ///   - isExclusive: Whether any data makes the connection unusable, also records of TLS: servers send the tickets for
+    ///     their sessions before the first response.
     ///   - host: The name of the host, if that was looked up.
     ///   - now: The present time.
     ///   - isFree: Whether no other transfer can have the socket, as a paused one may.
     mutating func transferEnded(
         on socket: CurlSocket,
         for easy: OpaquePointer,
+        isExclusive: Bool = false,
         host: String? = nil,
         now: UInt64 = 0,
         isFree: (CurlSocket) -> Bool = { _ in true }
@@ -131,6 +136,7 @@ struct CurlSockets {
             interest.host = host
         }
         interest.isIdle = interest.isIdle || interest.wanted == 0 && interest.owner == easy
+        interest.isExclusive = isExclusive
         known[socket.descriptor] = interest
         if interest.isIdle, isWornOut(interest, now: now), isFree(socket) { retire(socket.descriptor) }
     }
@@ -164,7 +170,7 @@ struct CurlSockets {
             } else if let interest = known[event.socket], interest.wanted == 0 {
                 known[event.socket]?.registered = 0
                 let socket = CurlSocket(descriptor: event.socket, serial: interest.serial)
-                take(event, isIdle: interest.isIdle && isFree(socket))
+                take(event, isIdle: interest.isIdle && isFree(socket), isExclusive: interest.isExclusive)
             } else {
                 wanted.append(event)
             }
@@ -173,9 +179,10 @@ struct CurlSockets {
     }
 
     /// Handles an event of a socket that libcurl doesn't wait for.
-    private mutating func take(_ event: CCurlReady, isIdle: Bool) {
+    private mutating func take(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
         guard isIdle else { return ccurl_poll_remove(poll, event.socket) }
-        if event.bits & 4 != 0 || ccurl_is_over(event.socket) { return retire(event.socket) }
+        let isOver = event.bits & 4 != 0 || isExclusive && event.bits & 1 != 0 || ccurl_is_over(event.socket)
+        if isOver { return retire(event.socket) }
         // From now on, only its end is watched.
         _ = ccurl_poll_set(poll, event.socket, 0)
     }
@@ -191,6 +198,14 @@ extension CurlSockets {
         known[socket]?.registered = 0
         known[socket]?.isRetired = true
         hasRetired = true
+    }
+
+    /// Retires a connection on which more has arrived than the response that has just been received.
+    ///
+    /// Another transfer may get the connection before the socket is waited for again.
+    mutating func retireIfReadable(_ socket: CurlSocket) {
+        guard known[socket.descriptor]?.isRetired == false, ccurl_is_readable(socket.descriptor) else { return }
+        retire(socket.descriptor)
     }
 
     /// Retires the connections that have been idle for too long.

@@ -166,6 +166,9 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         options.connect(to: addresses, areFixed: areFixed, easy, after: wait)
     }
 
+    /// Whether no bytes may follow its response on its connection.
+    var isAlone: Bool { state.isHTTP1 && paused.isEmpty }
+
     /// Whether it was sent at all.
     var wasSent: Bool { state.sends > 0 }
 

@@ -76,6 +76,8 @@ struct CurlTransferState: Sendable {
     /// The lines behind the content, unparsed.
     private var trailerLines: [UInt8] = []
     private var trailerCount = 0
+    /// Whether the response is one of HTTP/1.0 or 1.1, whose connection carries nothing else.
+    private(set) var isHTTP1 = false
     private var wasSent = false
     /// The number of times it was sent.
     private(set) var sends = 0
@@ -152,6 +154,7 @@ struct CurlTransferState: Sendable {
 
     private mutating func endHead() -> Reception {
         let response = HTTPResponseHead(status: HTTPStatus(Self.status(of: head)), raw: head, url: url)
+        isHTTP1 = head.starts(with: "HTTP/1".utf8)
         (head, headLines) = ([], 0)
         guard response.status.category == .informational, response.status != .switchingProtocols else {
             do throws(ResponseFraming.Flaw) {
