@@ -671,7 +671,7 @@ static int note_news(void *easy, int kind, char *text, size_t size, void *contex
         note_text(reader, text, size);
     } else if (kind == HEAD_OUT) {
         reader->is_in_tunnel = size > 8 && memcmp(text, "CONNECT ", 8) == 0;
-        if (reader->is_in_tunnel) reader->callback(reader->context, CCURL_NEWS_TUNNEL, 0, NULL);
+        reader->callback(reader->context, reader->is_in_tunnel ? CCURL_NEWS_TUNNEL : CCURL_NEWS_SENT, 0, NULL);
     } else if (kind == HEAD_IN && reader->is_in_tunnel) {
         reader->callback(reader->context, CCURL_NEWS_TUNNEL, (uint32_t)size, text);
     }

@@ -15,6 +15,8 @@ func connectWithoutDescriptors(_ arguments: [String]) async throws {
     }
     func url(_ port: Int) -> URL { URL(string: "http://127.0.0.1:\(port)/") ?? URL(fileURLWithPath: "/") }
     let queue = OperationQueue()
+    // As many connections at once.
+    queue.maxConcurrentOperationCount = numbers[2]
     try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<numbers[2] {
             let address = url(numbers[0]).appending(path: "\(number)")

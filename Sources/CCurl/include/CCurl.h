@@ -190,6 +190,8 @@ int ccurl_easy_prepare(CCurlEasy *easy, const CCurlCallbacks *callbacks, void *c
 
 /// News that libcurl reports only as text, most of it about HTTP/2.
 enum CCurlNews {
+    /// The head of the request is being sent.
+    CCURL_NEWS_SENT,
     /// The request is a stream with a number.
     CCURL_NEWS_STREAM,
     /// The connection of the transfer takes no more streams, and has processed none above a number.

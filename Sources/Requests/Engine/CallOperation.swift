@@ -12,6 +12,8 @@ protocol TransferOwner: AnyObject, Sendable {
     var requestIdentifier: String { get }
     /// Whether the content is collected in memory, where a cache may provide it and validators see it.
     var keepsContentInMemory: Bool { get }
+    /// Whether the content may have no end, as that of a feed.
+    var isOpenEnded: Bool { get }
     /// The priority of the request: its own, or the highest of those that share it.
     var urgency: Int { get }
     /// Sends requests on behalf of this one; it doesn't retain the operation.

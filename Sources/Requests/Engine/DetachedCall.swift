@@ -62,6 +62,7 @@ final class DetachedCall: Sendable {
 
 extension DetachedCall: TransferOwner {
     var keepsContentInMemory: Bool { true }
+    var isOpenEnded: Bool { false }
 
     func beginTransfer() -> Bool { maySend }
     var maySend: Bool { !call.isOver }

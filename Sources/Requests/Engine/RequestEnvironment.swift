@@ -43,6 +43,7 @@ public struct RequestEnvironment: Sendable {
         var random = RandomSource.system
         var now: @Sendable () -> Date = { Date() }
         var lacksBaseURL = false
+        var hasOwnLimit = false
         var revision: EnvironmentRevision?
         var detachedWork: DetachedWork?
     }
@@ -266,6 +267,12 @@ extension RequestEnvironment {
     var lacksBaseURL: Bool {
         _read { yield fields.lacksBaseURL }
         _modify { yield &fields.lacksBaseURL }
+    }
+
+    /// Whether the queue of the requests limits their number.
+    var hasOwnLimit: Bool {
+        _read { yield fields.hasOwnLimit }
+        _modify { yield &fields.hasOwnLimit }
     }
 
     /// The revision of a client's environment; `nil` for one that belongs to no client.

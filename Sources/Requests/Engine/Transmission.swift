@@ -184,8 +184,10 @@ final class Transmission: Sendable {
         outgoing.priority = owner.options.httpPriority.flatMap { $0.isNaN ? nil : min(max($0, 0), 1) }
         outgoing.configureTask = owner.options.configureTask
         outgoing.flow = flow
+        outgoing.hasOwnLimit = owner.environment.hasOwnLimit || owner.environment.hostLimiter != nil
         if !keepsContent {
             outgoing.isStreamed = true
+            outgoing.isOpenEnded = owner.operation.isOpenEnded
             outgoing.maximumBodySize = owner.options.maximumBodySize ?? .max
         }
         return outgoing

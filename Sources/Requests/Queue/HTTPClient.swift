@@ -56,6 +56,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         try configure(&environment)
         environment.revision = EnvironmentRevision()
         environment.detachedWork = lanes.detachedWork
+        environment.hasOwnLimit = lanes.bounded.isLimited
         self.lanes = lanes
         lease = Lease(lanes)
         shared = Locked(environment)
@@ -182,6 +183,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         try configure(&environment)
         environment.revision = EnvironmentRevision()
         environment.detachedWork = lanes.detachedWork
+        environment.hasOwnLimit = lanes.bounded.isLimited
         return HTTPClient(environment, besides: self)
     }
 
@@ -199,7 +201,13 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
 
     /// The settings that requests inherit when they are added.
     public var environment: RequestEnvironment {
-        get { shared.withLock { $0 } }
+        get {
+            var environment = shared.withLock { $0 }
+            // The width may have changed, also that of a caller's queue. The environment is rarely copied here.
+            let hasOwnLimit = lanes.bounded.isLimited
+            if environment.hasOwnLimit != hasOwnLimit { environment.hasOwnLimit = hasOwnLimit }
+            return environment
+        }
         set { replaceEnvironment(by: newValue) { _ in true } }
     }
 
@@ -228,6 +236,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
         var environment = environment
         environment.revision = EnvironmentRevision()
         environment.detachedWork = lanes.detachedWork
+        environment.hasOwnLimit = lanes.bounded.isLimited
         return shared.withLock { present in
             guard isExpected(present) else { return false }
             swap(&present, &environment)

@@ -65,10 +65,21 @@ extension RequestQueue {
     public var environment: RequestEnvironment { .unchanged }
 }
 
-extension OperationQueue: RequestQueue {}
+extension OperationQueue: RequestQueue {
+    /// An environment without changes.
+    public var environment: RequestEnvironment { isLimited ? .unchangedWithLimit : .unchanged }
+
+    /// Whether the caller has set the number of concurrent operations.
+    var isLimited: Bool { maxConcurrentOperationCount != OperationQueue.defaultMaxConcurrentOperationCount }
+}
 
 extension RequestEnvironment {
     fileprivate static let unchanged = RequestEnvironment()
+    fileprivate static let unchangedWithLimit: RequestEnvironment = {
+        var environment = RequestEnvironment()
+        environment.hasOwnLimit = true
+        return environment
+    }()
 }
 
 // MARK: - Adding

@@ -191,6 +191,9 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
     var keepsContentInMemory: Bool { true }
 
+    /// Whether the content may have no end, as that of a feed.
+    var isOpenEnded: Bool { false }
+
     /// Makes the receiver for the content of a good response; `nil`, the default, is memory.
     ///
     /// - Throws: The failure of the operation.

@@ -57,6 +57,15 @@ public struct TransportRequest: Sendable {
     ///
     /// A transport that collects content before it delivers it may then use larger pieces.
     public var isStreamed = false
+    /// Whether the content may have no end, as that of a feed: such a transfer has its connection for long; false by
+    /// default.
+    public var isOpenEnded = false
+    /// Whether the caller limits the number of concurrent requests: by the width of a client or of an operation queue,
+    /// or by a ``HostLimiter``; false by default.
+    ///
+    /// The default limit of a transport for connections to a host doesn't apply then, since it might be lower. A limit
+    /// that was set for the transport does.
+    public var hasOwnLimit = false
     /// Further settings of a caller's `URLRequest`, for a `URLSession`.
     var template: URLRequest?
     /// The control that pauses the transfer.

@@ -13,7 +13,7 @@ extension OverLoopback {
     @Suite(.bounded, .tags(.behaviour)) struct CurlCloseTests {
         @Test func closeCancelsWhatRuns() async throws {
             let server = try MockServer { _ in .never }
-            let transport = CurlTransport()
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }
             let transcripts = (0..<20).map { _ in Transcript() }
 
             for transcript in transcripts { transport.send(server.url, to: transcript) }

@@ -185,7 +185,7 @@ extension OverLoopback {
             let gate = Gate()
             let slow = try MockServer { _ in .text("late").held(by: gate) }
             let server = try MockServer { _ in .text("hi") }
-            let transport = CurlTransport()
+            let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }
             let others = (0..<300).map { _ in Transcript() }
 
             for transcript in others { transport.send(slow.url, to: transcript) }

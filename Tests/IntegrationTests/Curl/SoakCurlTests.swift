@@ -18,7 +18,7 @@ import Testing
             while connection.readHead() != nil, connection.write(Self.answer) {}
         }
         let url = URL(string: "http://127.0.0.1:\(server.port)/")!
-        let transport = CurlTransport()
+        let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }
         let results = Locked<[String: Int]>([:])
         let violations = Locked<[String]>([])
         @Sendable func batch(_ size: Int) async {
@@ -63,7 +63,7 @@ import Testing
         let count = max(100, min(most, Scale.pick(500, whole: 10_000)))
         let silence = try Silence()
         let server = try MockServer { _ in .text("hi") }
-        let transport = CurlTransport()
+        let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }
         let hanging = (0..<count).map { _ in Transcript() }
         func threeHundred() async -> Duration {
             let start = ContinuousClock.now

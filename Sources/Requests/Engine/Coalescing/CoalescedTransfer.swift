@@ -236,6 +236,7 @@ final class CoalescedTransfer: Sendable {
 
 extension CoalescedTransfer: TransferOwner {
     var keepsContentInMemory: Bool { true }
+    var isOpenEnded: Bool { false }
     var urgency: Int { state.withLock { Array($0.owners.values) }.map(\.urgency).max() ?? 0 }
 
     func beginTransfer() -> Bool { maySend }

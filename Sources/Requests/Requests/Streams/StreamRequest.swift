@@ -49,6 +49,7 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     private let consumption = Locked<Consumption?>(nil)
 
     final override var keepsContentInMemory: Bool { false }
+    final override var isOpenEnded: Bool { true }
 
     final override func makeReceiver(
         for head: HTTPResponseHead,

@@ -5,6 +5,9 @@
 /// Admits transfers if the number of connections is limited: first come, first served, and no more at a time than the
 /// connections carry.
 ///
+/// If a host can't be connected to, its places stay free until the attempts that have begun succeed or fail. If all of
+/// them fail, those that wait fail as well: else they would all wait for the same error, one after another.
+///
 /// libcurl would make them wait as well, but in no order, and their timeouts would run meanwhile. A transfer takes a
 /// connection until its host is known to share connections (RFC 9113, 5); then as many transfers take one as hosts
 /// usually allow.
@@ -15,10 +18,20 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
         let number: Int
     }
 
+    private struct Place {
+        let name: String
+        /// Whether the transfer has a connection.
+        var isConnected = false
+    }
+
     private struct Host {
         /// The number of transfers that have a place.
         var taken = 0
+        /// The number of those that have a connection.
+        var connected = 0
         var isShared = false
+        /// Whether an attempt to connect has failed, and none has succeeded since.
+        var isDoubtful = false
         /// The waiting transfers, in their order; one that no longer waits is skipped.
         var line = FIFO<Arrival>()
         /// The number of the first in line, if only the total limit keeps it from connecting.
@@ -36,7 +49,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     private let perHost: Int
     private let total: Int
     private var hosts: [String: Host] = [:]
-    private var places: [ID: String] = [:]
+    private var places: [ID: Place] = [:]
     private var waiting: [ID: (name: String, number: Int)] = [:]
     /// The hosts whose first in line waits only for the total limit, by its number.
     private var contenders = WaitingLine()
@@ -58,6 +71,11 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     ///
     /// - Complexity: O(log n) in the number of hosts with a line, as for all methods here.
     mutating func take(_ id: ID, at name: String) -> Bool {
+        if hasRoom(at: name) {
+            places[id] = Place(name: name)
+            change(name) { $0.taken += 1 }
+            return true
+        }
         arrivals += 1
         waiting[id] = (name, arrivals)
         hosts[name, default: Host()].line.append(Arrival(id: id, number: arrivals))
@@ -67,9 +85,47 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     /// Gives back a place, or one in line; returns the transfers that are admitted now.
     mutating func leave(_ id: ID) -> [ID] {
         if let place = waiting.removeValue(forKey: id) { return admit(at: place.name) }
-        guard let name = places.removeValue(forKey: id) else { return [] }
-        change(name) { $0.taken -= 1 }
+        guard let name = vacate(id) else { return [] }
+        // The last attempt was neither a success nor a failure.
+        if hosts[name]?.taken == 0 { hosts[name]?.isDoubtful = false }
         return admit(at: name)
+    }
+
+    /// Gives back the place of a transfer that couldn't be connected in time.
+    ///
+    /// - Returns: The transfers that are admitted now, and those that have lost their place in line, since all attempts
+    ///   to connect to their host have failed.
+    mutating func fail(_ id: ID) -> (admitted: [ID], failed: [ID]) {
+        guard let name = vacate(id) else { return ([], []) }
+        guard hosts[name]?.connected == 0 else { return (admit(at: name), []) }
+        hosts[name]?.isDoubtful = true
+        guard hosts[name]?.taken == 0 else { return (admit(at: name), []) }
+        var failed: [ID] = []
+        while let first = first(at: name) {
+            waiting[first.id] = nil
+            failed.append(first.id)
+        }
+        return (admit(at: name), failed)
+    }
+
+    /// Removes a transfer from its place; returns the name of the host.
+    private mutating func vacate(_ id: ID) -> String? {
+        guard let place = places.removeValue(forKey: id) else { return nil }
+        change(place.name) { host in
+            host.taken -= 1
+            if place.isConnected { host.connected -= 1 }
+        }
+        return place.name
+    }
+
+    /// Records that a transfer has got or lost its connection; returns the transfers that are admitted now.
+    mutating func setConnected(_ id: ID, _ isConnected: Bool) -> [ID] {
+        guard let place = places[id], place.isConnected != isConnected else { return [] }
+        places[id]?.isConnected = isConnected
+        change(place.name) { $0.connected += isConnected ? 1 : -1 }
+        guard isConnected, hosts[place.name]?.isDoubtful == true else { return [] }
+        hosts[place.name]?.isDoubtful = false
+        return admit(at: place.name)
     }
 
     /// Records that a host shares connections; returns the transfers that are admitted now.
@@ -80,12 +136,24 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     }
 
     /// Changes a host, and updates the number of its connections.
+    ///
+    /// In place: a copy would include the line.
     private mutating func change(_ name: String, _ body: (inout Host) -> Void) {
-        guard var host = hosts[name] else { return }
-        let before = host.connections
-        body(&host)
-        connections += host.connections - before
-        hosts[name] = host
+        guard let index = hosts.index(forKey: name) else { return }
+        let before = hosts.values[index].connections
+        body(&hosts.values[index])
+        connections += hosts.values[index].connections - before
+    }
+
+    /// Whether a transfer can begin without a place in line; makes an entry for the host if so.
+    private mutating func hasRoom(at name: String) -> Bool {
+        guard let host = hosts[name] else {
+            guard connections < total else { return false }
+            hosts[name] = Host()
+            return true
+        }
+        guard !host.isDoubtful, host.line.isEmpty, host.nextConnections <= perHost else { return false }
+        return host.nextConnections == host.connections || connections < total
     }
 
     /// Admits the transfers for which a host has room again and, if a connection has become free, those of any host
@@ -107,7 +175,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
             contending[former] = nil
             hosts[name]?.contender = nil
         }
-        while let first = first(at: name), let host = hosts[name], host.nextConnections <= perHost {
+        while let first = first(at: name), let host = hosts[name], !host.isDoubtful, host.nextConnections <= perHost {
             guard host.nextConnections > host.connections else {
                 goAhead(at: name, &admitted)
                 continue
@@ -123,7 +191,7 @@ struct ConnectionPlaces<ID: Hashable & Sendable>: Sendable {
     private mutating func goAhead(at name: String, _ admitted: inout [ID]) {
         guard let first = first(at: name) else { return }
         waiting[first.id] = nil
-        places[first.id] = name
+        places[first.id] = Place(name: name)
         change(name) { host in
             _ = host.line.popFirst()
             host.taken += 1

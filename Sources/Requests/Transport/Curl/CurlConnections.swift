@@ -27,7 +27,7 @@ final class CurlConnections {
 
     init(_ configuration: CurlTransport.Configuration) {
         sockets.lifetime = configuration.lifetime
-        mostPerHost = configuration.maximumConnectionsPerHost
+        mostPerHost = configuration.hasDefaultLimit ? nil : configuration.maximumConnectionsPerHost
         most = configuration.maximumConnections
     }
 

@@ -21,7 +21,7 @@ struct CurlEntrance {
         case watch(CurlTransfer)
         /// It can't be sent: its host has no address.
         case refuse(CurlTransfer, HostNames.Failure)
-        /// It can't be sent: its content isn't as long as announced.
+        /// It can't be sent: its content isn't as long as announced, or its origin can't be connected to.
         case stop(CurlTransfer, CurlTransferState.Stop)
     }
 
@@ -33,10 +33,12 @@ struct CurlEntrance {
         case turn(CurlTransfer)
         /// Its name has been looked up.
         case found(CurlTransfer, HostNames.Found)
+        /// All attempts to connect to its origin have failed.
+        case unconnected(CurlTransfer)
 
         var transfer: CurlTransfer {
             switch self {
-            case .new(let transfer), .turn(let transfer), .found(let transfer, _): transfer
+            case .new(let transfer), .turn(let transfer), .found(let transfer, _), .unconnected(let transfer): transfer
             }
         }
     }
@@ -69,6 +71,8 @@ struct CurlEntrance {
     /// Whether the connection doesn't go to the host of the request.
     private let isIndirect: Bool
     private var places: ConnectionPlaces<ObjectIdentifier>?
+    /// Whether the caller hasn't limited connections, so that the default does.
+    private let hasDefaultLimit: Bool
     private var inLine: [ObjectIdentifier: CurlTransfer] = [:]
     private var waits: [String: Wait] = [:]
     private var arrivals = FIFO<Arrival>()
@@ -80,6 +84,7 @@ struct CurlEntrance {
             uniquingKeysWith: { first, _ in first }
         )
         isIndirect = configuration.usesProxy || configuration.unixSocketPath != nil
+        hasDefaultLimit = configuration.hasDefaultLimit
         places = ConnectionPlaces(
             perHost: configuration.maximumConnectionsPerHost,
             total: configuration.maximumConnections
@@ -100,6 +105,9 @@ struct CurlEntrance {
     }
 
     /// Removes a transfer that has ended, or isn't to be sent any more.
+    ///
+    /// If no connection was made in time, and none to its origin is open, those that wait for a place there fail with
+    /// it, if they wouldn't wait longer for a connection themselves.
     mutating func leave(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
         if let name = transfer.destination.name, let wait = waits[name] {
@@ -110,7 +118,28 @@ struct CurlEntrance {
             }
         }
         inLine[id] = nil
-        admit(places?.leave(id))
+        guard transfer.isUnconnected else { return admit(places?.leave(id)) }
+        let (admitted, failed) = places?.fail(id) ?? ([], [])
+        admit(admitted)
+        for waiting in failed.compactMap({ inLine.removeValue(forKey: $0) }) {
+            let isPatient = waiting.stage.connectTimeout > transfer.stage.connectTimeout
+            arrivals.append(isPatient ? .new(waiting) : .unconnected(waiting))
+        }
+    }
+
+    /// Records that a transfer has got or lost its connection.
+    mutating func setConnected(_ transfer: CurlTransfer, _ isConnected: Bool) {
+        guard places != nil else { return }
+        admit(places?.setConnected(ObjectIdentifier(transfer), isConnected))
+    }
+
+    /// Records that a transfer has received the head of its response.
+    ///
+    /// One without an end doesn't count from now on, if the limit is the default: a few of them would hold up all other
+    /// requests.
+    mutating func hasHead(_ transfer: CurlTransfer) {
+        guard transfer.isOpenEnded, hasDefaultLimit else { return }
+        admit(places?.leave(ObjectIdentifier(transfer)))
     }
 
     /// Records that the host of a transfer shares connections.
@@ -162,6 +191,8 @@ struct CurlEntrance {
                 return .take(transfer)
             case .found(let transfer, .failure(let failure)):
                 return .refuse(transfer, failure)
+            case .unconnected(let transfer):
+                return .stop(transfer, .unconnected)
             }
         }
         return nil
@@ -170,7 +201,8 @@ struct CurlEntrance {
     private mutating func lineUp(_ transfer: CurlTransfer) {
         let id = ObjectIdentifier(transfer)
         transfer.stage.lineUp()
-        if places?.take(id, at: transfer.destination.origin) == false {
+        let isExempt = hasDefaultLimit && transfer.hasOwnLimit
+        if !isExempt, places?.take(id, at: transfer.destination.origin) == false {
             inLine[id] = transfer
         } else {
             arrivals.append(.turn(transfer))

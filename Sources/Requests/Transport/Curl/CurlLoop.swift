@@ -25,7 +25,7 @@ final class CurlLoop: @unchecked Sendable {
 
     // Accessed only by the loop.
     private var multi: OpaquePointer?
-    private var entrance: CurlEntrance
+    var entrance: CurlEntrance
     private let connections: CurlConnections
     private let outbox = CurlOutbox()
     private var active: [OpaquePointer: CurlTransfer] = [:]
@@ -243,7 +243,7 @@ final class CurlLoop: @unchecked Sendable {
         _ = transfer.stop(reason)
         conclude(transfer, code: CurlResult.stopped)
         // A transfer that libcurl has keeps its place until its connection is closed.
-        if transfer.stage.place != .taken { entrance.leave(transfer) }
+        if !transfer.stage.place.isTaken { entrance.leave(transfer) }
         leaving.append(transfer)
     }
 
@@ -277,9 +277,6 @@ final class CurlLoop: @unchecked Sendable {
             return end(transfer, code: CurlResult.failedToBegin)
         }
     }
-
-    /// Records that the connection of a transfer may be shared; libcurl reports this during other calls.
-    func isShared(_ transfer: CurlTransfer) { entrance.share(transfer) }
 
     // MARK: Ends
 
@@ -355,10 +352,9 @@ final class CurlLoop: @unchecked Sendable {
     }
 
     /// Begins to watch a transfer for silence beyond the limit of its stage.
-    private func watchSilence(of transfer: CurlTransfer) {
-        guard let patience = transfer.stage.patience else { return }
-        let nanoseconds = UInt64(max(0, min(patience / .nanoseconds(1), 1e18)))
-        _ = timeouts.add(ObjectIdentifier(transfer), timeout: nanoseconds, now: now)
+    func watchSilence(of transfer: CurlTransfer) {
+        guard let patience = transfer.stage.patience(at: now) else { return }
+        _ = timeouts.add(ObjectIdentifier(transfer), timeout: patience.nanoseconds, now: now)
     }
 
     /// Records activity of a transfer, which also schedules its events: called by a transfer whenever libcurl calls it.
@@ -374,7 +370,8 @@ final class CurlLoop: @unchecked Sendable {
         let silent = Set(expired)
         for transfer in active.values where silent.contains(ObjectIdentifier(transfer)) {
             // Paused and waiting transfers are watched again when they continue.
-            if !transfer.holdsPeer, transfer.stage.patience != nil { stop(transfer, .timedOut) }
+            guard !transfer.holdsPeer, transfer.stage.patience(at: now) != nil else { continue }
+            stop(transfer, transfer.stage.place.isUnconnected ? .unconnected : .timedOut)
         }
     }
 

@@ -14,14 +14,21 @@ struct CurlStage: Sendable {
         case awaitingContent
         /// It waits for the addresses of its host.
         case awaitingName
-        /// libcurl has it.
-        case taken
+        /// libcurl has it, and makes or awaits a connection for it.
+        case connecting
+        /// It has a connection, over which its request may be sent.
+        case connected
+
+        /// Whether libcurl has it.
+        var isTaken: Bool { self == .connecting || self == .connected }
+        /// Whether it has been admitted, and has no connection yet.
+        var isUnconnected: Bool { self == .awaitingName || self == .connecting }
     }
 
     private(set) var place = Place.inLine
     private let timeout: Duration
-    private let connectTimeout: Duration
-    /// The beginning of the wait for the addresses, without pauses.
+    let connectTimeout: Duration
+    /// The beginning of the wait for a connection, without pauses.
     private var since: UInt64 = 0
 
     /// - Parameters:
@@ -35,21 +42,27 @@ struct CurlStage: Sendable {
     mutating func lineUp() { place = .inLine }
     mutating func awaitContent() { place = .awaitingContent }
     mutating func awaitName(at now: UInt64) { (place, since) = (.awaitingName, now) }
-    mutating func take() { place = .taken }
+    mutating func take() { place = .connecting }
+    mutating func connect() { place = .connected }
+    /// Records that the connection was lost, and another one is being made.
+    mutating func reconnect(at now: UInt64) { (place, since) = (.connecting, now) }
 
     /// Records that a pause has ended: its duration doesn't count as the server's.
     mutating func waitAnew(at now: UInt64) { since = now }
 
-    /// The maximum silence in this stage; `nil` for no limit.
-    var patience: Duration? {
+    /// The maximum silence from now on; `nil` for no limit.
+    ///
+    /// The time for a connection begins once, whatever libcurl does meanwhile: it lets transfers wait for the connection
+    /// of another, and before 8.8 begins the time anew for each of them when that one fails.
+    func patience(at now: UInt64) -> Duration? {
         switch place {
         case .inLine: nil
-        case .awaitingName: connectTimeout
-        case .awaitingContent, .taken: timeout
+        case .awaitingName, .connecting: connectTimeout - waited(until: now)
+        case .awaitingContent, .connected: timeout
         }
     }
 
-    /// The time spent waiting for the addresses.
+    /// The time spent waiting for a connection.
     func waited(until now: UInt64) -> Duration { .nanoseconds(Int64(clamping: now &- since)) }
 }
 

@@ -13,28 +13,32 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// The last socket that libcurl used for it; accessed only by the loop.
     var socket: CurlSocket?
     /// Its connection, which may be shared; `nil` before there is one.
-    private var connection: Connection?
+    var connection: Connection?
     /// The TLS session of its connection.
     private var session = CCurlSession()
     let destination: CurlDestination
-    private let loop: CurlLoop
+    let loop: CurlLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private let mailbox = Locked(CurlMailbox())
-    private let options: CurlOptions
+    let options: CurlOptions
     private var flow: FlowControl?
 
-    private var state: CurlTransferState
-    private var body: CurlBody?
+    var state: CurlTransferState
+    var body: CurlBody?
     /// The decoder of the response's content; `nil` before the content, and if it isn't decoded.
     private var decoder: ContentDecoder?
     private var stopwatch = CurlStopwatch()
     private let isIdempotent: Bool
+    /// Whether the caller limits the number of concurrent requests.
+    let hasOwnLimit: Bool
+    /// Whether the content may have no end.
+    let isOpenEnded: Bool
     /// Whether the handle has a buffer of a special size.
     let hasLargeBuffer: Bool
     private var events: CurlEvents
     /// The number of its stream, with HTTP/2.
-    private var stream: UInt32?
-    private(set) var restarts = 0
+    var stream: UInt32?
+    var restarts = 0
     /// Its present stage; accessed only by the loop.
     var stage: CurlStage
     /// The byte count of content that was sent in one piece, until it is reported.
@@ -42,6 +46,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     private var paused: CurlPauses = []
     /// Whether libcurl has completed the transfer successfully.
     private(set) var isComplete = false
+    /// Whether the transfer has ended because no connection was made in time.
+    private(set) var isUnconnected = false
 
     /// Makes a transfer with a handle, ready for the loop.
     ///
@@ -58,6 +64,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         self.loop = loop
         self.receive = receive
         isIdempotent = request.method.isIdempotent
+        hasOwnLimit = request.hasOwnLimit
+        isOpenEnded = request.isOpenEnded
         events = CurlEvents(isStreamed: request.isStreamed)
         hasLargeBuffer = CurlOptions.needsLargeBuffer(request, to: destination)
         flow = request.flow
@@ -154,6 +162,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func take() {
         stage.take()
         stopwatch.take(at: loop.now)
+        // An older libcurl doesn't say when it has a connection, except that over TLS it shows the head that it sends.
+        if !ccurl_asks_before_sending(), !destination.isSecure { stage.connect() }
     }
 
     /// Makes it connect to these addresses.
@@ -196,6 +206,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Takes the result; its event is reported with the next ``publish()``.
     func end(_ code: Int32) {
         isComplete = code == 0
+        isUnconnected = stage.place.isUnconnected && (code == CurlResult.timedOut || state.stopped == .unconnected)
         if isComplete { saySent() }
         guard let event = state.end(options.result(code, of: easy), isCut: decoder?.mayEnd == false) else { return }
         var measured = ccurl_easy_metrics(easy)
@@ -243,7 +254,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
 
     /// Whether libcurl may have a socket for it without watching it.
     func mayHave(_ socket: CurlSocket) -> Bool {
-        stage.place == .taken && !paused.isEmpty && (self.socket == nil || self.socket == socket)
+        stage.place.isTaken && !paused.isEmpty && (self.socket == nil || self.socket == socket)
     }
 
     // MARK: What libcurl calls
@@ -261,6 +272,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
                 break
             case .event(let event):
                 events.append(event)
+                if isOpenEnded, case .head = event { loop.hasHead(self) }
             case .last(let event):
                 events.append(event)
                 return 0
@@ -314,6 +326,7 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// Whether the request may be sent: there is a connection for it, which is a sign of activity.
     func maySend(_ connection: Connection?) -> Bool {
         loop.noteActivity(self)
+        loop.isConnected(self)
         self.connection = connection
         session = ccurl_easy_session(easy)
         if isCancelled { _ = state.stop(.cancelled) }
@@ -325,55 +338,6 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
         let wentOut = ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
         return state.send(isIdempotent: isIdempotent, wentOut: wentOut)
     }
-
-    private func note(_ news: CCurlNews, _ number: UInt32, _ text: UnsafeRawBufferPointer) {
-        switch news {
-        case CCURL_NEWS_STREAM:
-            stream = number
-            loop.isShared(self)
-        case CCURL_NEWS_GOAWAY:
-            if let connection { loop.hasProcessedNoStream(above: number, on: connection) }
-        case CCURL_NEWS_REFUSED:
-            // libcurl remembers this, and may report it again for the next request.
-            if state.sends == 1 { state.refuse() }
-            (connection, stream) = (nil, nil)
-        case CCURL_NEWS_TUNNEL: state.receiveTunnelLine(text.isEmpty ? nil : text)
-        default: (connection, stream) = (nil, nil)
-        }
-    }
-
-    /// Records that a connection has processed no stream above a number, whatever it has received.
-    func isNotProcessed(above last: UInt32, on connection: Connection) {
-        guard self.connection == connection, let stream, stream > last else { return }
-        state.refuse()
-        (self.connection, self.stream) = (nil, nil)
-    }
-
-    /// Prepares a failed transfer to be sent again if the server has stated that it hasn't processed the request;
-    /// `false` if it hasn't, or if this happened too often.
-    func beginAgain() -> Bool {
-        guard state.beginAgain(), restarts < Self.mostRefusals, body?.seek(to: 0) ?? true else { return false }
-        restart()
-        (connection, stream) = (nil, nil)
-        return true
-    }
-
-    /// Prepares a transfer to be sent again of which nothing was sent; `false` if this happened too often.
-    func startAgain() -> Bool {
-        guard state.stopped == nil, restarts < Self.mostRestarts, body?.seek(to: 0) ?? true else { return false }
-        restart()
-        return true
-    }
-
-    private func restart() {
-        restarts += 1
-        socket = nil
-        options.restart(easy)
-    }
-
-    private static let mostRestarts = 5
-    /// A server may end each connection after a single request, with many more on their way.
-    private static let mostRefusals = 100
 
     /// Reports that content in one piece was sent, which a response proves.
     private func saySent() {

@@ -26,6 +26,8 @@ struct CurlTransferState: Sendable {
     enum Stop: Sendable, Hashable {
         case cancelled
         case timedOut
+        /// No connection was made in time, by this transfer or by those that it waited for.
+        case unconnected
         case headTooLarge
         case bodyTooLarge
         case badContent(ContentDecoder.Failure)
@@ -284,6 +286,9 @@ struct CurlTransferState: Sendable {
             return RequestError(.cancelled, phase: phase)
         case .timedOut:
             return RequestError(.timedOut, phase: phase, underlying: URLError(.timedOut))
+        case .unconnected:
+            let reason = "no connection was made in time"
+            return RequestError(.timedOut, phase: phase, reason: reason, underlying: URLError(.timedOut))
         case .headTooLarge:
             let reason = "the head of the response is larger than the limit"
             let underlying = URLError(.dataLengthExceedsMaximum)

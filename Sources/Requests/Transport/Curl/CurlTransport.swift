@@ -27,17 +27,33 @@ import Foundation
 public final class CurlTransport: HTTPTransport {
     /// The settings of a transport.
     public struct Configuration: Sendable {
-        /// The maximum number of concurrent connections to one host; `nil`, the default, sets no limit.
+        /// The maximum number of concurrent connections to one host, at least one; 16 by default, and `nil` sets no
+        /// limit.
         ///
         /// A transfer without a connection waits for one, first come, first served; that time doesn't count as silence
-        /// of the server.
-        public var maximumConnectionsPerHost: Int?
+        /// of the server. If the host can't be connected to in time, and no connection to it is open, those that wait
+        /// for one fail with the same error. HTTP/2 requests share a connection.
+        ///
+        /// The default is for callers that set no limit. It doesn't apply to requests with
+        /// ``TransportRequest/hasOwnLimit``, nor to streams that have received their head, nor if
+        /// ``maximumConnections`` is set. A limit that you set applies to all, also one of 16.
+        public var maximumConnectionsPerHost: Int? {
+            get { hasDefaultLimit ? 16 : ownMaximumPerHost }
+            set { (ownMaximumPerHost, hasOwnMaximumPerHost) = (newValue.map { max(1, $0) }, true) }
+        }
+        private var ownMaximumPerHost: Int?
+        private var hasOwnMaximumPerHost = false
+
+        /// Whether the caller has set no limit of connections.
+        var hasDefaultLimit: Bool { !hasOwnMaximumPerHost && maximumConnections == nil }
+
         /// The maximum time for making a connection, including the look-up of the name and the handshake; 10 seconds by
         /// default.
         ///
-        /// A request's own timeout counts if it is shorter.
+        /// It begins when the request has a place among the connections to its host. A request's own timeout counts if
+        /// it is shorter.
         public var connectTimeout: Duration = .seconds(10)
-        /// The maximum number of concurrent connections; `nil`, the default, sets no limit.
+        /// The maximum number of concurrent connections, at least one; `nil`, the default, sets no limit.
         public var maximumConnections: Int?
         /// Whether HTTP/2 is used over TLS with servers that support it; true by default.
         public var usesHTTP2 = true

@@ -25,7 +25,9 @@ extension Measurement {
     private static func besides(hanging count: Int) throws -> (others: Usage, cancelling: Usage) {
         let silence = try ServerProcess("--silent", "\(count)")
         defer { silence.stop() }
-        let transport = CurlTransport()
+        var configuration = CurlTransport.Configuration()
+        configuration.maximumConnectionsPerHost = nil
+        let transport = CurlTransport(configuration: configuration)
         defer { transport.close() }
         var request = TransportRequest(HTTPRequest(url: silence.url))
         request.timeout = .seconds(600)

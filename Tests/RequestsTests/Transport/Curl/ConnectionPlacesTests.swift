@@ -20,6 +20,11 @@ import Testing
         func take(_ id: Int, at host: String) -> Bool { places.take(id, at: host) }
         func leave(_ id: Int) -> [Int] { places.leave(id) }
         func share(at host: String) -> [Int] { places.share(at: host) }
+        func setConnected(_ id: Int, _ isConnected: Bool) -> [Int] { places.setConnected(id, isConnected) }
+        func fail(_ id: Int) -> [[Int]] {
+            let (admitted, failed) = places.fail(id)
+            return [admitted, failed]
+        }
         var isEmpty: Bool { places.isEmpty }
     }
 
@@ -61,6 +66,41 @@ import Testing
 
         #expect(places.leave(0) == [3])
         #expect(places.leave(1) == [2])
+    }
+
+    @Test func thoseThatWaitForADeadHostFailWithTheLastAttempt() throws {
+        let places = try Places(perHost: 2, total: nil)
+        for id in 0..<5 { _ = places.take(id, at: "a") }
+
+        #expect(places.fail(0) == [[], []])
+        #expect(!places.take(5, at: "a"))
+        #expect(places.take(6, at: "b"))
+        #expect(places.fail(1) == [[], [2, 3, 4, 5]])
+        #expect(places.take(7, at: "a"))
+        for id in [6, 7] { #expect(places.leave(id) == []) }
+        #expect(places.isEmpty)
+    }
+
+    @Test func attemptThatSucceedsAfterAFailureLetsTheOthersGo() throws {
+        let places = try Places(perHost: 2, total: nil)
+        for id in 0..<5 { _ = places.take(id, at: "a") }
+
+        #expect(places.fail(0) == [[], []])
+        #expect(places.setConnected(1, true) == [2])
+        #expect(places.fail(2) == [[3], []])
+        #expect(places.setConnected(1, false) == [])
+        #expect(places.fail(3) == [[], []])
+        #expect(places.leave(1) == [4])
+        #expect(places.leave(4) == [])
+        #expect(places.isEmpty)
+    }
+
+    /// Each leaves the line without a copy of it.
+    @Test func longLineTakesTimeInProportion() throws {
+        let places = try Places(perHost: 1, total: nil)
+        for id in 0..<50_000 { _ = places.take(id, at: "a") }
+
+        for id in 0..<49_999 { #expect(places.leave(id) == [id + 1]) }
     }
 
     @Test func hostsWithoutTransfersAreForgotten() throws {
@@ -124,7 +164,17 @@ import Testing
                     inside.remove(id)
                     waiting.remove(id)
                     done += 1
-                    let next = places.leave(id)
+                    var next = places.leave(id)
+                    if let id = inside.randomElement(using: &random) {
+                        next += places.setConnected(id, Bool.random(using: &random))
+                    }
+                    if let id = inside.randomElement(using: &random), Int.random(in: 0..<4, using: &random) == 0 {
+                        let ends = places.fail(id)
+                        inside.remove(id)
+                        waiting.subtract(ends[1])
+                        done += 1 + ends[1].count
+                        next += ends[0]
+                    }
                     #expect(waiting.isSuperset(of: next))
                     waiting.subtract(next)
                     inside.formUnion(next)
