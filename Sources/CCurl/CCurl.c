@@ -96,6 +96,8 @@ enum {
     SEEK_OK = 0,
     SOCKET_BAD = -1,
 
+    RTSP_RECEIVE = 11,
+
     OPT_VERBOSE = 41,
     OPT_WRITEDATA = 10001,
     OPT_READDATA = 10009,
@@ -107,6 +109,7 @@ enum {
     OPT_SHARE = 10100,
     OPT_RESOLVE = 10203,
     OPT_PROXYHEADER = 10228,
+    OPT_RTSP_REQUEST = 189,
     OPT_HEADEROPT = 229,
     OPT_HEADERDATA = 10029,
     OPT_HEADERFUNCTION = 20079,
@@ -728,6 +731,11 @@ void ccurl_easy_chain(
         if (size > 0) callback(context, der, (size_t)size);
         openssl.release(der, "", 0);
     }
+}
+
+void ccurl_easy_send_once(CCurlEasy *easy) {
+    // A request of RTSP that only receives isn't sent again; libcurl checks that for HTTP too. Without RTSP it can't be set.
+    curl.easy_setopt(easy, OPT_RTSP_REQUEST, (long)RTSP_RECEIVE);
 }
 
 int ccurl_easy_use_http11(CCurlEasy *easy) {

@@ -112,6 +112,7 @@ enum CCurlLongInfo {
     CCURL_INFO_REQUEST_SIZE = 0x200000 + 12,
     CCURL_INFO_SSL_VERIFYRESULT = 0x200000 + 13,
     CCURL_INFO_HTTP_CONNECTCODE = 0x200000 + 22,
+    CCURL_INFO_NUM_CONNECTS = 0x200000 + 26,
 };
 
 enum {
@@ -265,6 +266,11 @@ int ccurl_easy_read_news(CCurlEasy *easy, CCurlNewsreader *reader);
 /// Prepares a handle that connects to nothing, and fails at once. libcurl looks for ended connections, and closes them,
 /// only when it is about to make another.
 int ccurl_easy_prepare_sweep(CCurlEasy *easy);
+
+/// Keeps libcurl from sending the request again when a kept connection ends without an answer, unless the server has
+/// refused it unprocessed. Only then does it report that: of a request that it would send again anyway, it reports just
+/// that the connection was lost.
+void ccurl_easy_send_once(CCurlEasy *easy);
 
 /// Makes the handle send its request over HTTP/1.1.
 int ccurl_easy_use_http11(CCurlEasy *easy);

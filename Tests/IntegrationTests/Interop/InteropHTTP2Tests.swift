@@ -158,6 +158,85 @@ extension OverLoopback {
             #expect(result == fault.result)
         }
 
+        /// The number of times that the peer has received a request, and those that it has processed.
+        private func counts() async throws -> [String: Int] {
+            let trust = try servers.authority
+            let call = Call(try servers.url(.peer).appending(path: "log")) { $0.trust = trust }
+            let content = try await OperationQueue().send(call, session: CurlTransport()).body
+            return try JSONDecoder().decode([String: Int].self, from: content)
+        }
+
+        /// libcurl says less about a request on a connection that has already served others.
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["refused", "goaway"])
+        func unprocessedRequestOnAKeptConnectionIsSentAgain(_ fault: String) async throws {
+            let run = "\(UInt32.random(in: 1...UInt32.max))"
+
+            for number in 0..<20 {
+                #expect(try await result(.peer, .get, "small") == "200 1")
+                let result = try await result(.peer, .post, "\(fault)/\(run)-\(number)", body: 10, withReason: true)
+                #expect(result == "200 2")
+            }
+
+            let counts = try await counts()
+            for number in 0..<20 { #expect(counts["+/\(fault)/\(run)-\(number)"] == 2) }
+        }
+
+        @Test(
+            .enabled(if: InteropServers.current?.has(.peer) == true),
+            arguments: ["reset-at-head", "close-at-head"],
+            [false, true]
+        )
+        func requestThatMayHaveBeenProcessedIsSentOnce(_ fault: String, _ isKept: Bool) async throws {
+            let path = "\(fault)/\(UInt32.random(in: 1...UInt32.max))"
+            if isKept { #expect(try await result(.peer, .get, "small") == "200 1") }
+
+            #expect(try await result(.peer, .post, path, body: 10) == "connectionLost")
+
+            #expect(try await counts()["+/\(path)"] == 1)
+        }
+
+        @Test(
+            .enabled(if: InteropServers.current?.has(.peer) == true),
+            arguments: ["refused-always", "goaway-always"],
+            [HTTPMethod.get, .post]
+        )
+        func serverThatProcessesNothingIsAskedAFewTimes(_ fault: String, _ method: HTTPMethod) async throws {
+            let path = "\(fault)/\(UInt32.random(in: 1...UInt32.max))"
+
+            let result = try await result(.peer, method, path)
+
+            let count = try await counts()["+/\(path)"] ?? 0
+            #expect(result == "connectionLost")
+            // libcurl itself sends an idempotent request six times.
+            let isBrief = method == .post || fault == "goaway-always"
+            #expect(count >= 2 && count <= (isBrief ? 3 : 6), "\(count)")
+        }
+
+        /// The connection is made, so that it's the time without data that ends the requests.
+        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: [true, false], [8, 32])
+        func silenceBehindAHandshakeEndsAtTheTimeout(_ usesHTTP2: Bool, _ count: Int) async throws {
+            let url = try servers.url(.peer).appending(path: "silence")
+            let trust = try servers.authority
+            let transport = CurlTransport.configured {
+                $0.usesHTTP2 = usesHTTP2
+                $0.maximumConnectionsPerHost = nil
+                $0.connectTimeout = .seconds(2)
+            }
+            let transcripts = (0..<count).map { _ in Transcript() }
+
+            for transcript in transcripts {
+                _ = transport.send(
+                    TransportRequest(HTTPRequest(url: url), timeout: .seconds(3), trust: trust),
+                    receive: transcript.receive
+                )
+            }
+            for transcript in transcripts { await transcript.ended.wait() }
+            transport.close()
+
+            #expect(transcripts.allSatisfy { $0.result == "timedOut" && $0.error?.reason == nil })
+            #expect(transcripts.allSatisfy { $0.duration >= .seconds(3) && $0.duration < .seconds(5) })
+        }
+
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true))
         func informationalResponsesAndTrailersAreReported() async throws {
             let trust = try servers.authority

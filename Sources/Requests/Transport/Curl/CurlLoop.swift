@@ -286,12 +286,12 @@ final class CurlLoop: @unchecked Sendable {
             var code: Int32 = 0
             while let easy = ccurl_multi_take_ended(multi, &code) {
                 guard let transfer = active[easy] else { continue }
-                if code == 0 || !sendAgain(transfer, after: code, in: multi) { end(transfer, code: code) }
+                if !sendAgain(transfer, after: code, in: multi) { end(transfer, code: code) }
             }
         } while connections.tryAgain()
     }
 
-    /// Lets libcurl send a failed request once more that no server has processed; `false` if it isn't possible.
+    /// Lets libcurl send a request once more that has no response; `false` unless no server has processed it.
     private func sendAgain(_ transfer: CurlTransfer, after code: Int32, in multi: OpaquePointer) -> Bool {
         if connections.lacksDescriptor(as: code) {
             guard transfer.startAgain() else {

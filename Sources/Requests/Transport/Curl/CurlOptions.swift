@@ -125,7 +125,10 @@ final class CurlOptions {
             check(ccurl_easy_set_body_length(easy, length), "the length of the body")
         }
         // libcurl sends a request a second time if a kept connection turns out to be closed.
-        if !request.method.isIdempotent, !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
+        if !request.method.isIdempotent {
+            if !ccurl_asks_before_sending() { set(CCURL_FRESH_CONNECT, 1) }
+            if destination.isSecure { ccurl_easy_send_once(easy) }
+        }
         if let proxy = configuration.proxy {
             try Self.checkProxy(proxy)
             set(CCURL_PROXY, proxy)

@@ -31,13 +31,20 @@ extension CurlTransfer {
     func isNotProcessed(above last: UInt32, on connection: Connection) {
         guard self.connection == connection, let stream, stream > last else { return }
         (self.connection, self.stream) = (nil, nil)
-        state.refuse()
+        // A server that processes nothing on any connection isn't asked for ever.
+        if last == 0 { futileSends += 1 }
+        if futileSends < Self.mostFutileSends { state.refuse() } else { _ = state.stop(.resent) }
     }
 
     /// Prepares a failed transfer to be sent again if the server has stated that it hasn't processed the request;
     /// `false` if it hasn't, or if this happened too often.
     func beginAgain() -> Bool {
-        guard state.beginAgain(), restarts < Self.mostRefusals, body?.seek(to: 0) ?? true else { return false }
+        guard state.isUnanswered else { return false }
+        // A kept connection may turn out to be closed before anything was sent on it.
+        let isKept = wasSent && ccurl_easy_long(easy, CCURL_INFO_NUM_CONNECTS) == 0 && restarts < Self.mostRestarts
+        let wasSentInPart = !isKept || ccurl_easy_long(easy, CCURL_INFO_REQUEST_SIZE) > 0
+        guard state.beginAgain(wasSentInPart: wasSentInPart), restarts < Self.mostRefusals, body?.seek(to: 0) ?? true
+        else { return false }
         restart()
         (connection, stream) = (nil, nil)
         return true
@@ -60,5 +67,6 @@ extension CurlTransfer {
     private static let mostRestarts = 5
     /// A server may end each connection after a single request, with many more on their way.
     private static let mostRefusals = 100
+    private static let mostFutileSends = 3
 }
 #endif

@@ -39,6 +39,8 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     /// The number of its stream, with HTTP/2.
     var stream: UInt32?
     var restarts = 0
+    /// The number of connections on which the server has processed nothing at all.
+    var futileSends = 0
     /// Its present stage; accessed only by the loop.
     var stage: CurlStage
     /// The byte count of content that was sent in one piece, until it is reported.

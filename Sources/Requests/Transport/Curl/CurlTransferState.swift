@@ -227,11 +227,17 @@ struct CurlTransferState: Sendable {
         (wasSent, isRefused) = (false, true)
     }
 
+    /// Whether nothing of a response has been received, and the transfer isn't stopped.
+    var isUnanswered: Bool { phase == .head && headLines == 0 && stopped == nil }
+
     /// Prepares the transfer to be sent again after a failure; `false` if it isn't certain that the server hasn't
     /// processed it.
-    mutating func beginAgain() -> Bool {
+    ///
+    /// - Parameter wasSentInPart: Whether any part of the request was sent.
+    /// - Returns: Whether it may be sent again.
+    mutating func beginAgain(wasSentInPart: Bool = true) -> Bool {
         defer { isRefused = false }
-        return isRefused
+        return isRefused || !wasSentInPart
     }
 
     /// Takes a line of a proxy's answer to the request for a tunnel; `nil` when it is requested.
