@@ -71,7 +71,7 @@ extension OverLoopback {
             for transcript in others { await transcript.ended.wait() }
         }
 
-        @Test func streamsThatHaveBegunKeepNobodyWaiting() async throws {
+        @Test func streamsThatHaveBegunDelayNoOtherRequest() async throws {
             let server = try MockServer { request in
                 request.path == "/feed"
                     ? .script([.send(Data("HTTP/1.1 200 OK\r\n\r\none".utf8)), .stall])
