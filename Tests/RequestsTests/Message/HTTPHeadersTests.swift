@@ -188,15 +188,22 @@ import Testing
         #expect(HTTPHeaders(try #require(response))[values: .setCookie] == cookies)
     }
 
-    @Test func thousandsOfFieldsAreSetInASecond() {
-        let names = (0..<4000).map { HTTPField.Name("X-Field-\($0)") }
+    @Test func fieldIsFoundAmongManyWithoutComparingTheirTexts() {
+        let names = (1000..<1400).map { HTTPField.Name("X-Field-\($0)") }
 
         let time = ProcessorTime.shortest {
             var headers = HTTPHeaders()
             for name in names { headers[name] = "value" }
         }
+        let timeOfTexts = ProcessorTime.shortest {
+            var texts: [String] = []
+            for name in names {
+                guard !texts.contains(where: { name.rawValue.equalsIgnoringASCIICase($0) }) else { continue }
+                texts.append(name.rawValue)
+            }
+        }
 
-        #expect(time < .seconds(1))
+        #expect(time * 2 < timeOfTexts)
     }
 }
 

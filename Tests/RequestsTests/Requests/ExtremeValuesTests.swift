@@ -139,10 +139,7 @@ import Testing
                 RetryStrategy.delayed(duration), .exponential(from: duration), .after({ _ in }, delay: duration),
             ] {
                 let transport = InMemoryTransport.answering([.status(.accepted), .status(.ok)])
-                let queue = TestQueue(transport) {
-                    $0.validators = [retrying(strategy)]
-                    $0.clock = SkippingClock()
-                }
+                let queue = TestQueue(transport) { $0.validators = [retrying(strategy)] }
                 #expect(await code(TextRequest(), on: queue, after: duration) == (isOver(duration) ? nil : .cancelled))
             }
         },
