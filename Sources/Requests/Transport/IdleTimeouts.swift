@@ -50,9 +50,4 @@ struct IdleTimeouts<ID: Hashable & Sendable>: Sendable {
         return (expired, next)
     }
 }
-
-extension Duration {
-    /// In whole nanoseconds, from none to about thirty years.
-    var nanoseconds: UInt64 { UInt64(max(0, min(self / .nanoseconds(1), 1e18))) }
-}
 #endif

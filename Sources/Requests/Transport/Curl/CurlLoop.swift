@@ -354,7 +354,7 @@ final class CurlLoop: @unchecked Sendable {
     /// Begins to watch a transfer for silence beyond the limit of its stage.
     func watchSilence(of transfer: CurlTransfer) {
         guard let patience = transfer.stage.patience(at: now) else { return }
-        _ = timeouts.add(ObjectIdentifier(transfer), timeout: patience.nanoseconds, now: now)
+        _ = timeouts.add(ObjectIdentifier(transfer), timeout: UInt64(patience.clampedNanoseconds), now: now)
     }
 
     /// Records activity of a transfer, which also schedules its events: called by a transfer whenever libcurl calls it.

@@ -112,8 +112,8 @@ public final class CurlTransport: HTTPTransport {
 
         var lifetime: CurlSockets.Lifetime {
             var lifetime = CurlSockets.Lifetime()
-            lifetime.idle = idleConnectionLifetime.nanoseconds
-            if let maximumConnectionAge { lifetime.age = maximumConnectionAge.nanoseconds }
+            lifetime.idle = UInt64(idleConnectionLifetime.clampedNanoseconds)
+            if let maximumConnectionAge { lifetime.age = UInt64(maximumConnectionAge.clampedNanoseconds) }
             if let maximumRequestsPerConnection { lifetime.uses = maximumRequestsPerConnection }
             return lifetime
         }
