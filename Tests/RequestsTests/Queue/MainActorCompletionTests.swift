@@ -133,7 +133,7 @@ import Testing
 
     @Test @MainActor func completionOfAllCancelsRunsOnTheMainActor() async {
         let (screen, isShown) = (Screen(), Gate())
-        Self.client.inheriting { _ in }.cancelAllRequests(completionQueue: .main) { [weak screen] in
+        HTTPClient(baseURL: Self.base).cancelAllRequests(completionQueue: .main) { [weak screen] in
             screen?.show("over")
             isShown.open()
         }
