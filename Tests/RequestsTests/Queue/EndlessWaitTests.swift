@@ -312,8 +312,13 @@ extension RequestOperation {
     @Test func errorOfAMemberInTheCategoryOfItsGroupNamesBoth() async throws {
         let (category, client) = (ExclusiveCategory(UUID()), HTTPClient(transport: echo))
         let member = client.makeOperation(for: request("member", [category]))
-        let group: OperationGroup<Void> = client.addOperationGroup(exclusive: [category]) { $0.addOperation(member) }
+        let named = Gate()
+        let group: OperationGroup<Void> = client.addOperationGroup(exclusive: [category]) { group in
+            await named.wait()
+            group.addOperation(member)
+        }
         group.name = "group"
+        named.open()
 
         #expect(await holds(within: 10) { group.isFinished && member.isFinished })
         guard case .failure(let error) = member.result else {
