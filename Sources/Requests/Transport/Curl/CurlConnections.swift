@@ -65,6 +65,9 @@ final class CurlConnections {
         return sockets.socket(socket)
     }
 
+    /// The handle that asked for a socket last.
+    func owner(of socket: Int32) -> OpaquePointer? { sockets.owner(of: socket) }
+
     func opened(_ socket: Int32, now: UInt64) {
         sockets.opened(socket, now: now)
     }

@@ -15,6 +15,10 @@ import Foundation
 final class CurlLoop: @unchecked Sendable {
     /// The maximum number of stopped transfers whose handles are taken from libcurl in one turn.
     private static let mostReleases = 64
+    /// The maximum number of transfers over TLS that begin in one turn, and of handshakes that continue.
+    ///
+    /// Either takes up to a millisecond if the connection is new, and no other transfer continues meanwhile.
+    private static let mostHandshakes = 4
 
     let callbacks: UnsafeMutablePointer<CCurlCallbacks>
     let configuration: CurlTransport.Configuration
@@ -29,6 +33,7 @@ final class CurlLoop: @unchecked Sendable {
     private let connections: CurlConnections
     private let outbox = CurlOutbox()
     private var active: [OpaquePointer: CurlTransfer] = [:]
+    private var beginnings = CurlBeginnings()
     /// Stopped transfers whose end was reported, and whose handles libcurl still has.
     private var leaving: [CurlTransfer] = []
     private var timeouts = IdleTimeouts<ObjectIdentifier>()
@@ -153,7 +158,7 @@ final class CurlLoop: @unchecked Sendable {
         let isEnding = active.isEmpty && leaving.isEmpty && phase != .running
         if isEnding, !outbox.needsAttention, inbox.endIfEmpty() { return false }
 
-        let sleeps = leaving.isEmpty && inbox.sleep(in: phase)
+        let sleeps = leaving.isEmpty && beginnings.isEmpty && inbox.sleep(in: phase)
         ccurl_gate_leave(gate)
         let ready = connections.wait(milliseconds: sleeps ? pause(isEnding) : 0) { isFree($0) }
         guard ccurl_gate_enter(gate) else {
@@ -162,7 +167,7 @@ final class CurlLoop: @unchecked Sendable {
         }
         if sleeps { inbox.awake() }
         now = DispatchTime.now().uptimeNanoseconds
-        for socket in ready { act(socket.socket) }
+        act(on: ready)
         if let due = curlTimer, due <= now {
             curlTimer = nil
             act(-1)
@@ -183,6 +188,22 @@ final class CurlLoop: @unchecked Sendable {
         if isEnding || outbox.hasBacklog { due = min(due, now &+ CurlDelivery.interval) }
         guard due != .max else { return -1 }
         return due <= now ? 0 : Int32(clamping: (due - now + 999_999) / 1_000_000)
+    }
+
+    /// Lets libcurl act on sockets: first on those of transfers that have a connection, then on a few of the others.
+    ///
+    /// The rest are ready in the next turn, too.
+    private func act(on ready: [CCurlReady]) {
+        var handshakes: [Int32] = []
+        for event in ready {
+            let transfer = connections.owner(of: event.socket).flatMap { active[$0] }
+            if let transfer, transfer.destination.isSecure, transfer.stage.place == .connecting {
+                handshakes.append(event.socket)
+            } else {
+                act(event.socket)
+            }
+        }
+        for socket in handshakes.prefix(Self.mostHandshakes) { act(socket) }
     }
 
     private func act(_ socket: Int32) {
@@ -249,12 +270,12 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: Beginnings
 
-    /// Starts all transfers that are admitted.
+    /// Starts the transfers that are admitted; of those over TLS, only a few in one turn.
     private func admit() {
         while let step = entrance.next(self, isConnected: { connections.hasConnection(to: $0) }) {
             switch step {
             case .take(let transfer):
-                take(transfer)
+                if transfer.destination.isSecure { beginnings.append(transfer) } else { take(transfer) }
             case .watch(let transfer):
                 watchSilence(of: transfer)
             case .refuse(let transfer, let failure):
@@ -263,6 +284,10 @@ final class CurlLoop: @unchecked Sendable {
             case .stop(let transfer, let reason):
                 stop(transfer, reason)
             }
+        }
+        for _ in 0..<Self.mostHandshakes {
+            guard let transfer = beginnings.popFirst() else { break }
+            take(transfer)
         }
     }
 

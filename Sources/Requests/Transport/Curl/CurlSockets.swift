@@ -89,6 +89,9 @@ struct CurlSockets {
         known[descriptor].map { CurlSocket(descriptor: descriptor, serial: $0.serial) }
     }
 
+    /// The handle that asked for a socket last.
+    func owner(of descriptor: Int32) -> OpaquePointer? { known[descriptor]?.owner }
+
     /// The number of libcurl's connections, at least.
     var count: Int { known.count }
 

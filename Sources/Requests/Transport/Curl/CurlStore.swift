@@ -53,8 +53,11 @@ final class CurlStore: Sendable {
     ///   - mark: A text that differs for connections that must not be shared.
     /// - Returns: 0 if this libcurl accepts the options.
     func apply(to easy: OpaquePointer, mark: String) -> Int32 {
+        // The first time, they are parsed on the thread of the caller, so that the loop needn't stop for it.
+        if parsed.withLock({ $0 == nil }) { _ = current() }
         // A folder that doesn't exist, whose path libcurl compares when it looks for a connection, or for a TLS session.
-        ccurl_easy_set_text(easy, CCURL_CAINFO, nil) | ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
+        return ccurl_easy_set_text(easy, CCURL_CAINFO, nil)
+            | ccurl_easy_set_text(easy, CCURL_CAPATH, "/dev/null/\(mark)")
             | ccurl_easy_set_store(
                 easy,
                 { _, connection, context in
@@ -74,9 +77,13 @@ final class CurlStore: Sendable {
         // Read before the certificates are: a change meanwhile is found by the next connection.
         let versions = [system?.file, system?.folder].map { $0.flatMap(PathVersion.init) }
         if let parsed = parsed.withLock({ $0 }), parsed.versions == versions { return parsed.certificates }
-        let made = Certificates(system, authorities.certificates)
-        parsed.withLock { $0 = Parsed(certificates: made, versions: versions) }
-        return made
+        let made = Parsed(certificates: Certificates(system, authorities.certificates), versions: versions)
+        // The former ones are released outside of the lock.
+        let former = parsed.withLock { parsed in
+            defer { parsed = made }
+            return parsed
+        }
+        return withExtendedLifetime(former) { made.certificates }
     }
 
     /// Parsed certificates, which never change.
