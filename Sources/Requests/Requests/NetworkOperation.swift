@@ -315,8 +315,10 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     }
 
     override func didTell(_ settled: SettledOperation) {
-        call.end(cancellingTransfers: settled.hasOpenTransfers)
+        // It leaves its seat before its task ends: the one that leaves last cancels the shared transfer, and that has to be
+        // cancelled when this returns.
         super.didTell(settled)
+        call.end(cancellingTransfers: settled.hasOpenTransfers)
     }
 
     /// Makes the operation fail after a delay, which replaces a former deadline.
