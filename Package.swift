@@ -2,7 +2,15 @@
 import PackageDescription
 
 // SE-0335: an existential is spelled `any P`, so that its cost and its limits are visible where it is used.
-let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+var settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+// CI alone makes a warning an error: who has a copy of this package in a folder may have a newer compiler.
+if Context.environment["REQUESTS_STRICT"] != nil { settings.append(.treatAllWarnings(as: .error)) }
+
+// A test that fails names its line without debug information, which would be two fifths of the time of the build.
+// Only targets that are in no product have the flag: SwiftPM refuses it in those of a dependency.
+let undebugged: [SwiftSetting] =
+    Context.environment["REQUESTS_DEBUG"] == nil ? [.unsafeFlags(["-Xfrontend", "-gnone"])] : []
 
 let package = Package(
     name: "Requests",
@@ -14,10 +22,10 @@ let package = Package(
     dependencies: [],
     targets: [
         // libcurl, loaded at run time; empty off Linux.
-        .target(name: "CCurl"),
+        .target(name: "CRequestsCurl"),
         .target(
             name: "Requests",
-            dependencies: ["CCurl"],
+            dependencies: ["CRequestsCurl"],
             // SE-0461: an asynchronous function runs where its caller does. Otherwise each step of a call would change
             // its executor, which takes as long as the step.
             swiftSettings: settings + [.enableUpcomingFeature("NonisolatedNonsendingByDefault")]
@@ -35,35 +43,49 @@ let package = Package(
         ),
         // What the tests share, and a process to be ended, or to be short of descriptors. They are in no product.
         .target(
-            name: "TestSupport",
+            name: "RequestsTestSupport",
             dependencies: ["Requests", "RequestsTesting"],
-            path: "Tests/TestSupport",
+            path: "Tests/RequestsTestSupport",
             swiftSettings: settings
         ),
+        // What a user can see, through the public API alone: it holds for any implementation.
+        .testTarget(
+            name: "BehaviourTests",
+            dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            swiftSettings: settings + undebugged
+        ),
+        // The parts, from inside.
         .testTarget(
             name: "RequestsTests",
-            dependencies: ["Requests", "RequestsTesting", "TestSupport"],
-            swiftSettings: settings
+            dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            swiftSettings: settings + undebugged
         ),
         .testTarget(
             name: "RequestsTestingTests",
-            dependencies: ["RequestsTesting", "TestSupport", "requests-mock-server"],
-            swiftSettings: settings
+            dependencies: ["RequestsTesting", "RequestsTestSupport", "requests-mock-server"],
+            swiftSettings: settings + undebugged
         ),
         .executableTarget(
-            name: "TransportProbe",
+            name: "RequestsTransportProbe",
             dependencies: ["Requests", "RequestsTesting"],
-            path: "Tests/TransportProbe",
+            path: "Tests/RequestsTransportProbe",
             swiftSettings: settings
         ),
         .testTarget(
             name: "IntegrationTests",
-            dependencies: ["Requests", "RequestsTesting", "TestSupport", "TransportProbe"],
-            swiftSettings: settings
+            dependencies: [
+                "Requests", "RequestsTesting", "RequestsTestSupport", "RequestsTransportProbe", "requests-demo",
+            ],
+            exclude: ["Interop/Servers"],
+            swiftSettings: settings + undebugged
         ),
         // Without the settings: the snippets of the documentation must compile as a newcomer would type them.
-        .testTarget(name: "DocumentationTests", dependencies: ["Requests", "RequestsTesting", "TestSupport"]),
-        .testTarget(name: "ArchitectureTests", exclude: ["PublicAPI"], swiftSettings: settings),
+        .testTarget(
+            name: "DocumentationTests",
+            dependencies: ["Requests", "RequestsTesting", "RequestsTestSupport"],
+            swiftSettings: undebugged
+        ),
+        .testTarget(name: "ArchitectureTests", exclude: ["PublicAPI"], swiftSettings: settings + undebugged),
     ],
     swiftLanguageModes: [.v6]
 )

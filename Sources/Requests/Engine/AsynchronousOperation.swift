@@ -279,7 +279,7 @@ extension Operation {
     ///
     /// On Linux, a queue doesn't notice that the last dependency finishes while it adds an operation. It would leave
     /// the operation until something else happens: for ever, if it is the last one.
-    final func remindQueue() {
+    package final func remindQueue() {
         #if !canImport(Darwin)
         if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }
         #endif

@@ -7,7 +7,7 @@ import Foundation
 ///
 /// Foundation has no digest on Linux, and the library has no other dependency. It is for public data: its time depends
 /// on the input.
-struct SHA256: Sendable {
+package struct SHA256: Sendable {
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
@@ -16,7 +16,7 @@ struct SHA256: Sendable {
     private var length: UInt64 = 0
 
     /// The digest of bytes: 32 of them.
-    static func digest(of bytes: some Sequence<UInt8>) -> Data {
+    package static func digest(of bytes: some Sequence<UInt8>) -> Data {
         var hash = SHA256()
         hash.update(Data(bytes))
         return hash.finish()

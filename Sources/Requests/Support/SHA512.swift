@@ -6,18 +6,18 @@ import Foundation
 /// SHA-512 and SHA-512/256 (FIPS 180-4), for `Digest` challenges.
 ///
 /// Foundation has no digest on Linux, and the library depends on nothing else.
-enum SHA512 {
+package enum SHA512 {
     /// The digest of bytes: 64 of them.
     ///
     /// - Complexity: O(n).
-    static func digest(of bytes: some Sequence<UInt8>) -> Data {
+    package static func digest(of bytes: some Sequence<UInt8>) -> Data {
         Data(hash(bytes, start))
     }
 
     /// The digest of bytes by SHA-512/256: 32 of them.
     ///
     /// - Complexity: O(n).
-    static func digest256(of bytes: some Sequence<UInt8>) -> Data {
+    package static func digest256(of bytes: some Sequence<UInt8>) -> Data {
         Data(hash(bytes, start256).prefix(32))
     }
 
@@ -96,11 +96,11 @@ extension UInt64 {
 /// MD5 (RFC 1321), which is broken, and which `Digest` challenges of old servers still ask for.
 ///
 /// Nothing else in the library trusts it.
-enum MD5 {
+package enum MD5 {
     /// The digest of bytes: 16 of them.
     ///
     /// - Complexity: O(n).
-    static func digest(of bytes: some Sequence<UInt8>) -> Data {
+    package static func digest(of bytes: some Sequence<UInt8>) -> Data {
         var message = Array(bytes)
         let length = UInt64(message.count) &* 8
         message.append(0x80)

@@ -67,11 +67,8 @@ extension TransportConformance {
             } catch {
                 failure = error
             }
-            switch knownFault {
-            case .fails(let reason) where failure.kind == .fault: return .known(reason, failure)
-            case .mayFail(let reason) where failure.kind == .fault: return .known(reason, failure)
-            default: throw failure
-            }
+            guard case .fails(let reason) = knownFault, failure.kind == .fault else { throw failure }
+            return .known(reason, failure)
         }
 
         private func attempt(

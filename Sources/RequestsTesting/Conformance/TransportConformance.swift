@@ -172,8 +172,6 @@ extension TransportConformance {
     public enum KnownFault: Sendable {
         /// The check always fails; passing it is a failure, since the declaration is then out of date.
         case fails(String)
-        /// The check fails sometimes.
-        case mayFail(String)
         /// The check isn't run, since it would end the process, or never end.
         case endsProcess(String)
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 
 /// A coding of content that can be decoded here (RFC 9110, 8.4.1): one whose library can be loaded.
 enum ContentCoding: Sendable, Hashable, CaseIterable {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 
 /// The connections that libcurl keeps: their limits, their ends, and their replacement by others.
 ///

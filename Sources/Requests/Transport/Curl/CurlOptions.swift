@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 import Foundation
 
 /// The options of one handle: a request in libcurl's terms.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 
 /// A socket, with a serial number: descriptors are reused.
 struct CurlSocket: Hashable, Sendable {
@@ -185,9 +185,11 @@ struct CurlSockets {
     private mutating func take(_ event: CCurlReady, isIdle: Bool, isExclusive: Bool) {
         guard isIdle else { return ccurl_poll_remove(poll, event.socket) }
         let isOver = event.bits & 4 != 0 || isExclusive && event.bits & 1 != 0 || ccurl_is_over(event.socket)
-        if isOver { return retire(event.socket) }
-        // From now on, only its end is watched.
-        _ = ccurl_poll_set(poll, event.socket, 0)
+        if isOver { return retire(event.socket, isOver: true) }
+        // From now on, its end is watched, and whatever comes over HTTP/1.x: it may have been watched for writing alone.
+        let bits: Int32 = isExclusive ? 1 : 0
+        known[event.socket]?.registered = bits
+        _ = ccurl_poll_set(poll, event.socket, bits)
     }
 }
 
@@ -195,9 +197,13 @@ struct CurlSockets {
 
 extension CurlSockets {
     /// Makes a connection look ended to libcurl, which closes it with the next sweep, and doesn't use it before.
-    private mutating func retire(_ socket: Int32) {
+    ///
+    /// - Parameters:
+    ///   - socket: The socket.
+    ///   - isOver: Whether it is no use any more, as the peer has ended it, or sent what belongs to no response.
+    private mutating func retire(_ socket: Int32, isOver: Bool = false) {
         ccurl_poll_remove(poll, socket)
-        ccurl_retire(socket)
+        ccurl_retire(socket, isOver)
         known[socket]?.registered = 0
         known[socket]?.isRetired = true
         hasRetired = true
@@ -208,7 +214,7 @@ extension CurlSockets {
     /// Another transfer may get the connection before the socket is waited for again.
     mutating func retireIfReadable(_ socket: CurlSocket) {
         guard known[socket.descriptor]?.isRetired == false, ccurl_is_readable(socket.descriptor) else { return }
-        retire(socket.descriptor)
+        retire(socket.descriptor, isOver: true)
     }
 
     /// Retires the connections that have been idle for too long.

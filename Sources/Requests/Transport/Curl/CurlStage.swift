@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 
 /// The stage of a transfer on its way to libcurl and through it, with the maximum silence there.
 struct CurlStage: Sendable {

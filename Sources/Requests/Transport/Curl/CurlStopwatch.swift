@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 import Foundation
 
 /// Measures the steps of a transfer that libcurl doesn't, and makes metrics of both.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 
 /// When libcurl is to look for connections that are over, and how it is brought to.
 ///

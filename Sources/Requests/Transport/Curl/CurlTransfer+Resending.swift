@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 
 // A request is sent again if the server has stated that it hasn't processed it, or if nothing of it was sent.
 extension CurlTransfer {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 import Foundation
 
 /// A transfer over libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 import Foundation
 
 /// A transport over the libcurl of the system: the default on Linux.

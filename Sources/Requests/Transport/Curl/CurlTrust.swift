@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 import Foundation
 
 /// The requirements for a connection, as options of libcurl.

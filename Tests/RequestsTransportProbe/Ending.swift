@@ -6,7 +6,7 @@ import Requests
 import RequestsTesting
 
 /// A request for the content of an address.
-struct Probe: DataRequest {
+struct Fetch: DataRequest {
     typealias Success = Data
     let url: URL
     /// The timeout in seconds.
@@ -51,7 +51,9 @@ private let longWait = OperationQueue()
 func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     guard arguments.count == 2, let ending = Ending(rawValue: arguments[0]), let milliseconds = UInt32(arguments[1])
     else {
-        print("usage: TransportProbe end exit|main|signal|receiver|spawn|cleanup|handler|waiting <milliseconds>")
+        print(
+            "usage: RequestsTransportProbe end exit|main|signal|receiver|spawn|cleanup|handler|waiting <milliseconds>"
+        )
         return false
     }
 
@@ -74,13 +76,13 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
         atexit {
             guard let url = lastWords.withLock({ $0 }) else { return }
             let queue = OperationQueue()
-            queue.addRequest(Probe(url: url))
+            queue.addRequest(Fetch(url: url))
             queue.waitUntilAllOperationsAreFinished()
         }
     case .waiting:
         atexit { longWait.waitUntilAllOperationsAreFinished() }
         let silent = try MockServer { _ in .never }
-        longWait.addRequest(Probe(url: silent.url))
+        longWait.addRequest(Fetch(url: silent.url))
         try await silent.awaitRequest()
         usleep(milliseconds * 1000)
         exit(0)
@@ -90,7 +92,7 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
     for _ in 0..<12 {
         Task.detached {
             let queue = OperationQueue()
-            while true { _ = try? await queue.fetch(Probe(url: secure)) }
+            while true { _ = try? await queue.fetch(Fetch(url: secure)) }
         }
     }
 
@@ -115,7 +117,7 @@ func endDuringHandshakes(_ arguments: [String]) async throws -> Bool {
         kill(getpid(), SIGTERM)
         while true { pause() }
     case .receiver:
-        OperationQueue().addRequest(Probe(url: plain), completionQueue: .global()) { _ in exit(0) }
+        OperationQueue().addRequest(Fetch(url: plain), completionQueue: .global()) { _ in exit(0) }
         while true { pause() }
     }
 }

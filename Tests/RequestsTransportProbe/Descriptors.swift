@@ -10,7 +10,7 @@ import Requests
 func connectWithoutDescriptors(_ arguments: [String]) async throws {
     let numbers = arguments.compactMap(Int.init)
     guard numbers.count == 3 else {
-        print("usage: TransportProbe descriptors <port> <other port> <number>")
+        print("usage: RequestsTransportProbe descriptors <port> <other port> <number>")
         exit(64)
     }
     func url(_ port: Int) -> URL { URL(string: "http://127.0.0.1:\(port)/") ?? URL(fileURLWithPath: "/") }
@@ -20,7 +20,7 @@ func connectWithoutDescriptors(_ arguments: [String]) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         for number in 0..<numbers[2] {
             let address = url(numbers[0]).appending(path: "\(number)")
-            group.addTask { _ = try await queue.fetch(Probe(url: address)) }
+            group.addTask { _ = try await queue.fetch(Fetch(url: address)) }
         }
         try await group.waitForAll()
     }
@@ -33,6 +33,6 @@ func connectWithoutDescriptors(_ arguments: [String]) async throws {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     while dup(0) >= 0 {}
 
-    _ = try await queue.fetch(Probe(url: url(numbers[1])))
+    _ = try await queue.fetch(Fetch(url: url(numbers[1])))
     exit(0)
 }

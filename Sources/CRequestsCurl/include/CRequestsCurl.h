@@ -355,8 +355,11 @@ bool ccurl_is_over(int socket);
 /// Whether something can be read, if only the end of the connection.
 bool ccurl_is_readable(int socket);
 
-/// Makes an unused connection look to libcurl as if the peer had ended it. Its closing messages are still sent.
-void ccurl_retire(int socket);
+/// Makes an unused connection look to libcurl as if the peer had ended it.
+///
+/// Its closing messages are still sent, unless the connection is over: then whatever still arrives resets it, rather than
+/// make it look usable again.
+void ccurl_retire(int socket, bool is_over);
 
 /// Waits for sockets, at most `milliseconds`, or without a limit for -1. Returns the number of ready ones.
 int ccurl_poll_wait(int poll, CCurlReady *ready, int count, int milliseconds);

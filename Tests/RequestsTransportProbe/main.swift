@@ -18,6 +18,6 @@ case "authorities":
 case "interfaces":
     try await followInterfaces()
 default:
-    print("usage: TransportProbe end|descriptors|names|authorities|interfaces …")
+    print("usage: RequestsTransportProbe end|descriptors|names|authorities|interfaces …")
     exit(64)
 }

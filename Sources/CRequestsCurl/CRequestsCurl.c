@@ -5,7 +5,7 @@
 
 #define _GNU_SOURCE
 
-#include "CCurl.h"
+#include "CRequestsCurl.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -878,8 +878,8 @@ bool ccurl_is_readable(int socket) {
     return recv(socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0;
 }
 
-void ccurl_retire(int socket) {
-    shutdown(socket, SHUT_RD);
+void ccurl_retire(int socket, bool is_over) {
+    shutdown(socket, is_over ? SHUT_RDWR : SHUT_RD);
     drain(socket);
 }
 

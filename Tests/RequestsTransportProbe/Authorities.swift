@@ -11,13 +11,13 @@ import Requests
 func connectWithSystemAuthorities(_ arguments: [String]) async throws {
     let numbers = arguments.compactMap(Int.init)
     guard numbers.count == 2, let url = URL(string: "https://127.0.0.1:\(numbers[0])/") else {
-        print("usage: TransportProbe authorities <port> <number>")
+        print("usage: RequestsTransportProbe authorities <port> <number>")
         exit(64)
     }
     let queue = OperationQueue()
     func connect() async {
         do {
-            _ = try await queue.fetch(Probe(url: url))
+            _ = try await queue.fetch(Fetch(url: url))
             exit(66)
         } catch {
             if (error as? RequestError)?.code != .connectionLost { exit(66) }

@@ -11,7 +11,7 @@ import Requests
 func askSilentNames(_ arguments: [String]) async throws {
     let numbers = arguments.compactMap(Int.init)
     guard numbers.count == 3 else {
-        print("usage: TransportProbe names <requests> <names> <threads>")
+        print("usage: RequestsTransportProbe names <requests> <names> <threads>")
         exit(64)
     }
     func entries(_ folder: String) -> Int { (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0 }
@@ -20,7 +20,7 @@ func askSilentNames(_ arguments: [String]) async throws {
     queue.maxConcurrentOperationCount = numbers[0]
     let operations = (0..<numbers[0]).map { number in
         let url = URL(string: "http://name-\(number % numbers[1]).example/") ?? URL(fileURLWithPath: "/")
-        return queue.addRequest(Probe(url: url, timeout: 2))
+        return queue.addRequest(Fetch(url: url, timeout: 2))
     }
 
     var (threads, descriptors) = (0, 0)

@@ -1,0 +1,19 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+
+/// A transport that breaks its promise: it releases every transfer, and reports nothing.
+package final class ForgetfulTransport: HTTPTransport {
+    private final class Nothing: Transfer {
+        func cancel() {}
+    }
+
+    package init() {}
+
+    package let capabilities = TransportCapabilities.concurrentDelivery
+
+    package func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+        Nothing()
+    }
+}

@@ -1,0 +1,33 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A folder of one test, which is removed with this object.
+package final class TemporaryFolder: Sendable {
+    package let url: URL
+
+    /// Makes the folder, or only a name for one that the test makes itself.
+    package init(isMade: Bool = true) {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString, isDirectory: true)
+        guard isMade else { return }
+        try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Returns the names of all files, including hidden ones.
+    package func names() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url.path).sorted()
+    }
+
+    /// The files in it, in alphabetical order.
+    package var files: [URL] {
+        let files = try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
+        return (files ?? []).sorted { $0.path < $1.path }
+    }
+
+    package func file(_ name: String) -> URL { url.appendingPathComponent(name, isDirectory: false) }
+}
