@@ -3,8 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 struct KitchenInterceptor: Interceptor {
@@ -57,7 +57,7 @@ struct KitchenService: NetworkService {
     func recipe(_ id: Int) async throws -> Recipe { try await send(GetRecipe(id: id)).body }
 }
 
-@Suite(.bounded, .tags(.behaviour)) struct ComingFromAlamofireTests {
+@Suite(.bounded) struct ComingFromAlamofireTests {
     private let pancakes = Recipe(name: "Pancakes", authorID: 7)
 
     private final class Tokens: Sendable {

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct ConcurrencyRulesTests {
+@Suite(.bounded) struct ConcurrencyRulesTests {
     @Test func dependentsOnTheCompletionsQueueRunAfterIt() async {
         let lines = AsyncStream.makeStream(of: String.self)
         @Sendable func print(_ line: String) { lines.continuation.yield(line) }

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// The program of the beginners' article, run against a server.
-@Suite(.bounded, .tags(.behaviour)) struct CookbookTests {
+@Suite(.bounded) struct CookbookTests {
     private static let pancakes = #"{"display_name": "Pancakes", "added_at": "2026-11-23T08:00:00Z"}"#
 
     /// A server that accepts one password, and whose first token has expired when it is used.

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// The snippets of the articles about the parts of a request.
-@Suite(.bounded, .tags(.behaviour)) struct DefiningRequestsTests {
+@Suite(.bounded) struct DefiningRequestsTests {
     struct User: Codable, Equatable, Sendable {
         var id = 7
     }

@@ -3,14 +3,14 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// The folder of the one test that downloads with a request type.
 private let movies = FileManager.default.temporaryDirectory.appending(path: "Movies.\(UUID())")
 
-@Suite(.bounded, .tags(.behaviour)) final class DownloadingAndUploadingTests {
+@Suite(.bounded) final class DownloadingAndUploadingTests {
     struct Film: DownloadRequest {
         typealias Success = DownloadedFile
         let id: Int

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// The table of the article about errors: for each code, the line that a printed error gives.
-@Suite(.bounded, .tags(.behaviour)) struct ErrorLinesTests {
+@Suite(.bounded) struct ErrorLinesTests {
     private static let todo = HTTPRequest("https://example.com/todos/1?token=abc")
     private static let page = HTTPResponseHead(status: .ok, headers: [.contentType: "text/html"])
     private static let film = URL(filePath: "/films/film.mov")

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct GettingStartedTests {
+@Suite(.bounded) struct GettingStartedTests {
     nonisolated struct Recipe: Decodable {
         let name: String
         let authorID: Int

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// The article *Graphs of requests*.
-@Suite(.bounded, .tags(.behaviour)) struct GraphsOfRequestsTests {
+@Suite(.bounded) struct GraphsOfRequestsTests {
     struct User: Decodable, Sendable { let id: String }
 
     struct UserRequest: RequestSpec {

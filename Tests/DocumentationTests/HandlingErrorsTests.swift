@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct HandlingErrorsTests {
+@Suite(.bounded) struct HandlingErrorsTests {
     enum KitchenError: Error {
         case closed
         case trouble(any Error)

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct InterceptingTests {
+@Suite(.bounded) struct InterceptingTests {
     struct TimingInterceptor<C: Clock<Duration>>: Interceptor {
         let clock: C
         let report: @Sendable (HTTPRequest, Duration) -> Void

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct ObservingRequestsTests {
+@Suite(.bounded) struct ObservingRequestsTests {
     struct FailureCounter: EventMonitor {
         let count: @Sendable (_ label: String) -> Void
 

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct READMETests {
+@Suite(.bounded) struct READMETests {
     @Test func heroRuns() async {
         let names = await withCheckedContinuation { (continuation: CheckedContinuation<[String?], Never>) in
             @Sendable func show(_ recipe: Result<Recipe, any Error>?, _ author: Result<Author, any Error>?) {

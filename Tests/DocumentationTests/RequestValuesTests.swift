@@ -3,8 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Messages that encode and decode themselves, like those of protocol buffers.
@@ -32,7 +32,7 @@ struct Protobuf: BodyEncoder, BodyDecoder {
 }
 
 /// The snippets of the articles about paths, modifiers, coders and a request's metadata.
-@Suite(.bounded, .tags(.behaviour)) struct RequestValuesTests {
+@Suite(.bounded) struct RequestValuesTests {
     struct User: Decodable, Sendable { var id = 7 }
 
     struct Entry: Decodable, Sendable { var id = 7 }

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct RunningRequestsTests {
+@Suite(.bounded) struct RunningRequestsTests {
     struct Menu: Decodable {
         let title: String
     }

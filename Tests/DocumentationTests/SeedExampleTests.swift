@@ -7,7 +7,7 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// The example of the library's predecessor, unchanged from its documents, with two-space indentation.
@@ -33,7 +33,7 @@ struct RecipeRequest: DecodableRequest {
 }
 }
 
-@Suite(.bounded, .tags(.behaviour)) struct SeedExampleTests {
+@Suite(.bounded) struct SeedExampleTests {
     typealias RecipeRequest = SeedExample.RecipeRequest
 
     @Test func theExampleOfTheAncestorRunsUnchanged() async {

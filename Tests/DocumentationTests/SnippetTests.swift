@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// Every snippet of the README and the articles is in this target, word for word, where it is compiled and run.

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct TestingYourRequestsTests {
+@Suite(.bounded) struct TestingYourRequestsTests {
     @Test func inMemory() async throws {
         let transport = InMemoryTransport { request in
             request.url.path == "/recipes/1" ? .json(#"{"name": "Pancakes", "authorID": 7}"#) : .status(.notFound)

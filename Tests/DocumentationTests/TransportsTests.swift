@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct TransportsTests {
+@Suite(.bounded) struct TransportsTests {
     final class Greeting: HTTPTransport {
         var capabilities: TransportCapabilities { .concurrentDelivery }
 

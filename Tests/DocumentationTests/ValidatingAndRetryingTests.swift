@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct ValidatingAndRetryingTests {
+@Suite(.bounded) struct ValidatingAndRetryingTests {
     struct APIError: Error, Decodable, Equatable {
         let message: String
     }

@@ -5,7 +5,7 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 private let curlIsThere = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
@@ -13,7 +13,7 @@ private let curlIsThere = (ProcessInfo.processInfo.environment["PATH"] ?? "").sp
 
 extension OverLoopback {
     /// Commands for a shell: run by a real shell and a real curl, and compared with the library's own request.
-    @Suite(.bounded, .tags(.behaviour), .enabled(if: curlIsThere)) struct CURLCommandTests {
+    @Suite(.bounded, .enabled(if: curlIsThere)) struct CURLCommandTests {
         static let hostile =
             "a'b\"c$(touch pwned)`touch pwned`\\ !x;|&><*?[]{}~#%\u{7D}é😀\nline'\u{301}; touch pwned; '\u{301}"
 

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A challenge for credentials is a response like any other, and never blocks a request.
-    @Suite(.bounded, .tags(.behaviour)) struct ChallengeTests {
+    @Suite(.bounded) struct ChallengeTests {
         static let challenges: [[String]] = [
             [], ["Basic realm=\"a\""], ["Bearer realm=\"a\", error=\"invalid_token\""], ["Bearer, Basic realm=\"a\""],
             ["Basic realm=\"a\"", "Bearer"], ["Digest realm=\"a\", nonce=\"b\", qop=\"auth\""], ["Negotiate"],

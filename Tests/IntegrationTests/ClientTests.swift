@@ -3,8 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -13,7 +13,7 @@ import FoundationNetworking
 
 extension OverLoopback {
     /// A client over real sockets, with all that it keeps between requests.
-    @Suite(.bounded, .tags(.behaviour)) struct ClientTests {
+    @Suite(.bounded) struct ClientTests {
         static let transports = TransportUnderTest.only(.standard, .configuration)
 
         // MARK: A configuration
@@ -333,14 +333,18 @@ extension OverLoopback {
                 .data(bomb, status: .internalServerError, headers: [.contentEncoding: "gzip"])
             }
 
-            let isBounded = await Usage.isBelow(transport == .standard ? limit + (64 << 20) : nil) { _ in
+            let isBounded = await Usage.isBelow(limit + (64 << 20)) { _ in
                 // Its operation has finished by then, and the transfer with it.
                 let run = await transport.run(Call(server.url) { $0.maximumBodySize = limit })
                 #expect(run.error?.code == .bodyTooLarge)
                 #expect(run.error.map { $0.body.count <= 64 << 10 } == true)
             }
 
-            #expect(isBounded)
+            withKnownIssue("Foundation decodes all of the content before it delivers the first bytes") {
+                #expect(isBounded)
+            } when: {
+                transport.runsOverURLSessionOfLinux
+            }
         }
 
         @Test(.tags(.alone), arguments: transports.filter { $0 == .standard })
@@ -354,10 +358,9 @@ extension OverLoopback {
             let client = transport.client()
             client.configure { $0.maximumBodySize = 1 << 20 }
 
-            let isBounded = await Usage.isBelow(transport == .standard ? 64 << 20 : nil) { _ in
+            let isBounded = await Usage.isBelow(64 << 20) { _ in
                 let result = await client.addRequest(Call(server.url("/"))).outcomeOfAll()
-                // A transport may skip the content of a redirect, but must not keep more than the limit.
-                #expect(result.value == Data("next".utf8) || result.error?.code == .bodyTooLarge)
+                #expect(result.value == Data("next".utf8))
             }
 
             #expect(isBounded)

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The transports of the library follow the rules that they document for others.
-    @Suite(.bounded, .tags(.behaviour)) struct ConformanceTests {
+    @Suite(.bounded) struct ConformanceTests {
         private typealias Faults = [String: TransportConformance.KnownFault]
 
         @Test(arguments: TransportUnderTest.all, TransportConformance.checks)
@@ -40,19 +40,17 @@ extension OverLoopback {
 
         private static func faults(of transport: TransportUnderTest) -> Faults {
             #if os(Linux)
-            let isOfTheProcess = transport == .sharedSession
-            if transport == .standard { return [:] }
+            transport == .standard ? [:] : faultsOfURLSession
             #else
-            let isOfTheProcess = transport == .sharedSession || transport == .standard
+            transport == .sharedSession || transport == .standard
+                ? faultsOfURLSession.merging(faultsOfTheProcess) { $1 } : faultsOfURLSession
             #endif
-            return isOfTheProcess ? faultsOfURLSession.merging(faultsOfTheProcess) { $1 } : faultsOfURLSession
         }
 
-        /// The process shares cookies, credentials, connections and, except on Linux, a cache.
+        /// The process shares cookies, credentials, connections and a cache.
         private static let faultsOfTheProcess: Faults = [
-            "cookies aren't kept": .mayFail("the cookies of the process are its own"),
-            "answers aren't cached": .mayFail("the cache of the process is its own"),
-            "an end before the first byte is an error": .mayFail("other connections of the process are reused"),
+            "cookies aren't kept": .fails("the cookies of the process are its own"),
+            "answers aren't cached": .fails("the cache of the process is its own"),
         ]
 
         /// The faults that the documentation of `URLSessionTransport` lists as unfixable.
@@ -63,14 +61,14 @@ extension OverLoopback {
                 "an end anywhere in the head is an error": .endsProcess("it is a fatalError of Foundation"),
                 "a hostile Location does no harm": .fails("a field without a value is an error"),
                 "a redirect without a usable Location keeps its content": .fails("its content is dropped"),
-                "a head that drips is no silence": .mayFail("a session tells nothing of a head before it is whole"),
+                "a head that drips is no silence": .fails("a session tells nothing of a head before it is whole"),
                 "garbage is an error": .fails("a status that isn't a number is taken for an address that isn't one"),
             ]
             #else
             [
-                "a head that drips is no silence": .mayFail("a session tells nothing of a head before it is whole"),
-                "failures aren't retried": .mayFail("a session may retry a request over a new connection"),
-                "an end before the first byte is an error": .mayFail("a session may retry it over a new connection"),
+                "a head that drips is no silence": .fails("a session tells nothing of a head before it is whole"),
+                "failures aren't retried": .fails("a session retries a request over a new connection"),
+                "an end before the first byte is an error": .fails("a session retries it over a new connection"),
             ]
             #endif
         }()

@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The demo with a list of any API: `requests-demo --url URL`.
-    @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct DemoPagesTests {
+    @Suite(.bounded, .enabled(if: DemoProgram.url != nil)) struct DemoPagesTests {
         /// Returns a server with three pages of repositories, each of which links the next.
         private func list() throws -> MockServer {
             let server = try MockServer()

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Content is moved to its file as a whole or not at all, and fetched once, however often the connection breaks.
-    @Suite(.bounded, .tags(.behaviour)) struct DownloadTests {
+    @Suite(.bounded) struct DownloadTests {
         struct Fetch: DownloadRequest {
             typealias Success = DownloadedFile
             typealias Failure = RequestError

@@ -3,8 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
@@ -12,7 +12,7 @@ extension OverLoopback {
     ///
     /// Omitted are an end in the middle of a response's head, and trailers after a chunked body. Either ends the
     /// process inside Foundation on Linux, in every release up to 6.3.3. They are tested with another transport.
-    @Suite(.bounded, .tags(.behaviour)) struct FaultTests {
+    @Suite(.bounded) struct FaultTests {
         struct Fault: Sendable, CustomTestStringConvertible {
             let testDescription: String
             /// The server's response; the gate opens when the client has read content.

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The head of a response is cut off at the limit of the environment, even in the middle of it.
-    @Suite(.bounded, .tags(.behaviour)) struct HeaderSizeTests {
+    @Suite(.bounded) struct HeaderSizeTests {
         /// The transports that see a head as it arrives.
         static let transports = TransportUnderTest.all.filter { !$0.runsOverURLSessionOfLinux }
 

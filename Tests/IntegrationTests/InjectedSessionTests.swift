@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The configuration of an injected session takes effect.
-    @Suite(.bounded, .tags(.behaviour)) struct InjectedSessionTests {
+    @Suite(.bounded) struct InjectedSessionTests {
         @Test(arguments: TransportUnderTest.configurable)
         func additionalHeadersAreSentAfterThoseOfTheRequest(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }

@@ -4,13 +4,13 @@
 #if os(Linux)
 import Foundation
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
 
 /// The network interfaces that the kernel reports, in a network namespace where they can be added and removed.
-@Suite(.bounded, .tags(.behaviour)) struct InterfaceTests {
+@Suite(.bounded) struct InterfaceTests {
     // With an active loopback interface: without one, Foundation starts no process.
     private static let namespace = [
         "unshare", "--map-root-user", "--net", "sh", "-c", "ip link set lo up && exec \"$@\"", "sh",
@@ -28,7 +28,11 @@ import Testing
     }()
 
     @Test(.enabled(if: isPossible)) func changesOfInterfacesAreReported() async throws {
-        let (status, isSignal) = try await BuiltProgram.run("TransportProbe", ["interfaces"], by: Self.namespace)
+        let (status, isSignal) = try await BuiltProgram.run(
+            "RequestsTransportProbe",
+            ["interfaces"],
+            by: Self.namespace
+        )
 
         #expect(status == 0 && !isSignal)
     }

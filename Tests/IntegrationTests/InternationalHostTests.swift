@@ -3,14 +3,14 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     #if os(Linux)
     /// Addresses with letters of any language.
-    @Suite(.bounded, .tags(.behaviour)) struct InternationalHostTests {
+    @Suite(.bounded) struct InternationalHostTests {
         private static func client(for server: MockServer, baseURL: URL? = nil) -> HTTPClient {
             let transport = CurlTransport.configured { $0.addresses = ["BÜCHER.example": ["127.0.0.1"]] }
             return HTTPClient(transport: transport) { ($0.baseURL, $0.cookies) = (baseURL, CookieJar()) }

@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// A download can be resumed after its process was killed.
-    @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
+    @Suite(.bounded, .enabled(if: DemoProgram.url != nil)) struct KilledDownloadTests {
         @Test func newProcessResumesTheDownloadOfAKilledOne() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Killed.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Forms on the wire: the exact bytes of their parts, with a framing that marks their end.
-    @Suite(.bounded, .tags(.behaviour)) struct MultipartTests {
+    @Suite(.bounded) struct MultipartTests {
         private static let content = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
 
         private func temporaryFile() throws -> URL {

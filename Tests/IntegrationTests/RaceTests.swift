@@ -3,15 +3,15 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A cancel at any moment leaves one completion and one end, and never crashes.
     ///
     /// A full run has a thousand rounds of each row.
-    @Suite(.bounded, .tags(.behaviour, .race)) struct RaceTests {
+    @Suite(.bounded) struct RaceTests {
         static let iterations = Scale.pick(20, whole: 1000)
 
         struct Answer: Sendable, CustomTestStringConvertible {
@@ -40,6 +40,7 @@ extension OverLoopback {
             let completions = DispatchQueue(label: "completions")
             let counts = Locked([Int](repeating: 0, count: Self.iterations))
 
+            var random = Fuzz()
             for number in 0..<Self.iterations {
                 let operation = queue.addRequest(Call(server.url), session: session, completionQueue: completions) {
                     _ in
@@ -47,7 +48,8 @@ extension OverLoopback {
                 }
                 // Spread over the time that a response takes, so that some cancel before it, some during it and some
                 // after.
-                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1500))) {
+                let delay = Int.random(in: 0...1500, using: &random)
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
                     operation.cancel()
                 }
                 // Sometimes alone, and sometimes among others.
@@ -56,7 +58,7 @@ extension OverLoopback {
             await queue.drain()
             await completions.drain()
 
-            #expect(counts.withLock { $0 } == [Int](repeating: 1, count: Self.iterations))
+            #expect(counts.withLock { $0 } == [Int](repeating: 1, count: Self.iterations), "seed \(Fuzz.seed)")
             // The session still works.
             #expect(try await queue.fetch(Call(server.url("/alive")), session: session) == Data("alive".utf8))
         }
@@ -67,14 +69,16 @@ extension OverLoopback {
             let session = transport.makeSession()
             let queue = OperationQueue()
 
+            var random = Fuzz()
             for _ in 0..<Self.iterations {
                 let task = Task { try await queue.fetch(Call(server.url), session: session) }
-                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...1500))) {
+                let delay = Int.random(in: 0...1500, using: &random)
+                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(delay)) {
                     task.cancel()
                 }
                 switch await task.result {
-                case .success(let content): #expect(content == Data("fast".utf8))
-                case .failure(let error): #expect((error as? RequestError)?.code == .cancelled)
+                case .success(let content): #expect(content == Data("fast".utf8), "seed \(Fuzz.seed)")
+                case .failure(let error): #expect((error as? RequestError)?.code == .cancelled, "seed \(Fuzz.seed)")
                 }
             }
         }

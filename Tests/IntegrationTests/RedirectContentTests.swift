@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A redirect is followed at its head, whatever its content is.
-    @Suite(.bounded, .tags(.behaviour)) struct RedirectContentTests {
+    @Suite(.bounded) struct RedirectContentTests {
         struct Content: Sendable, CustomTestStringConvertible {
             let testDescription: String
             let steps: [StubResponse.Step]

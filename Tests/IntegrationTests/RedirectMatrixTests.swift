@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Each redirect status with each kind of content on each route, compared with the bytes that arrive.
-    @Suite(.bounded, .tags(.behaviour)) struct RedirectMatrixTests {
+    @Suite(.bounded) struct RedirectMatrixTests {
         enum Content: String, CaseIterable, Sendable {
             case get = "GET"
             case head = "HEAD"

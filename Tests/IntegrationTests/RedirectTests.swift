@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The pipeline follows redirects, and the redirected requests are as in RFC 9110.
-    @Suite(.bounded, .tags(.behaviour)) struct RedirectTests {
+    @Suite(.bounded) struct RedirectTests {
         struct Hop: Sendable, CustomTestStringConvertible {
             let status: HTTPStatus
             let method: HTTPMethod

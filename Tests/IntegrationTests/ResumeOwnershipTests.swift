@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A partial file is resumed by one download at a time, and stays as long as there is a token for it.
-    @Suite(.bounded, .tags(.behaviour)) struct ResumeOwnershipTests {
+    @Suite(.bounded) struct ResumeOwnershipTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
 

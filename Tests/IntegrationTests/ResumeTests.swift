@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// A download resumes only if the response is for the same file.
-    @Suite(.bounded, .tags(.behaviour)) struct ResumeTests {
+    @Suite(.bounded) struct ResumeTests {
         typealias Fetch = DownloadTests.Fetch
         typealias FileServer = DownloadTests.FileServer
 

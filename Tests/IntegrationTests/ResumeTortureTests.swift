@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// However often and however a download is interrupted, no byte is lost or fetched twice.
-    @Suite(.bounded, .tags(.behaviour)) struct ResumeTortureTests {
+    @Suite(.bounded) struct ResumeTortureTests {
         typealias Fetch = DownloadTests.Fetch
 
         /// A server of one file that ends each response at the next of some positions, and records the parts that it
@@ -72,8 +72,10 @@ extension OverLoopback {
             let progress = told.withLock { $0 }
             #expect(zip(progress, progress.dropFirst()).allSatisfy { $0.completed <= $1.completed })
         }
+    }
 
-        @Test(.tags(.alone, .soak)) func manySmallDownloadsLeaveNothing() async throws {
+    @Suite(.bounded) struct DownloadSoakTests {
+        @Test(.tags(.alone)) func manySmallDownloadsLeaveNothing() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("Small.\(UUID())")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -84,7 +86,9 @@ extension OverLoopback {
                 let done = Locked(0)
                 for number in numbers {
                     let file = folder.appendingPathComponent("\(number)")
-                    let operation = queue.addRequest(Fetch(url: server.url("/"), destination: .file(file)))
+                    let operation = queue.addRequest(
+                        DownloadTests.Fetch(url: server.url("/"), destination: .file(file))
+                    )
                     operation.addCompletion(on: .global()) { result in
                         if case .success = result { done.withLock { $0 += 1 } }
                     }
@@ -96,18 +100,14 @@ extension OverLoopback {
             }
             let count = Scale.pick(300, whole: 10_000)
             _ = await round(0..<20)
-            let before = descriptors
+            let before = Descriptors.open
 
             _ = await round(20..<count)
 
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             #expect(names.allSatisfy { Int($0) != nil }, "\(names.filter { Int($0) == nil }.prefix(5))")
             #expect(names.count >= (count - 20) * 2 / 3)
-            #expect(descriptors - before < 50)
-        }
-
-        private var descriptors: Int {
-            ((try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd")) ?? []).count
+            #expect(try await Descriptors.left(since: before, atMost: 8).count <= 8)
         }
     }
 }

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Streams whose server is faster than their consumer.
-    @Suite(.bounded, .tags(.behaviour)) struct StreamFloodTests {
+    @Suite(.bounded) struct StreamFloodTests {
         private struct Slow: StreamRequest {
             typealias Success = Int
             typealias Failure = RequestError

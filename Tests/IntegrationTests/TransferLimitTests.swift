@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Progress, bandwidth and reconnection over a real connection.
-    @Suite(.bounded, .tags(.behaviour)) struct TransferLimitTests {
+    @Suite(.bounded) struct TransferLimitTests {
         private static let content = Data(count: 400_000)
 
         @Test(arguments: TransportUnderTest.all)

@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Bodies whose length isn't known, also in the way that Foundation says so: with -1.
-    @Suite(.bounded, .tags(.behaviour)) struct UnknownLengthTests {
+    @Suite(.bounded) struct UnknownLengthTests {
         @Test(arguments: TransportUnderTest.all, [nil, NSURLSessionTransferSizeUnknown, -5, .min])
         func streamIsSentWhole(_ transport: TransportUnderTest, _ length: Int64?) async throws {
             let server = try MockServer { _ in .noContent }

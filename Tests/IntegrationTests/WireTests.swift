@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// The exact bytes on the wire.
-    @Suite(.bounded, .tags(.behaviour)) struct WireTests {
+    @Suite(.bounded) struct WireTests {
         @Test(arguments: TransportUnderTest.all)
         func headerValuesAreSentAsTheyAre(_ transport: TransportUnderTest) async throws {
             let server = try MockServer { _ in .noContent }

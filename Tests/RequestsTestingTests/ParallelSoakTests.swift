@@ -3,8 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -13,7 +13,7 @@ import FoundationNetworking
 
 /// Parallel tests, each with its own server, stubbers and session: two rounds of 16 by default, fifty of 64 in
 /// `Scripts/soak`.
-@Suite(.serialized, .bounded, .tags(.behaviour, .soak)) struct ParallelSoakTests {
+@Suite(.serialized, .bounded) struct ParallelSoakTests {
     private static let tests = Scale.pick(16, whole: 64)
 
     private struct Answer: Codable, Equatable, Sendable {
@@ -42,21 +42,20 @@ import FoundationNetworking
         }
     }
 
-    /// The number of descriptors that the system's libraries may open after the first round and keep.
-    ///
-    /// A leak in a test occurs once in each test of a round.
-    private static let slack = tests / 2
-
     @Test(.tags(.alone)) func parallelTestsAreIndependentAndLeaveNoDescriptors() async throws {
         try await Self.round()
-        let before = Self.descriptors
+        let before = Descriptors.open
 
         for _ in 1..<Scale.pick(2, whole: 50) { try await Self.round() }
 
         // A session closes its descriptors after it was deallocated.
-        let isSame = await Self.comesTrue { Self.descriptors <= before + Self.slack }
-        #expect(isSame, "\(before), then \(Self.descriptors)")
+        let left = try await Descriptors.left(since: before, atMost: Self.slack)
+        #expect(left.count <= Self.slack, "\(left)")
     }
+
+    /// The number of descriptors that the system's libraries may open after the first round and keep, whatever the
+    /// number of rounds and tests.
+    private static let slack = 3
 
     private static func round() async throws {
         let remains = try await withThrowingTaskGroup(of: Remains.self) { group in
@@ -146,13 +145,4 @@ import FoundationNetworking
     private static func makeTransport() -> URLSession { URLSession(configuration: .ephemeral) }
     private static func close(_ session: URLSession) { session.invalidateAndCancel() }
     #endif
-
-    /// The number of descriptors of the process.
-    private static var descriptors: Int {
-        #if os(Linux)
-        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? 0
-        #else
-        (try? FileManager.default.contentsOfDirectory(atPath: "/dev/fd").count) ?? 0
-        #endif
-    }
 }

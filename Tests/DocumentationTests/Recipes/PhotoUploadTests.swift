@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Recipe: upload photos into a new album, three at a time, show the progress, and publish the album afterwards.
-@Suite(.bounded, .tags(.behaviour)) final class PhotoUploadTests {
+@Suite(.bounded) final class PhotoUploadTests {
     struct Album: Decodable, Sendable {
         let id: Int
     }

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Recipe: a library of films that are downloaded over a bad network, resumed in a new process, and checked.
-@Suite(.bounded, .tags(.behaviour)) final class ResumableDownloadTests {
+@Suite(.bounded) final class ResumableDownloadTests {
     /// The type that an application would have, one for each run of it.
     struct Library: Sendable {
         let client: HTTPClient

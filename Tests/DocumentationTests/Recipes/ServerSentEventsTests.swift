@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Recipe: follow the changes of a kitchen's orders, over a connection that breaks now and then.
-@Suite(.bounded, .tags(.behaviour)) struct ServerSentEventsTests {
+@Suite(.bounded) struct ServerSentEventsTests {
     struct Order: Decodable, Sendable, Equatable {
         let table: Int
         let dish: String

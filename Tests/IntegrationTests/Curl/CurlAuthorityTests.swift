@@ -4,17 +4,17 @@
 #if os(Linux)
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The system's authorities, of which there are well over a hundred.
-    @Suite(.bounded, .tags(.behaviour), .enabled(if: CurlLibrary.usesOpenSSL, "only OpenSSL's are shared"))
+    @Suite(.bounded, .enabled(if: CurlLibrary.usesOpenSSL, "only OpenSSL's are shared"))
     struct CurlAuthorityTests {
         @Test func newConnectionDoesNotReadTheSystemsAuthoritiesAgain() async throws {
             let server = try RawListener { _ = $0.skip(1) }
             let arguments = ["authorities", "\(server.port)", "16"]
-            let (status, isSignal) = try await BuiltProgram.run("TransportProbe", arguments)
+            let (status, isSignal) = try await BuiltProgram.run("RequestsTransportProbe", arguments)
             #expect(status == 0 && !isSignal, "status \(status)")
         }
     }

@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// A transport that is closed or released leaves nothing behind.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlCloseTests {
+    @Suite(.bounded) struct CurlCloseTests {
         @Test func closeCancelsWhatRuns() async throws {
             let server = try MockServer { _ in .never }
             let transport = CurlTransport.configured { $0.maximumConnectionsPerHost = nil }

@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Compressed content is decoded in constant memory, whatever its size, and delivered unchanged on request.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlCodingTests {
+    @Suite(.bounded) struct CurlCodingTests {
         /// Content of about a hundred megabytes or more, in a few hundred kilobytes.
         struct Bomb: Sendable, CustomTestStringConvertible {
             let testDescription: String

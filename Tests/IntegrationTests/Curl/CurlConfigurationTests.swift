@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The configuration of a transport, as the server and the log see it.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlConfigurationTests {
+    @Suite(.bounded) struct CurlConfigurationTests {
         @Test(arguments: [nil, "127.0.0.7"])
         func connectionIsMadeFromTheAddressThatIsGiven(_ address: String?) async throws {
             let server = try RawListener { connection in

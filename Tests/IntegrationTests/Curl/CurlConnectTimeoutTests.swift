@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Requests to a host that can't be connected to all end in the time for one connection.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlConnectTimeoutTests {
+    @Suite(.bounded) struct CurlConnectTimeoutTests {
         enum Host: String, CaseIterable, CustomTestStringConvertible {
             case silent = "TLS that is never answered"
             case full = "http that is never accepted"

@@ -5,7 +5,7 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
@@ -13,7 +13,7 @@ extension OverLoopback {
     ///
     /// Each row is one typed error or one result, in bounded time, with events in the order of ``HTTPTransport``. The
     /// transport and the process keep working.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlFaultTests {
+    @Suite(.bounded) struct CurlFaultTests {
         enum Moment: Sendable {
             case head
             case content

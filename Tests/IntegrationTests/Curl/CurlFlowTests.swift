@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// A slow receiver stops only its own peer, and memory stays bounded.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlFlowTests {
+    @Suite(.bounded) struct CurlFlowTests {
         /// A server that sends endlessly, counts the bytes that the client's system took, and notices when it takes no
         /// more.
         final class Flood: Sendable {

@@ -4,12 +4,12 @@
 #if os(Linux)
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Faults of a connection before any HTTP is sent on it.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlHandshakeTests {
+    @Suite(.bounded) struct CurlHandshakeTests {
         /// A server's reaction to the first TLS message.
         struct Row: Sendable, CustomTestStringConvertible {
             let testDescription: String

@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The connections to one host are limited by default, unless the caller limits its requests itself.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlHostLimitTests {
+    @Suite(.bounded) struct CurlHostLimitTests {
         /// The limit that the documentation promises.
         private static let limit = 16
 

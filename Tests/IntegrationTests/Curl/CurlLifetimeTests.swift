@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Kept connections cost both sides something, so they are closed after a time.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlLifetimeTests {
+    @Suite(.bounded) struct CurlLifetimeTests {
         @Test func connectionThatTheServerEndsIsClosedWithoutAnotherRequest() async throws {
             let closed = Gate()
             let server = try RawListener { connection in
@@ -84,7 +84,7 @@ extension OverLoopback {
             let other = try MockServer { _ in .text("hi") }
 
             async let end = BuiltProgram.run(
-                "TransportProbe",
+                "RequestsTransportProbe",
                 ["descriptors", "\(server.port)", "\(other.port)", "\(count)"]
             )
             try await server.awaitRequest(count: count)

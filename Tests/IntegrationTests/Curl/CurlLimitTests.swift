@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Everything that a peer can send has a limit, and memory doesn't grow beyond it.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlLimitTests {
+    @Suite(.bounded) struct CurlLimitTests {
         static func head(lines: Int, prefix: String = "") -> String {
             "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n" + prefix + (0..<lines).map { "X-\($0): a\r\n" }.joined() + "\r\n"
         }

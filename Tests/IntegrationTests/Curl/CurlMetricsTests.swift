@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The measurements of libcurl, and the metrics that are made of them.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlMetricsTests {
+    @Suite(.bounded) struct CurlMetricsTests {
         @Test func phasesOfANewConnectionFollowOneAnother() async throws {
             let server = try MockServer { _ in .text("hello") }
             let transport = CurlTransport()
@@ -42,7 +42,8 @@ extension OverLoopback {
         }
 
         @Test func requestThatReachesNoServerHasNoConnection() async throws {
-            let metrics = try #require(await CurlTransport().run(URL(string: "http://127.0.0.1:1/")!).metrics)
+            let closed = try ClosedPort()
+            let metrics = try #require(await CurlTransport().run(closed.url).metrics)
 
             #expect(metrics.remoteAddress == nil && metrics.localPort == nil && metrics.isProxyConnection == nil)
         }

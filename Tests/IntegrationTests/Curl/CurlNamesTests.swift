@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Names are looked up by threads that block and can't be stopped.
-    @Suite(.bounded, .tags(.behaviour)) struct CurlNamesTests {
+    @Suite(.bounded) struct CurlNamesTests {
         /// Look-ups that wait for a gate.
         private final class LookUps: Sendable {
             let gate = Gate()
@@ -149,36 +149,6 @@ extension OverLoopback {
             #expect(await transport.run(Self.url("good.test", server)).text == "hi")
         }
 
-        /// The answer to a withdrawn question may come after another was asked.
-        @Test(.tags(.race)) func failureOfAnEarlierLookUpIsNotThatOfALaterOne() async throws {
-            let server = try MockServer { _ in .text("hi") }
-            let asked = Locked<[String: Gate]>([:])
-            let names = HostNames { name in
-                let first = asked.withLock { $0.removeValue(forKey: name) }
-                guard let first else { return .success(["127.0.0.1"]) }
-                first.wait()
-                return .failure(.init(reason: "Too late"))
-            }
-            let transport = CurlTransport.configured { $0.names = names }
-
-            for round in 0..<Scale.races {
-                let (gate, url) = (Gate(), Self.url("host-\(round).test", server))
-                asked.withLock { $0["host-\(round).test"] = gate }
-                let (first, second) = (Transcript(), Transcript())
-                let transfer = transport.send(url, to: first)
-                // The failure, the cancel and the other request reach the transport at about the same time.
-                DispatchQueue.global().async { gate.open() }
-                transfer.cancel()
-                transport.send(url, to: second)
-                for transcript in [first, second] { await transcript.ended.wait() }
-
-                #expect(["cancelled", "cannotConnect"].contains(first.result))
-                // It may have come in time for the same look-up.
-                if second.result != "cannotConnect" { #expect(second.text == "hi") }
-                #expect(await transport.run(url).text == "hi")
-            }
-        }
-
         @Test func timeThatARequestIsPausedIsNotTakenFromItsConnection() async throws {
             let server = try MockServer { _ in .text("hi") }
             let lookUps = LookUps()
@@ -207,8 +177,9 @@ extension OverLoopback {
             let transcript = Transcript()
             transport.send(Self.url("host.test", server), to: transcript)
             await lookUps.begun.wait()
-            let began = ContinuousClock.now
-            try await eventually { ContinuousClock.now - began > .milliseconds(20) }
+            // Meanwhile, another request waits for its timeout.
+            let silent = try MockServer { _ in .never }
+            #expect(await transport.run(silent.url, timeout: .milliseconds(20)).result == "timedOut")
             lookUps.gate.open()
             await transcript.ended.wait()
 

@@ -5,12 +5,12 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// A blocked receiver delays only its own transfer.
-    @Suite(.bounded, .tags(.behaviour, .alone)) struct CurlReceiverTests {
+    @Suite(.bounded, .tags(.alone)) struct CurlReceiverTests {
         /// Receivers that wait for a gate in the middle of their responses.
         private struct Waiting {
             private let gate = Gate()

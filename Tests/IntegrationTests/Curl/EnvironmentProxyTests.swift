@@ -5,13 +5,13 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The proxies of the environment, and their hosts. The environment belongs to a process, so a separate process is
     /// used.
-    @Suite(.bounded, .tags(.behaviour), .enabled(if: DemoProgram.url != nil)) struct EnvironmentProxyTests {
+    @Suite(.bounded, .enabled(if: DemoProgram.url != nil)) struct EnvironmentProxyTests {
         struct Row: Sendable, CustomTestStringConvertible {
             var testDescription: String { environment.map { "\($0)=\($1)" }.sorted().joined(separator: " ") }
             let environment: [String: String]

@@ -5,11 +5,11 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// Rounds of cancels with a client that has all features: small by default, full size in `Scripts/soak`.
-@Suite(.bounded, .tags(.behaviour, .soak)) struct SoakClientTests {
+@Suite(.bounded) struct SoakClientTests {
     private final class Passing: Interceptor, ResponseValidator {
         func adapt(_ request: inout HTTPRequest, context: InterceptorContext) async throws {
             await Task.yield()
@@ -53,6 +53,7 @@ import Testing
             $0.hostLimiter = HostLimiter(limit: 8)
             $0.monitors = [activity]
         }
+        var random = Fuzz()
         func round() async throws {
             let (before, isOver) = (ends.withLock { $0 }, Gate())
             for number in 0..<count {
@@ -70,7 +71,7 @@ import Testing
                 if number.isMultiple(of: 3) {
                     DispatchQueue.global().async { operation.cancel() }
                 } else if number.isMultiple(of: 2) {
-                    let delay = DispatchTime.now() + .microseconds(.random(in: 0...20 * count))
+                    let delay = DispatchTime.now() + .microseconds(.random(in: 0...20 * count, using: &random))
                     DispatchQueue.global().asyncAfter(deadline: delay) { operation.cancel() }
                 }
             }
@@ -86,7 +87,7 @@ import Testing
         let total = (rounds + rounds / 4) * count
 
         #expect(ends.withLock { $0 } == total)
-        #expect(unexpected.withLock { $0 } == [])
+        #expect(unexpected.withLock { $0 } == [], "seed \(Fuzz.seed)")
         #expect(client.operations.isEmpty && activity.count == 0)
         // With few rounds, the result means nothing.
         guard Scale.isWhole else { return }

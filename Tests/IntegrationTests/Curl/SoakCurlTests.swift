@@ -5,11 +5,11 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// Tests of large numbers of transfers: small by default, full size in `Scripts/soak`.
-@Suite(.bounded, .tags(.behaviour, .soak)) struct SoakCurlTests {
+@Suite(.bounded) struct SoakCurlTests {
     private static let answer = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nhi"
 
     @Test(.tags(.alone)) func requestsWithCancelsAtRandomEndOnceEachAndLeaveNothing() async throws {
@@ -25,11 +25,12 @@ import Testing
             await withTaskGroup(of: Void.self) { group in
                 for number in 0..<64 {
                     group.addTask {
+                        var random = Fuzz(seed: Fuzz.seed &+ UInt64(number))
                         for _ in 0..<size / 64 {
                             let transcript = Transcript()
                             let transfer = transport.send(url, to: transcript)
                             if number.isMultiple(of: 2) {
-                                let delay = DispatchTime.now() + .microseconds(.random(in: 0...3000))
+                                let delay = DispatchTime.now() + .microseconds(.random(in: 0...3000, using: &random))
                                 DispatchQueue.global().asyncAfter(deadline: delay) { transfer.cancel() }
                             }
                             await transcript.ended.wait()
@@ -47,7 +48,7 @@ import Testing
         let (memoryAfter, descriptorsAfter) = (Usage.settledMemory, Usage.descriptors)
         transport.close()
 
-        #expect(violations.withLock { $0 } == [])
+        #expect(violations.withLock { $0 } == [], "seed \(Fuzz.seed)")
         #expect(Set(results.withLock { $0 }.keys).isSubset(of: ["success", "cancelled"]), "\(results.withLock { $0 })")
         if Scale.isWhole {
             #expect(!Usage.isMemoryExact || memoryAfter - memory < 48 << 20, "grew by \(memoryAfter - memory)")

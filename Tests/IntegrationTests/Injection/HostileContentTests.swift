@@ -3,13 +3,13 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 extension OverLoopback {
     /// Content that is meant to crash its reader: it fails quickly with an error.
-    @Suite(.bounded, .tags(.behaviour)) struct HostileContentTests {
+    @Suite(.bounded) struct HostileContentTests {
         /// A type that is nested as deeply as the content.
         indirect enum Tree: Decodable, Sendable {
             case leaf

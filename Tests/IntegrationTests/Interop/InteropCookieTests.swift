@@ -3,7 +3,7 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// The place of the suite from `Scripts/interop`; `nil` in any other run.
@@ -14,7 +14,6 @@ private enum CookieSuite {
 /// The suite of cookie tests at github.com/abarth/http-state, which accompanied the writing of RFC 6265.
 @Suite(
     .bounded,
-    .tags(.behaviour),
     .enabled(if: CookieSuite.folder != nil, "Scripts/interop fetches the suite")
 )
 struct InteropCookieTests {

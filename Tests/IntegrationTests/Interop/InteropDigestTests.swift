@@ -3,7 +3,7 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// The address of httpbin from `Scripts/interop`; `nil` in any other run.
@@ -15,7 +15,6 @@ extension OverLoopback {
     /// Challenges of httpbin, with each transport.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: HTTPBin.url != nil, "Scripts/interop starts httpbin")
     )
     struct InteropDigestTests {

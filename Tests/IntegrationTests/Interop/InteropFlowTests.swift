@@ -5,14 +5,13 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Streams of one HTTP/2 connection don't affect each other.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
     )
     struct InteropFlowTests {

@@ -5,14 +5,13 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Faults and limits of servers on HTTP/2 connections, and the outcomes of requests.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
     )
     struct InteropHTTP2Tests {
@@ -66,7 +65,7 @@ extension OverLoopback {
             _ width: Int
         ) async throws {
             let count = Scale.pick(320, whole: 6_400)
-            let path = "once-\(width)-\(UInt32.random(in: 1...UInt32.max))"
+            let path = "once-\(width)-\(UUID())"
 
             let results = try await withThrowingTaskGroup(of: [String].self) { group in
                 for _ in 0..<width {
@@ -169,7 +168,7 @@ extension OverLoopback {
         /// libcurl says less about a request on a connection that has already served others.
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["refused", "goaway"])
         func unprocessedRequestOnAKeptConnectionIsSentAgain(_ fault: String) async throws {
-            let run = "\(UInt32.random(in: 1...UInt32.max))"
+            let run = "\(UUID())"
 
             for number in 0..<20 {
                 #expect(try await result(.peer, .get, "small") == "200 1")
@@ -187,7 +186,7 @@ extension OverLoopback {
             [false, true]
         )
         func requestThatMayHaveBeenProcessedIsSentOnce(_ fault: String, _ isKept: Bool) async throws {
-            let path = "\(fault)/\(UInt32.random(in: 1...UInt32.max))"
+            let path = "\(fault)/\(UUID())"
             if isKept { #expect(try await result(.peer, .get, "small") == "200 1") }
 
             #expect(try await result(.peer, .post, path, body: 10) == "connectionLost")
@@ -201,7 +200,7 @@ extension OverLoopback {
             [HTTPMethod.get, .post]
         )
         func serverThatProcessesNothingIsAskedAFewTimes(_ fault: String, _ method: HTTPMethod) async throws {
-            let path = "\(fault)/\(UInt32.random(in: 1...UInt32.max))"
+            let path = "\(fault)/\(UUID())"
 
             let result = try await result(.peer, method, path)
 
@@ -261,26 +260,6 @@ extension OverLoopback {
             }
 
             #expect(told.withLock { $0 } == ["103 </a>", "103 </a>", "103 </a>", "trailer t"])
-        }
-
-        /// An unprocessed request is sent again, unless it was cancelled.
-        @Test(.enabled(if: InteropServers.current?.has(.peer) == true), .tags(.race))
-        func cancelThatRacesWithASecondSendingLeavesOneEnd() async throws {
-            let trust = try servers.authority
-            for number in 0..<Scale.races {
-                let path = number.isMultiple(of: 2) ? "refused/1" : "goaway/1"
-                let request = HTTPRequest(url: try servers.url(.peer).appending(path: path), method: .post)
-                let transcript = Transcript()
-                let transfer = transport.send(TransportRequest(request, trust: trust)) { transcript.receive($0) }
-                DispatchQueue.global().asyncAfter(deadline: .now() + .microseconds(.random(in: 0...8_000))) {
-                    transfer.cancel()
-                }
-                await transcript.ended.wait()
-
-                let error = transcript.error.map { "\($0)" } ?? ""
-                #expect(["success", "cancelled"].contains(transcript.result), "\(error)")
-                #expect(transcript.violations == [])
-            }
         }
 
         @Test(.enabled(if: InteropServers.current?.has(.peer) == true), arguments: ["head/100000", "large"])

@@ -5,14 +5,13 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Client certificates, for servers that request them and for servers that require them.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
     )
     struct InteropIdentityTests {

@@ -5,14 +5,13 @@
 import Foundation
 import Glibc
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// Through the tunnel of a proxy, trust is checked for the server behind it.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
     )
     struct InteropProxyTests {

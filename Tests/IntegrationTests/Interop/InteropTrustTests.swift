@@ -4,14 +4,13 @@
 #if os(Linux)
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The trust policies, tested with independent servers, and certificates made by OpenSSL.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: InteropServers.current != nil, "Scripts/interop starts the servers")
     )
     struct InteropTrustTests {

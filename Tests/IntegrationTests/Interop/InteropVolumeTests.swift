@@ -3,8 +3,8 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// A folder with 64 KiB of space, which `Scripts/interop` creates if it is allowed to.
@@ -13,7 +13,6 @@ private let smallVolume = ProcessInfo.processInfo.environment["REQUESTS_INTEROP_
 extension OverLoopback {
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: smallVolume != nil, "REQUESTS_INTEROP_VOLUME names no folder with 64 KiB of room"),
         // Two tests at a time would share the space.
         .serialized

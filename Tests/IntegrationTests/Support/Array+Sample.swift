@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 
 extension Array {
     /// Returns some elements, spread evenly over the array, or all of them in a full run.

@@ -3,6 +3,7 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 
 /// The outcome of one call: every completion, and the durations.
 struct Run: Sendable {
@@ -57,15 +58,6 @@ extension OperationQueue {
     func drain() async {
         await withCheckedContinuation { continuation in
             addBarrierBlock { continuation.resume() }
-        }
-    }
-}
-
-extension DispatchQueue {
-    /// Waits for every block that was enqueued on a serial queue.
-    func drain() async {
-        await withCheckedContinuation { continuation in
-            async { continuation.resume() }
         }
     }
 }

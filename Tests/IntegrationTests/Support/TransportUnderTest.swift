@@ -3,7 +3,7 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// The transports of the tests: each way to pass a session to a queue, and each transport.

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct InMemoryTransportTests {
+@Suite(.bounded) struct InMemoryTransportTests {
     private let url = URL(string: "https://a/x")!
 
     /// The events of a transfer as they come, and a gate that opens at the end.

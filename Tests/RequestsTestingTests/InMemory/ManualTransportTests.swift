@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct ManualTransportTests {
+@Suite(.bounded) struct ManualTransportTests {
     private let transport = ManualTransport()
     private let events = Locked<[String]>([])
 

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Faults as seen by a client without HTTP: a byte count and an end.
-@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.bounded, .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropFaultTests {
     /// Connects once for each target, and prints the byte count and the end: with a socket, and no library.
     private static let program = """

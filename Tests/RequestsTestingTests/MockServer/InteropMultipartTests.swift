@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Python's parser of multipart messages, an independent implementation, reads the library's output.
-@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.bounded, .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropMultipartTests {
     private struct Part: Codable, Equatable {
         var name: String?

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Real clients with the server: if they accept its responses, the library's client may be tested with it.
-@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.curl.exists, "curl is not installed"))
+@Suite(.bounded, .enabled(if: Tool.curl.exists, "curl is not installed"))
 struct InteropCurlTests {
     @Test func getAndHead() async throws {
         let server = try MockServer { _ in .json("[1]") }
@@ -81,7 +81,7 @@ struct InteropCurlTests {
 }
 
 /// Python's client, which parses responses independently.
-@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "Python is not installed"))
+@Suite(.bounded, .enabled(if: Tool.python.exists, "Python is not installed"))
 struct InteropPythonTests {
     @Test func aConnectionCarriesEveryKindOfRequest() async throws {
         let server = try MockServer { $0.method == .get ? .text($0.path) : .text($0.text) }

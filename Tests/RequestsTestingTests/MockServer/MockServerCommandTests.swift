@@ -5,11 +5,11 @@
 import Foundation
 import Requests
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 /// The program from a user's view: its arguments, its address, its end.
-@Suite(.bounded, .tags(.behaviour)) struct MockServerCommandTests {
+@Suite(.bounded) struct MockServerCommandTests {
     private static let command = BuiltProgram.url(named: "requests-mock-server")
 
     private struct NoAddress: Error {}

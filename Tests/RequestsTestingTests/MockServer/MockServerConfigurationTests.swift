@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.bounded, .tags(.behaviour)) struct MockServerConfigurationTests {
+@Suite(.bounded) struct MockServerConfigurationTests {
     private func server(_ change: (inout MockServer.Configuration) -> Void) throws -> MockServer {
         var configuration = MockServer.Configuration()
         change(&configuration)

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct MockServerLogTests {
+@Suite(.bounded) struct MockServerLogTests {
     @Test func theTimesOfARequestFollowEachOther() async throws {
         let gate = Gate()
         let server = try MockServer { .text($0.text).held(by: gate) }

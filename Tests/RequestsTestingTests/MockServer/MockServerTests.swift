@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.bounded, .tags(.behaviour)) struct MockServerTests {
+@Suite(.bounded) struct MockServerTests {
     @Test func aHandlerDecides() throws {
         let server = try MockServer { request in
             switch request.path {

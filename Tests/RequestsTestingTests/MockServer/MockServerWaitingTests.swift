@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct MockServerWaitingTests {
+@Suite(.bounded) struct MockServerWaitingTests {
     @Test func aWaitEndsWithItsTimeAndTellsWhatCame() async throws {
         let server = try MockServer { _ in .noContent }
         let client = try RawClient(port: server.port)

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.bounded, .tags(.behaviour)) struct StubResponseFaultTests {
+@Suite(.bounded) struct StubResponseFaultTests {
     static let head = "HTTP/1.1 200 OK\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: 5\r\n\r\n"
     static let plain = head + "hello"
 

@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import RequestsTesting
 
-@Suite(.bounded, .tags(.behaviour)) struct StubResponseWireTests {
+@Suite(.bounded) struct StubResponseWireTests {
     struct Recipe: Encodable {
         var name = "Pancakes"
         var id = 1

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct SeededRandomTests {
+@Suite(.bounded) struct SeededRandomTests {
     @Test func aSeedGivesTheNumbersOfSplitMix64() {
         var random = SeededRandom(1_234_567)
 

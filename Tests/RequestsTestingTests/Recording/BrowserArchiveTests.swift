@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Files of browsers: with extra members, and content that no longer has the framing of its head.
-@Suite(.bounded, .tags(.behaviour)) struct BrowserArchiveTests {
+@Suite(.bounded) struct BrowserArchiveTests {
     private static let chrome = #"""
         {"log":{"version":"1.2","creator":{"name":"WebInspector","version":"537.36"},"pages":[{"id":"page_1"}],
         "entries":[{"_connectionId":"142","_initiator":{"type":"script","stack":{"callFrames":[]}},

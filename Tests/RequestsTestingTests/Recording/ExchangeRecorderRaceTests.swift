@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour, .race)) struct ExchangeRecorderRaceTests {
+@Suite(.bounded) struct ExchangeRecorderRaceTests {
     @Test func anEndAndACancelGiveOneExchange() async {
         for round in 0..<Scale.races {
             let gate = Gate()

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct ExchangeRecorderTests {
+@Suite(.bounded) struct ExchangeRecorderTests {
     private let url = URL(string: "https://api.example.com/items")!
 
     private func client(_ transport: any HTTPTransport) -> HTTPClient {

@@ -3,7 +3,7 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import RequestsTesting
@@ -101,6 +101,7 @@ import Testing
             )
         ])
         let bytes = sample.data()
+        var readable = 0
         for _ in 0..<Scale.fuzz(weight: 100) {
             var data = bytes
             for _ in 0..<Int.random(in: 1...4, using: &random) {
@@ -111,7 +112,14 @@ import Testing
                 default: data.insert(UInt8(ascii: "["), at: index)
                 }
             }
-            _ = try? HTTPArchive(data: data)
+            guard let archive = try? HTTPArchive(data: data) else { continue }
+            readable += 1
+            #expect(
+                (try? HTTPArchive(data: archive.data()))?.exchanges.count == archive.exchanges.count,
+                "seed \(seed)"
+            )
         }
+        // Neither nearly all nor nearly none: the damage is of the kind that the reader has to notice.
+        #expect(readable > 0 && readable < Scale.fuzz(weight: 100), "seed \(seed)")
     }
 }

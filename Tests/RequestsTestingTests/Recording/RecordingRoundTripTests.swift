@@ -3,12 +3,12 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 /// Exchanges with a real server over the default transport are written to a file, and replayed.
-@Suite(.bounded, .tags(.behaviour), .enabled(if: Tool.python.exists, "python3 is not installed"))
+@Suite(.bounded, .enabled(if: Tool.python.exists, "python3 is not installed"))
 struct RecordingRoundTripTests {
     @Test func aReplayIsWhatTheServerSaid() async throws {
         let server = try MockServer { request in

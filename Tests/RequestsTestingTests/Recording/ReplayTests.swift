@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct ReplayTests {
+@Suite(.bounded) struct ReplayTests {
     private func recorded(
         _ url: String,
         _ answer: String,

@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct RequestExpectationTests {
+@Suite(.bounded) struct RequestExpectationTests {
     private let request = StubbedRequest(
         url: URL(string: "https://api.example.com:8443/users%2F1?page=1&tag=a&tag=b&token=hush")!,
         method: .post,

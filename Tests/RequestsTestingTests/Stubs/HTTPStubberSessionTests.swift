@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct HTTPStubberSessionTests {
+@Suite(.bounded) struct HTTPStubberSessionTests {
     private let stubber = HTTPStubber()
     private let url = URL(string: "https://api.example.com/users/7")!
 

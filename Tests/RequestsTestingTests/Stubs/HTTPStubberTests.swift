@@ -3,11 +3,11 @@
 
 import Foundation
 import Requests
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
-@Suite(.bounded, .tags(.behaviour)) struct HTTPStubberTests {
+@Suite(.bounded) struct HTTPStubberTests {
     private let stubber = HTTPStubber()
 
     private func client(_ stubber: HTTPStubber? = nil) -> HTTPClient {

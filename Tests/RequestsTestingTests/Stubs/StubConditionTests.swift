@@ -3,7 +3,7 @@
 
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import RequestsTesting

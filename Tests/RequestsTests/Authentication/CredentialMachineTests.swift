@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -208,7 +208,7 @@ import Testing
         )
     }
 
-    @Test(.tags(.behaviour), arguments: [(0, 1), (-3, 1), (5, 5)]) func aWindowHasRoomForOneAtLeast(
+    @Test(arguments: [(0, 1), (-3, 1), (5, 5)]) func aWindowHasRoomForOneAtLeast(
         limit: Int,
         effective: Int
     ) {

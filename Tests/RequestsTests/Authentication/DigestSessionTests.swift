@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -122,5 +122,20 @@ import Testing
         let answer = session.answer(to: .get, "/", content: nil).rawValue
 
         #expect(answer.contains("username*=UTF-8''J%C3%A4s") && answer.contains(#"realm="a \"b\"""#))
+    }
+
+    @Test func noDescriptionShowsThePassword() throws {
+        let session = try #require(
+            DigestSession(
+                try challenge(#"Digest realm="a", nonce="n""#),
+                user: "u",
+                password: "hunter2",
+                clientNonce: "c"
+            )
+        )
+
+        var dumped = ""
+        dump(session, to: &dumped)
+        #expect(!"\(session) \(String(reflecting: session)) \(dumped)".contains("hunter2"))
     }
 }

@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests

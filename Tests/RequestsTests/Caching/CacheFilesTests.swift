@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
 
 @Suite(.bounded) struct CacheFilesTests {
-    private let directory = TemporaryDirectory()
+    private let directory = TemporaryFolder(isMade: false)
     private let files: CacheFiles
     private let start = CacheSample.start
 
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func aLinkIsRemovedAndWhereItLeadsIsLeftAlone() throws {
-        let outside = TemporaryDirectory()
+        let outside = TemporaryFolder()
         try FileManager.default.createDirectory(at: outside.url, withIntermediateDirectories: true)
         let target = outside.url.appendingPathComponent("target")
         let bytes = Self.record.bytes(for: Self.key(1))
@@ -88,7 +88,7 @@ import Testing
     }
 
     @Test func aLinkIsReplacedAndNotWrittenThrough() throws {
-        let outside = TemporaryDirectory()
+        let outside = TemporaryFolder()
         try FileManager.default.createDirectory(at: outside.url, withIntermediateDirectories: true)
         let target = outside.url.appendingPathComponent("target")
         try Data("mine".utf8).write(to: target)

@@ -2,38 +2,11 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 
 @testable import Requests
 
-/// The responses and requests of the cache tests.
-enum CacheSample {
-    /// Sun, 06 Nov 1994 08:49:37 GMT, the time of RFC 9110's examples.
-    static let start = Date(timeIntervalSince1970: 784_111_777)
-    static let url = URL(string: "https://api.example.com/todos/1")!
-
-    static func get(_ headers: HTTPHeaders = [], _ policy: URLRequest.CachePolicy? = nil) -> HTTPRequest {
-        get(url, headers, policy)
-    }
-
-    static func get(
-        _ url: URL,
-        _ headers: HTTPHeaders = [],
-        _ policy: URLRequest.CachePolicy? = nil
-    ) -> HTTPRequest {
-        var request = HTTPRequest(url: url, headers: headers)
-        if let policy { request.cachePolicy = policy }
-        return request
-    }
-
-    static func response(
-        _ headers: HTTPHeaders = [.cacheControl: "max-age=60"],
-        status: HTTPStatus = .ok,
-        body: String = "content",
-        from url: URL = url
-    ) -> HTTPResponse<Data> {
-        HTTPResponse(head: HTTPResponseHead(status: status, headers: headers, url: url), body: Data(body.utf8))
-    }
-
+extension CacheSample {
     static func cached(
         _ headers: HTTPHeaders = [.cacheControl: "max-age=60"],
         status: HTTPStatus = .ok,
@@ -56,32 +29,6 @@ extension CacheKey {
     init(_ request: HTTPRequest, varyingBy names: [HTTPField.Name] = []) {
         let user = ResponseCache.Identity.automatic.parts(of: request)
         self.init(request, user: user, varyingBy: names)
-    }
-}
-
-/// A wall clock that only a test advances.
-final class WallClock: Sendable {
-    private let time = Locked(CacheSample.start)
-
-    var now: Date { time.withLock { $0 } }
-
-    func advance(by seconds: TimeInterval) {
-        time.withLock { $0 += seconds }
-    }
-}
-
-/// A directory that is removed with its owner.
-final class TemporaryDirectory: Sendable {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    /// The files in it, in alphabetical order.
-    var files: [URL] {
-        let files = try? FileManager.default.contentsOfDirectory(at: url, includingPropertiesForKeys: nil)
-        return (files ?? []).sorted { $0.path < $1.path }
     }
 }
 

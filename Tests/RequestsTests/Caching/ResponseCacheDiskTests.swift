@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
 
 @Suite(.bounded) struct ResponseCacheDiskTests {
-    private let clock = WallClock()
-    private let directory = TemporaryDirectory()
+    private let clock = ManualDate()
+    private let directory = TemporaryFolder()
 
     private func cache(diskLimit: Int = 128 << 20, memoryLimit: Int = 0) throws -> ResponseCache {
         try ResponseCache(
@@ -116,8 +116,8 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func aDirectoryThatCannotBeIsAnError() throws {
-        let file = TemporaryDirectory()
+    @Test func aDirectoryThatCannotBeIsAnError() throws {
+        let file = TemporaryFolder(isMade: false)
         try Data().write(to: file.url)
 
         #expect(throws: ResponseCache.DirectoryError.self) { try ResponseCache(directory: file.url) }

@@ -3,13 +3,13 @@
 
 import Dispatch
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.bounded, .tags(.race)) struct ResponseCacheRaceTests {
-    private let directory = TemporaryDirectory()
+@Suite(.bounded) struct ResponseCacheRaceTests {
+    private let directory = TemporaryFolder()
 
     private static func url(_ index: Int) -> URL { URL(string: "https://example.com/\(index)")! }
 
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test func recordUsedDuringARemovalIsGoneAfterIt() throws {
-        let clock = WallClock()
+        let clock = ManualDate()
         let cache = try ResponseCache(directory: directory.url, now: { clock.now })
         let request = Self.request(1, 1)
         let response = CacheSample.response(from: Self.url(1))

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -15,8 +15,8 @@ import Testing
         case both
     }
 
-    private let clock = WallClock()
-    private let directory = TemporaryDirectory()
+    private let clock = ManualDate()
+    private let directory = TemporaryFolder()
 
     private func cache(
         _ place: Place,

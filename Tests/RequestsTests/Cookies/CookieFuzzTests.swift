@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -38,7 +38,7 @@ import Testing
 
     @Test func cookiesGoOnlyToTheirHosts() throws {
         var fuzz = Fuzz()
-        let clock = CookieClock()
+        let clock = ManualDate(.ofCookies)
         var jar = CookieJar { clock.now }
         var count = 0
         let audible = Dictionary(
@@ -72,7 +72,7 @@ import Testing
 
     @Test func cookiesStayWithinTheirLimits() {
         var fuzz = Fuzz()
-        let clock = CookieClock()
+        let clock = ManualDate(.ofCookies)
         let jar = CookieJar { clock.now }
         for step in 0..<Scale.fuzz(weight: 4) {
             guard let (url, _) = Self.places.randomElement(using: &fuzz) else { continue }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
@@ -166,7 +166,7 @@ import Testing
         #expect(clock.now.offset == .seconds(10))
     }
 
-    @Test(.tags(.behaviour)) func theEnvironmentsLimiterIsThatOfEveryTransfer() async throws {
+    @Test func theEnvironmentsLimiterIsThatOfEveryTransfer() async throws {
         let steps = ManualTransport()
         let limiter = BandwidthLimiter(bytesPerSecond: 1000, burst: 1, clock: clock)
         let operation = TestQueue(steps) { $0.bandwidthLimiter = limiter }.addRequest(TextRequest())

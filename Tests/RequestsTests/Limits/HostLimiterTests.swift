@@ -3,7 +3,7 @@
 
 import Dispatch
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -77,7 +77,7 @@ private let equalPriorities: @Sendable () -> Int = { 0 }
     }
 }
 
-@Suite(.bounded, .tags(.race)) struct HostLimiterRaceTests {
+@Suite(.bounded) struct HostLimiterRaceTests {
     private let origin = Origin(URL(string: "https://example.com")!)
 
     @Test func noMoreAreInThanTheLimitAndAllComeIn() async {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -166,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func closureMayThrow() {
+    @Test func closureMayThrow() {
         struct Refusal: Error {}
 
         #expect(throws: Refusal.self) { try HTTPRequest { _ in throw Refusal() } }
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour), arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
+    @Test(arguments: ["", "1", "ht tp", "http\r\nX: y", "http:", "\0", "é"])
     func invalidSchemeIsRefusedWithoutATrap(_ scheme: String) {
         var request = HTTPRequest("https://example.com/a")
 
@@ -190,7 +190,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
     }
 
-    @Test(.tags(.behaviour), arguments: [-1, Int.min, 65_536, Int.max])
+    @Test(arguments: [-1, Int.min, 65_536, Int.max])
     func invalidPortIsRefusedWithoutATrap(_ port: Int) {
         var request = HTTPRequest("https://example.com/a")
 
@@ -199,7 +199,7 @@ import Testing
         #expect(throws: InvalidRequest.self) { try request.toURLRequest() }
     }
 
-    @Test(.tags(.behaviour), arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])
+    @Test(arguments: [Double.infinity, -.infinity, .nan, -1, .greatestFiniteMagnitude])
     func noNumberOfSecondsTraps(_ seconds: Double) throws {
         let timeout = try #require(HTTPRequest("/a").timeout(seconds).timeout)
 

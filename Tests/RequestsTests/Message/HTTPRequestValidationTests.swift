@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -133,7 +133,6 @@ import Testing
     }
 
     @Test(
-        .tags(.behaviour),
         arguments: [
             (60, nil), (0.25, .milliseconds(250)), (-1, nil), (0, nil), (.infinity, .seconds(1_000_000_000)),
             (1e300, .seconds(1_000_000_000)),

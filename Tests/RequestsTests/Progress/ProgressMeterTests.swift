@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -74,7 +74,6 @@ import Testing
     }
 
     @Test(
-        .tags(.behaviour),
         arguments: [
             (0, nil, nil), (0, 0, 1), (1, 2, 0.5), (2, 2, 1), (3, 2, 1), (-1, 2, 0), (.max, .max, 1),
         ] as [(Int64, Int64?, Double?)]
@@ -83,7 +82,7 @@ import Testing
         #expect(progress(completed, of: total).fraction == fraction)
     }
 
-    @Test(.tags(.behaviour)) func itSaysHowManyBytes() {
+    @Test func itSaysHowManyBytes() {
         #expect("\(progress(1, of: 2))" == "1 of 2 bytes" && "\(progress(1))" == "1 bytes")
     }
 }

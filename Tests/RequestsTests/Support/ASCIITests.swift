@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func messagesAboutHostileTextAreShortAndOneLine() {
-        #expect("a\r\n\0b".shortened() == "a\\r\\n\\0b" || !"a\r\n\0b".shortened().contains("\n"))
+        #expect("a\r\n\0b".shortened() == "a\\r\\n\\0b")
         #expect(String(repeating: "a", count: 100).shortened(to: 3) == "aaa…")
         #expect("abc".shortened(to: 3) == "abc")
     }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -72,7 +72,7 @@ import Testing
         #expect(FileName.safe("NUL." + String(repeating: "b", count: 300)).utf8.count == 255)
     }
 
-    @Test(.tags(.behaviour)) func theHeadOfAResponseSuggestsAName() {
+    @Test func theHeadOfAResponseSuggestsAName() {
         let url = URL(string: "https://example.com/get/42")
         let named = HTTPResponseHead(
             status: .ok,

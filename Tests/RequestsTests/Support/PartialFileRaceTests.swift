@@ -2,18 +2,18 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.bounded, .tags(.race)) struct PartialFileRaceTests {
+@Suite(.bounded) struct PartialFileRaceTests {
     private let folder: TemporaryFolder
     private let destination: URL
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         destination = folder.file("film.mov")
     }
 
@@ -81,5 +81,16 @@ import Testing
             try? FileManager.default.removeItem(at: destination)
             #expect(try folder.names().isEmpty)
         }
+    }
+
+    @Test func aDiscardWhileBytesAreWrittenClosesNothingUnderThem() async throws {
+        for _ in 0..<Scale.races {
+            let file = try PartialFile.create(beside: destination)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for _ in 0..<20 { try? file.append(Data("bytes".utf8)) } }
+                group.addTask { file.discard() }
+            }
+        }
+        #expect(try folder.names() == [])
     }
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -12,7 +12,7 @@ import Testing
     private let destination: URL
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         destination = folder.file("film.mov")
     }
 
@@ -322,16 +322,5 @@ import Testing
         #if os(Linux)
         #expect(try descriptors() == [])
         #endif
-    }
-
-    @Test(.tags(.race)) func aDiscardWhileBytesAreWrittenClosesNothingUnderThem() async throws {
-        for _ in 0..<Scale.races {
-            let file = try PartialFile.create(beside: destination)
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for _ in 0..<20 { try? file.append(Data("bytes".utf8)) } }
-                group.addTask { file.discard() }
-            }
-        }
-        #expect(names == [])
     }
 }

@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
 
 @Suite(.bounded) struct FlowControlTests {
-    private final class Handle: Transfer {
+    fileprivate final class Handle: Transfer {
         let calls = Recorder<String>()
         let isPaused = Locked(false)
 
@@ -100,10 +100,20 @@ import Testing
 
         #expect(handle.calls.count == 0)
     }
+}
 
-    @Test(.tags(.race)) func concurrentWishesEndAsTheLastOne() async {
+@Suite(.bounded) struct FlowControlRaceTests {
+    /// A transfer that several threads pause and resume, in any order.
+    private final class Wished: WishedTransfer {
+        let known = Locked(PauseWish())
+
+        func cancel() {}
+        func follow(_ wish: PauseWish) { _ = known.withLock { $0.update(to: wish) } }
+    }
+
+    @Test func concurrentWishesEndAsTheLastOne() async {
         for _ in 0..<Scale.races {
-            let (flow, handle) = (FlowControl(), Handle())
+            let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
             flow.attach(handle)
             await withTaskGroup(of: Void.self) { group in
                 for reason in [FlowControl.Reasons.user, .buffer, .bandwidth] {
@@ -119,15 +129,7 @@ import Testing
         }
     }
 
-    /// A transfer that several threads pause and resume, in any order.
-    private final class Wished: WishedTransfer {
-        let known = Locked(PauseWish())
-
-        func cancel() {}
-        func follow(_ wish: PauseWish) { _ = known.withLock { $0.update(to: wish) } }
-    }
-
-    @Test(.tags(.race)) func wishesThatOvertakeEachOtherLeaveItAsTheLastOneSays() async {
+    @Test func wishesThatOvertakeEachOtherLeaveItAsTheLastOneSays() async {
         for _ in 0..<Scale.races {
             let (flow, transfer) = (FlowControl(), Wished())
             await withTaskGroup(of: Void.self) { group in

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -10,7 +10,7 @@ import Testing
 @Suite(.bounded) struct ClientIdentityTests {
     private static let (certificate, key) = (CertificateSample.ec.pem, CertificateSample.ecKey)
 
-    @Test(.tags(.behaviour)) func nothingOfItIsEverPrinted() throws {
+    @Test func nothingOfItIsEverPrinted() throws {
         let identity = try ClientIdentity(pem: Self.certificate + Self.key, password: "hunter2")
         let policy = TrustPolicy.system.presenting(identity)
         var dumped = ""
@@ -30,7 +30,6 @@ import Testing
     }
 
     @Test(
-        .tags(.behaviour),
         arguments: [
             "", certificate, key, certificate + key + key, key.replacing("MIGH", with: "!!!!") + certificate,
             key + certificate.replacing("MIIB", with: "AAAA"),
@@ -64,7 +63,7 @@ import Testing
         }
     }
 
-    @Test(.tags(.behaviour)) func passwordWithANULIsRefused() {
+    @Test func passwordWithANULIsRefused() {
         #expect(throws: TrustPolicy.InvalidPiece.self) {
             try ClientIdentity(pem: Self.certificate + Self.key, password: "a\0b")
         }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
@@ -42,7 +42,7 @@ import Testing
         #expect(walker.next(DERWalker.integer)?.content == [7])
     }
 
-    @Test(.tags(.behaviour), arguments: CertificateSample.all)
+    @Test(arguments: CertificateSample.all)
     func everyTruncationOfACertificateIsRefused(sample: CertificateSample) throws {
         let der = try Certificate(pem: sample.pem).der
         for count in 0..<der.count {

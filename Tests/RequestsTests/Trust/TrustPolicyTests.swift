@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
@@ -28,7 +28,7 @@ import Testing
         #expect(TrustPolicy.only([]) != .system)
     }
 
-    @Test(.tags(.behaviour)) func policiesAreEqualByTheirRules() throws {
+    @Test func policiesAreEqualByTheirRules() throws {
         let one = try TrustPolicy.system.adding([certificate]).pinning([pin], forHosts: ["a.example", "b.example"])
         let other = try TrustPolicy.system.pinning([pin], forHosts: ["B.example"]).adding([certificate, certificate])
             .pinning([pin], forHosts: ["a.example"])
@@ -62,7 +62,7 @@ import Testing
         #expect(both.trust(for: "a.example.com")?.pins == [pin, other])
     }
 
-    @Test(.tags(.behaviour)) func ruleThatWouldSayNothingIsRefused() {
+    @Test func ruleThatWouldSayNothingIsRefused() {
         let system = TrustPolicy.system
         #expect(throws: TrustPolicy.InvalidPiece.self) { try system.pinning([], forHosts: ["example.com"]) }
         #expect(throws: TrustPolicy.InvalidPiece.self) { try system.pinning([pin], forHosts: []) }
@@ -92,7 +92,6 @@ import Testing
 
     #if os(Linux)
     @Test(
-        .tags(.behaviour),
         arguments: [URLSession.shared, URLSessionTransport(configuration: .ephemeral)] as [any HTTPTransport]
     )
     func sessionRefusesEveryOtherPolicyBeforeItConnects(transport: any HTTPTransport) async throws {

@@ -4,14 +4,13 @@
 #if os(Linux)
 import Foundation
 import Requests
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 extension OverLoopback {
     /// The cache of a client with a cookie jar, run against the tests for browsers.
     @Suite(
         .bounded,
-        .tags(.behaviour),
         .enabled(if: CacheRun.server != nil, "Scripts/interop starts the server of the suite")
     )
     struct InteropCacheTests {

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.bounded, .tags(.behaviour)) struct ValidatorTests {
+@Suite(.bounded) struct ValidatorTests {
     private func response(
         _ status: HTTPStatus = .ok,
         _ body: String = "{}",

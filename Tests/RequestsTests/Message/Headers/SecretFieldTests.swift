@@ -1,7 +1,7 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -10,7 +10,6 @@ import Testing
     private let marked = HTTPField.Name("X-Mine", isSecret: true)
 
     @Test(
-        .tags(.behaviour),
         arguments: [
             ("Authorization", true), ("proxy-authorization", true), ("cookie", true), ("Set-Cookie", true),
             ("x-api-key", true), ("X-Vault-Token", true), ("PRIVATE-TOKEN", true),
@@ -28,18 +27,8 @@ import Testing
         #expect(HTTPHeaders([field]).description == line)
     }
 
-    @Test(arguments: [
-        ("TO\u{212A}EN", true), ("id_token_hint", true), ("code", true), ("encode", false), ("Pass-Phrase", true),
-        ("42", false), ("tokens", false), ("user[password_confirmation]", true), ("code_verifier", true),
-        ("PHPSESSID", true), ("SAMLResponse", true), ("api_keys", true), ("max_tokens", false),
-    ])
-    func spellingHidesNoSecret(_ name: String, isSecret: Bool) {
-        #expect(SecretName.matches(name) == isSecret)
-    }
-
     /// A field with addresses in it, and the part that may be shown.
     @Test(
-        .tags(.behaviour),
         arguments: [
             (
                 "Link",
@@ -73,7 +62,6 @@ import Testing
 
     /// An address with a password that looks like a port, and the part that may be shown.
     @Test(
-        .tags(.behaviour),
         arguments: [
             ("https://bob:123/456@host/", "https://…@host/"), ("https://bob:123/45/6@host/a", "https://…@host/a"),
             ("https://bob:123?456@host/", "https://…@host/"), ("https://bob:123#456@host/", "https://…@host/"),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -37,7 +37,7 @@ import Testing
         name.unicodeScalars.map { ["\"": "%22", "\r": "%0D", "\n": "%0A"][$0] ?? String($0) }.joined()
     }
 
-    @Test(.tags(.behaviour)) func partsNeverLeaveTheirFrame() throws {
+    @Test func partsNeverLeaveTheirFrame() throws {
         var fuzz = Fuzz()
         var sent = 0
         for number in 0..<Scale.fuzz(weight: 4) {
@@ -73,7 +73,7 @@ import Testing
         #expect(sent > Scale.fuzz(weight: 4) / 10)
     }
 
-    @Test(.tags(.behaviour)) func anyHeaderAndBoundaryIsAnErrorOrOneLine() throws {
+    @Test func anyHeaderAndBoundaryIsAnErrorOrOneLine() throws {
         var fuzz = Fuzz()
         for number in 0..<Scale.fuzz(weight: 4) {
             let boundary = fuzz.text(of: Self.pieces, upTo: 3)

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.bounded, .tags(.behaviour)) struct RequestPathTests {
+@Suite(.bounded) struct RequestPathTests {
     private func url(_ request: HTTPRequest, base: String? = "https://api.example.com/v1?key=k") throws -> String {
         var request = request
         try request.resolve(baseURL: base.flatMap { URL(string: $0) }, inheriting: [])

@@ -1,13 +1,13 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
 
 /// `extract` returns the values of `expand`, if no other values have the same expansion.
-@Suite(.bounded, .tags(.behaviour)) struct URITemplateRoundTripTests {
+@Suite(.bounded) struct URITemplateRoundTripTests {
     /// Whether no other values expand to the same text.
     ///
     /// A list with its comma differs from a text, but pairs may equal a list. Reserved characters and variables without
@@ -16,7 +16,7 @@ import Testing
         for case .expression(let expression) in try template.parts.get() {
             guard !expression.kind.keepsReserved else { return false }
             for variable in expression.variables {
-                switch URITemplateTests.variables[variable.name] {
+                switch URITemplate.Variables.ofTheStandard[variable.name] {
                 case .string(let text): if text.isEmpty, expression.kind.first.isEmpty { return false }
                 case .list: continue
                 case .pairs:
@@ -34,7 +34,7 @@ import Testing
         var full: Set<String> = []
         for case .expression(let expression) in try template.parts.get() {
             for variable in expression.variables {
-                let value = URITemplateTests.variables[variable.name]
+                let value = URITemplate.Variables.ofTheStandard[variable.name]
                 guard value.isDefined, !full.contains(variable.name) else { continue }
                 if case .prefix(let length) = variable.modifier, case .string(let text) = value {
                     values[variable.name] = .string(String(text.prefix(length)))
@@ -47,7 +47,7 @@ import Testing
         return values
     }
 
-    @Test(arguments: URITemplateTests.standard)
+    @Test(arguments: URITemplate.standard)
     func standardExpansionsAreFound(_ text: String, _ expansion: String) throws {
         let template = try URITemplate(text)
         let isUnambiguous = try isUnambiguous(template)

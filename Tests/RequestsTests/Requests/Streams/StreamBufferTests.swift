@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests

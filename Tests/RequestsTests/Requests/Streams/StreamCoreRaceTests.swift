@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import RequestsTestSupport
 import RequestsTesting
-import TestSupport
 import Testing
 
 @testable import Requests
 
-@Suite(.bounded, .tags(.race)) struct StreamCoreRaceTests {
+@Suite(.bounded) struct StreamCoreRaceTests {
     /// A pause that is decided first and applied last would stop the server for ever, since no event could undo it.
     @Test func aPauseAgainstTheChunkBeingTaken() async throws {
         for _ in 0..<Scale.races {

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -100,16 +100,15 @@ import Testing
         }
     }
 
-    @Test(arguments: samples, samples)
+    @Test(arguments: samples, samples.filter { $0.coding == .gzip })
     func codingsAreUndoneInTheirReverseOrder(_ inner: Sample, _ outer: Sample) throws {
         // A stored block of DEFLATE holds anything; brotli and zstd have no encoder here.
-        guard outer.coding == .gzip else { return }
         let stored = Gzip.frame(Data(inner.bytes.stored), of: Data(inner.bytes))
-        let decoded = try Self.decode(Array(stored), [inner.coding, .gzip], by: 3)
+        let decoded = try Self.decode(Array(stored), [inner.coding, outer.coding], by: 3)
 
         #expect(String(decoding: decoded.content, as: UTF8.self) == Self.text)
         #expect(decoded.mayEnd)
-        #expect(try !Self.decode(stored.dropLast(), [inner.coding, .gzip]).mayEnd)
+        #expect(try !Self.decode(stored.dropLast(), [inner.coding, outer.coding]).mayEnd)
     }
 
     /// A paused transfer takes a piece, and gets the same input again, or another part of it.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests

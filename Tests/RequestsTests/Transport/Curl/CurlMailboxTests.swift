@@ -4,7 +4,7 @@
 #if os(Linux)
 import Foundation
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -21,7 +21,7 @@ private final class Mailbox {
 }
 
 @Suite(.bounded) struct CurlMailboxTests {
-    private static func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
+    fileprivate static func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
 
     @Test func receiverIsCalledOnceUntilItHasFoundNothing() {
         let mailbox = Mailbox()
@@ -90,8 +90,30 @@ private final class Mailbox {
         #expect(count < CurlMailbox.highWater / CurlMailbox.overhead)
     }
 
+    /// Its handle is reused by the time that the transfer could be paused.
+    @Test func transferThatHasEndedIsNotPaused() {
+        let mailbox = Mailbox()
+
+        let put = mailbox.put([Self.data(2 * CurlMailbox.highWater), .end(nil)])
+
+        #expect(put.schedule && !put.pause)
+        #expect(mailbox.take()?.count == 2)
+        #expect(!mailbox.release(2 * CurlMailbox.highWater), "there is nothing to resume")
+    }
+
+    @Test func receiverThatKeepsUpNeverPausesTheTransfer() {
+        let mailbox = Mailbox()
+
+        for _ in 0..<Scale.pick(200, whole: 10_000) {
+            #expect(!mailbox.put([Self.data(16 * 1024)]).pause)
+            for case .data(let data) in mailbox.take() ?? [] { #expect(!mailbox.release(data.count)) }
+        }
+    }
+}
+
+@Suite(.bounded) struct CurlMailboxRaceTests {
     /// One worker reports what the peer sends, and another an end from this side.
-    @Test(.tags(.race)) func eventsAreTakenOnceAndByOneWorkerAtATime() async {
+    @Test func eventsAreTakenOnceAndByOneWorkerAtATime() async {
         for _ in 0..<Scale.races {
             let mailbox = Locked(CurlMailbox())
             let (sizes, inside, overlaps, done) = (Locked<[Int]>([]), Locked(0), Locked(0), Gate())
@@ -119,7 +141,7 @@ private final class Mailbox {
                         deliver()
                         continue
                     }
-                    let events = size == 20 ? [Self.data(size), .end(nil)] : [Self.data(size)]
+                    let events = size == 20 ? [CurlMailboxTests.data(size), .end(nil)] : [CurlMailboxTests.data(size)]
                     if mailbox.withLock({ $0.put(events).schedule }) { DispatchQueue.global().async(execute: deliver) }
                 }
             }
@@ -127,26 +149,6 @@ private final class Mailbox {
 
             #expect(sizes.withLock { $0 } == Array(1...20))
             #expect(overlaps.withLock { $0 } == 0)
-        }
-    }
-
-    /// Its handle is reused by the time that the transfer could be paused.
-    @Test func transferThatHasEndedIsNotPaused() {
-        let mailbox = Mailbox()
-
-        let put = mailbox.put([Self.data(2 * CurlMailbox.highWater), .end(nil)])
-
-        #expect(put.schedule && !put.pause)
-        #expect(mailbox.take()?.count == 2)
-        #expect(!mailbox.release(2 * CurlMailbox.highWater), "there is nothing to resume")
-    }
-
-    @Test func receiverThatKeepsUpNeverPausesTheTransfer() {
-        let mailbox = Mailbox()
-
-        for _ in 0..<Scale.pick(200, whole: 10_000) {
-            #expect(!mailbox.put([Self.data(16 * 1024)]).pause)
-            for case .data(let data) in mailbox.take() ?? [] { #expect(!mailbox.release(data.count)) }
         }
     }
 }

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests

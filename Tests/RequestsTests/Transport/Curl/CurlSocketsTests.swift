@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 #if os(Linux)
-import CCurl
+import CRequestsCurl
 import Foundation
 import Glibc
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: rows) func certificatesAreParsedOnceForAllConnections(_ row: Row) throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try store(row, in: folder)
 
         let certificates = store.current()
@@ -54,7 +54,7 @@ import Testing
     }
 
     @Test func changeOfTheSystemCountsForTheNextConnection() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let store = try store(Row(testDescription: "", hasFile: true, hasFolder: true), in: folder)
         let file = folder.url.appending(path: "bundle.pem")
         var seen = [store.current()]
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func folderWithoutHashedNamesAloneIsNoAuthority() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try Data(CertificateSample.rsa.pem.utf8).write(to: folder.url.appending(path: "authority.pem"))
         let paths = CurlStore.SystemPaths(file: nil, folder: folder.url.path)
 

@@ -3,7 +3,7 @@
 
 #if os(Linux)
 import Foundation
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -90,12 +90,6 @@ import Testing
         #expect(try cache.trust(for: request("http://example.com/", trust: .system.presenting(identity))) == nil)
     }
 
-    @Test func hostThatRulesAreNotFoundForIsRefused() throws {
-        let request = try request("https://b%C3%BCcher.example/", trust: .system.requiring(.tls13))
-        let error = #expect(throws: RequestError.self) { try CurlTrustCache.shared.trust(for: request) }
-        #expect(error?.code == .unsupported)
-    }
-
     // The results of libcurl with OpenSSL, and with GnuTLS, which has no numbers.
     @Test(
         arguments: [
@@ -112,9 +106,6 @@ import Testing
             (77, "error setting certificate file: /nowhere", 0, .noAuthorities),
             (58, "unable to set private key file", 0, .ownCertificateUnusable),
             (35, "error:0A000102:SSL routines::unsupported protocol", 0, .oldProtocol),
-            (35, "error:0A00042E:SSL routines::tlsv1 alert protocol version", 0, .oldProtocol),
-            (35, "error:0A00010B:SSL routines::wrong version number", 0, .noTLS),
-            (35, "error:0A000410:SSL routines::sslv3 alert handshake failure", 0, .noAgreement),
             (
                 56, "OpenSSL SSL_read: error:0A00045C:SSL routines::tlsv13 alert certificate required", 0,
                 .ownCertificateRequired

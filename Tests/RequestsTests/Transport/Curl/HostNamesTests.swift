@@ -4,7 +4,7 @@
 #if os(Linux)
 import Foundation
 import RequestsTesting
-import TestSupport
+import RequestsTestSupport
 import Testing
 
 @testable import Requests
@@ -15,9 +15,11 @@ import Testing
 
         #expect(Set(addresses).isSubset(of: ["127.0.0.1", "::1"]) && !addresses.isEmpty)
     }
+}
 
+@Suite(.bounded) struct HostNamesRaceTests {
     /// Questions are asked and withdrawn at any moment, while look-ups succeed and fail.
-    @Test(.tags(.race)) func everyQuestionIsAnsweredOnceOrWithdrawn() async {
+    @Test func everyQuestionIsAnsweredOnceOrWithdrawn() async {
         let names = HostNames(mostAwaited: 2, mostWorkers: 4) { name in
             name.hasSuffix("0") ? .failure(.init(reason: "unknown")) : .success([name])
         }

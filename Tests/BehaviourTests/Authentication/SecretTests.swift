@@ -1,0 +1,138 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The origins that get the secrets of a request, whatever changes the request on its way.
+@Suite(.bounded) struct SecretTests {
+    /// Redirects to another origin.
+    private let leaving = InMemoryTransport { request in
+        request.url.host == "example.com"
+            ? .status(.found, headers: [.location: "https://abroad.example/"]) : .status(.ok)
+    }
+    private let answering = InMemoryTransport { _ in .status(.ok) }
+
+    private static let token: HTTPField.Name = "X-Mine"
+
+    private static let changes: [@Sendable (inout HTTPRequest) -> Void] = [
+        { $0.headers[token] = ($0.headers[token] ?? "") + "-v2" },
+        { $0.headers.set($0.headers[token, default: ""] + "-v2", for: token) },
+        { $0.headers.merge([token: $0.headers[token, default: ""] + "-v2"]) },
+        { request in
+            let value = request.headers[token, default: ""]
+            request.headers[token] = nil
+            request.headers.add(value + "-v2", for: token)
+        },
+        { $0.headers = [token: $0.headers[token, default: ""] + "-v2"] },
+    ]
+
+    // MARK: Redirects
+
+    @Test(arguments: changes.indices) func aSecretThatAnInterceptorChangesIsStillASecret(_ index: Int) async {
+        let queue = TestQueue(leaving) { $0.interceptors = [.adapting { Self.changes[index](&$0) }] }
+        var request = HTTPRequest(url: home)
+        request.authentication = .header(Self.token, "hush")
+
+        await queue.addRequest(request).end()
+
+        #expect(leaving.requests.map { $0.headers[Self.token] } == ["hush-v2", nil])
+    }
+
+    @Test func aSecretThatAURLRequestModifierChangesIsStillASecret() async {
+        let queue = TestQueue(leaving) {
+            $0.interceptors = [.modifyingURLRequest { $0.setValue("hush-v2", forHTTPHeaderField: "X-Mine") }]
+        }
+        var request = HTTPRequest(url: home)
+        request.authentication = .header(Self.token, "hush")
+
+        await queue.addRequest(request).end()
+
+        #expect(leaving.requests.map { $0.headers[Self.token] } == ["hush-v2", nil])
+    }
+
+    @Test func aSecretOfTheClientIsOneWithTheRequestsOwnValue() async {
+        let queue = TestQueue(leaving) {
+            $0.headers = HTTPHeaders([HTTPField(HTTPField.Name("X-Mine", isSecret: true), "client's")])
+        }
+
+        await queue.addRequest(HTTPRequest(url: home, headers: [Self.token: "own"])).end()
+
+        #expect(leaving.requests.map { $0.headers[Self.token] } == ["own", nil])
+    }
+
+    // MARK: Interceptors that lead elsewhere
+
+    private func sent(
+        _ interceptors: [any Interceptor],
+        for request: HTTPRequest = HTTPRequest("x")
+    ) async -> TransportRequest? {
+        let queue = TestQueue(answering) {
+            $0.baseURL = home
+            $0.headers = [.authorization: "Bearer client", "X-Client": "1"]
+            $0.secretHeaders = [Self.token]
+            $0.interceptors = interceptors
+        }
+        await queue.addRequest(request).end()
+        return answering.requests.last
+    }
+
+    static let elsewhere: [@Sendable (inout HTTPRequest) -> Void] = [
+        { $0.host = "mirror.example" }, { $0.scheme = "http" }, { $0.port = 8443 },
+        { $0.url = URL(string: "https://mirror.example/x") ?? home },
+    ]
+
+    @Test(arguments: elsewhere.indices) func secretsOfTheEnvironmentStayWithItsOrigin(_ index: Int) async {
+        let sent = await sent([.adapting { Self.elsewhere[index](&$0) }])
+
+        #expect(sent?.headers[.authorization] == nil && sent?.headers["X-Client"] == "1")
+    }
+
+    static let here: [@Sendable (inout HTTPRequest) -> Void] = [
+        { $0.path = "/other" }, { $0.query = ["a": 1] }, { $0.port = 443 }, { $0.host = "EXAMPLE.com" },
+        { $0.url = URL(string: "relative") ?? home },
+    ]
+
+    @Test(arguments: here.indices) func secretsOfTheEnvironmentGoAnywhereAtItsOrigin(_ index: Int) async {
+        let sent = await sent([.adapting { Self.here[index](&$0) }])
+
+        #expect(sent?.headers[.authorization] == "Bearer client")
+    }
+
+    @Test func aCredentialThatAnInterceptorAddedStaysWithItsOrigin() async {
+        let credential = AuthenticationInterceptor(TokenAuthenticator { _ in "fresh" }, credential: "fetched")
+
+        let before = await sent([credential, .adapting { $0.host = "mirror.example" }])
+        let after = await sent([.adapting { $0.host = "mirror.example" }, credential])
+
+        #expect(before?.headers[.authorization] == nil && after?.headers[.authorization] == nil)
+    }
+
+    @Test func secretsOfTheRequestAreSentToItsAddress() async {
+        var request = HTTPRequest("x")
+        request.headers[.authorization] = "Bearer own"
+        request.authentication = .header(Self.token, "own")
+
+        let sent = await sent([.adapting { $0.host = "mirror.example" }], for: request)
+
+        #expect(sent?.headers[.authorization] == "Bearer own" && sent?.headers[Self.token] == "own")
+    }
+
+    @Test func secretSetForTheNewOriginIsSentThere() async {
+        let sent = await sent([
+            .adapting {
+                $0.host = "mirror.example"
+                $0.headers[.authorization] = "Bearer mirror"
+            }
+        ])
+
+        #expect(sent?.headers[.authorization] == "Bearer mirror")
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate subscript(name: HTTPField.Name, default value: String) -> String { self[name] ?? value }
+}

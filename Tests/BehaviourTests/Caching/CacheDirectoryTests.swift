@@ -1,0 +1,318 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The files of a cache: who can read them, what damages them, and how much room they take.
+@Suite(.bounded) struct CacheDirectoryTests {
+    private static let block = 4096
+    private let folder: TemporaryFolder
+    private let directory: URL
+
+    init() {
+        folder = TemporaryFolder()
+        directory = folder.url.appending(path: "cache")
+    }
+
+    /// A client with a cache in the directory, and by default none in memory.
+    private func trial(blocks: Int = 1000, memoryLimit: Int = 0) throws -> CacheTrial {
+        try CacheTrial {
+            let limit = blocks * Self.block
+            return try ResponseCache(directory: directory, diskLimit: limit, memoryLimit: memoryLimit, now: $0)
+        }
+    }
+
+    private static func get(_ number: Int) -> HTTPRequest {
+        CacheSample.get(CacheSample.url.appending(path: "\(number)"))
+    }
+
+    /// The text of a stored response, fresh or not.
+    private func stored(_ number: Int, in trial: CacheTrial) async -> String? {
+        await trial.send(Self.get(number).cachePolicy(.returnCacheDataDontLoad)).text
+    }
+
+    private var files: [URL] {
+        let files = try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
+        return files ?? []
+    }
+
+    /// Loads a response, and returns its file.
+    private func file(_ number: Int = 1, of trial: CacheTrial) async throws -> URL {
+        let former = Set(files.map(\.lastPathComponent))
+        await trial.load(for: Self.get(number))
+        return try #require(files.first { !former.contains($0.lastPathComponent) })
+    }
+
+    private func permissions(of url: URL) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+    }
+
+    // MARK: Content
+
+    @Test func onlyTheOwnerCanReadTheFiles() async throws {
+        let file = try await file(of: trial())
+
+        #expect(try permissions(of: directory) == 0o700 && permissions(of: file) == 0o600)
+        #expect(files.count == 1)
+    }
+
+    @Test func nameAndContentOfAFileShowNoSecretAndNoAddress() async throws {
+        let url = try #require(URL(string: "https://api.example.com/hunter2?token=hunter2"))
+        let trial = try trial()
+        let headers: HTTPHeaders = [.authorization: "Bearer hunter2", .cookie: "a=hunter2", .acceptLanguage: "hunter2"]
+        let response: HTTPHeaders = [.setCookie: "a=hunter2", "X-Auth-Token": "hunter2", .vary: "Accept-Language"]
+
+        await trial.load(response, for: CacheSample.get(url, headers))
+
+        #expect(files.count == 2)
+        for file in files {
+            let name = file.deletingPathExtension().lastPathComponent
+            #expect(name.split(separator: "-").allSatisfy { $0.allSatisfy(\.isHexDigit) })
+            let bytes = try Data(contentsOf: file)
+            for secret in ["hunter2", "example"] { #expect(bytes.range(of: Data(secret.utf8)) == nil) }
+        }
+    }
+
+    @Test(
+        arguments: [
+            ([], 200, ""),
+            (
+                [HTTPField(.eTag, "\"1\""), HTTPField(.link, "<a>"), HTTPField(.link, "<b>"), HTTPField("X", "ü")], 404,
+                "content\r\n\u{0}"
+            ),
+            ([.vary: "Accept, Accept-Language"], 200, "content"),
+        ] as [(HTTPHeaders, HTTPStatus, String)]
+    )
+    func laterRunFindsTheStoredResponse(headers: HTTPHeaders, status: HTTPStatus, text: String) async throws {
+        let first = try trial()
+        await first.send(Self.get(1), .status(status, headers: headers, body: Data(text.utf8)), delay: 0.25)
+        let second = try trial()
+        second.advance(by: 0.75)
+
+        let exchange = await second.send(Self.get(1).cachePolicy(.returnCacheDataDontLoad))
+
+        let response = try #require(exchange.response)
+        let expected = headers.merging([.contentLength: "\(text.utf8.count)", .age: "1"])
+        #expect(response.status == status && response.headers.hasSameFields(as: expected))
+        #expect(exchange.text == text && response.body.startIndex == 0)
+        #expect(second.cache.diskSize == files.count * Self.block)
+    }
+
+    @Test func recordReadFromAFileIsFoundInMemoryAgain() async throws {
+        let file = try await file(of: trial())
+        let trial = try trial(memoryLimit: 1 << 20)
+        #expect(await stored(1, in: trial) == "content")
+
+        try FileManager.default.removeItem(at: file)
+
+        #expect(await stored(1, in: trial) == "content")
+    }
+
+    // MARK: Damage
+
+    @Test func damagedFileIsAMissAndIsRemoved() async throws {
+        let trial = try trial()
+        let file = try await file(of: trial)
+        let bytes = try Data(contentsOf: file)
+        let step = Scale.pick(5, whole: 1)
+        let truncated = stride(from: 0, to: bytes.count, by: step).map { bytes.prefix($0) }
+        let changed = stride(from: 0, to: bytes.count * 8, by: step * 3).map { bit in
+            var changed = bytes
+            changed[bit / 8] ^= 1 << (bit % 8)
+            return changed
+        }
+        for damaged in truncated + changed + [bytes + [0]] {
+            try damaged.write(to: file)
+            guard await stored(1, in: trial) == nil, files.isEmpty else {
+                Issue.record("\(Array(damaged)) was read or left")
+                return
+            }
+        }
+        try bytes.write(to: file)
+        #expect(await stored(1, in: trial) == "content")
+    }
+
+    @Test func fileUnderTheNameOfAnotherIsRemoved() async throws {
+        let trial = try trial()
+        let (first, second) = (try await file(1, of: trial), try await file(2, of: trial))
+        try FileManager.default.removeItem(at: second)
+        try FileManager.default.moveItem(at: first, to: second)
+
+        #expect(await stored(2, in: trial) == nil)
+        #expect(files.isEmpty)
+    }
+
+    @Test func linkIsRemovedAndItsTargetIsLeftAlone() async throws {
+        let trial = try trial()
+        let (file, target) = (try await file(of: trial), folder.file("target"))
+        try FileManager.default.moveItem(at: file, to: target)
+        let bytes = try Data(contentsOf: target)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+
+        #expect(await stored(1, in: trial) == nil)
+        #expect(files.isEmpty)
+        #expect(try Data(contentsOf: target) == bytes)
+    }
+
+    @Test func linkIsReplacedAndNotWrittenThrough() async throws {
+        let trial = try trial(memoryLimit: 1 << 20)
+        let (file, target) = (try await file(of: trial), folder.file("target"))
+        try FileManager.default.removeItem(at: file)
+        try Data("mine".utf8).write(to: target)
+        try FileManager.default.createSymbolicLink(at: file, withDestinationURL: target)
+
+        // From memory, which marks the file as used; then from the server.
+        #expect(await stored(1, in: trial) == "content")
+        await trial.load(for: Self.get(1).cachePolicy(.reloadIgnoringLocalCacheData))
+
+        #expect(try await stored(1, in: self.trial()) == "content")
+        #expect(try Data(contentsOf: target) == Data("mine".utf8))
+        let modified = try FileManager.default.attributesOfItem(atPath: target.path)[.modificationDate] as? Date
+        #expect(modified != CacheSample.start)
+    }
+
+    @Test func pipeDoesNotBlock() async throws {
+        let trial = try trial()
+        let file = try await file(of: trial)
+        try FileManager.default.removeItem(at: file)
+        #expect(mkfifo(file.path, 0o600) == 0)
+
+        #expect(await stored(1, in: trial) == nil)
+        #expect(files.isEmpty)
+    }
+
+    @Test func directoryInPlaceOfAFileIsAMiss() async throws {
+        let trial = try trial()
+        let file = try await file(of: trial)
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file, withIntermediateDirectories: true)
+
+        for _ in 1...2 {
+            #expect(await stored(1, in: trial) == nil)
+            await trial.load(for: Self.get(1))
+        }
+        #expect(files.count == 1)
+    }
+
+    @Test func directoryThatWasDeletedIsMadeAgain() async throws {
+        let trial = try trial()
+        try FileManager.default.removeItem(at: directory)
+        #expect(await stored(1, in: trial) == nil)
+        #expect(trial.cache.diskSize == 0)
+
+        await trial.load(for: Self.get(1))
+
+        #expect(await stored(1, in: trial) == "content")
+        #expect(try permissions(of: directory) == 0o700)
+    }
+
+    @Test func foreignFilesAreLeftAlone() async throws {
+        let trial = try trial(blocks: 16)
+        let name = try await file(of: trial).deletingPathExtension().lastPathComponent
+        let names = [
+            "notes.txt", "a.response", "-.response", ".response", "\(name).txt", name,
+            "\(String(repeating: "x", count: 32))-\(String(repeating: "0", count: 64)).response",
+        ]
+        for name in names { try Data("mine".utf8).write(to: directory.appending(path: name)) }
+
+        for number in 1...20 { await trial.load(for: Self.get(number)) }
+        trial.cache.remove(for: Self.get(1).url)
+        trial.cache.removeAll()
+
+        #expect(Set(files.map(\.lastPathComponent)) == Set(names))
+        #expect(trial.cache.diskSize == 0)
+    }
+
+    // MARK: Size
+
+    @Test func leastRecentlyUsedFilesAreRemovedFirst() async throws {
+        let trial = try trial(blocks: 16)
+        for number in 0..<16 {
+            await trial.load(for: Self.get(number))
+            trial.advance(by: 1)
+        }
+        #expect(trial.cache.diskSize == 16 * Self.block)
+        #expect(await stored(0, in: trial) == "content")
+        trial.advance(by: 1)
+
+        await trial.load(for: Self.get(16))
+
+        // Room is made for an eighth of the limit.
+        #expect(trial.cache.diskSize == 15 * Self.block)
+        var left: [Int] = []
+        for number in 0...16 where await stored(number, in: trial) != nil { left.append(number) }
+        #expect(left == [0] + Array(3...16))
+    }
+
+    @Test func roomIsMadeForALargeFile() async throws {
+        let trial = try trial(blocks: 16)
+        for number in 0..<16 { await trial.load(for: Self.get(number)) }
+
+        await trial.send(Self.get(16), .text(String(repeating: "x", count: 3 * Self.block)))
+
+        #expect(trial.cache.diskSize == 16 * Self.block)
+        #expect(await stored(16, in: trial) != nil)
+    }
+
+    @Test(arguments: [(-5, 0, false), (0, 0, false), (16, 3, true), (16, 4, false)])
+    func fileMayTakeAQuarterOfTheLimit(limit: Int, blocks: Int, isStored: Bool) async throws {
+        let trial = try trial(blocks: limit)
+        await trial.load(for: Self.get(1))
+
+        // With its head, the response takes one block more.
+        let text = StubResponse.text(String(repeating: "x", count: blocks * Self.block))
+        await trial.send(Self.get(1).cachePolicy(.reloadIgnoringLocalCacheData), text)
+
+        // The one before it is outdated in any case.
+        #expect(trial.cache.diskSize == (isStored ? (blocks + 1) * Self.block : 0))
+    }
+
+    @Test func fullDirectoryOfAnEarlierRunCounts() async throws {
+        for number in 0..<16 { await (try trial(blocks: 16)).load(for: Self.get(number)) }
+
+        await (try trial(blocks: 16)).load(for: Self.get(16))
+
+        #expect(files.count == 15)
+    }
+
+    @Test func eachFurtherCacheExceedsTheLimitByAnEighthAtMost() async throws {
+        let trials = try [trial(blocks: 32), trial(blocks: 32)]
+        for number in 0..<100 {
+            await trials[number % 2].load(for: Self.get(number))
+            for trial in trials { trial.advance(by: 1) }
+            #expect(files.count <= 36)
+        }
+        #expect(files.count >= 24)
+    }
+
+    @Test func filesOfACrashedWriterAreRemoved() async throws {
+        let trial = try trial()
+        let name = try await file(of: trial).deletingPathExtension().lastPathComponent
+        for (id, age) in [("old", 3601.0), ("new", 3599)] {
+            let url = directory.appending(path: "\(name).\(id).partial")
+            try Data("part".utf8).write(to: url)
+            let date = CacheSample.start - age
+            try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: url.path)
+        }
+
+        // The first file of a run looks at the directory.
+        await (try self.trial()).load(for: Self.get(2))
+
+        #expect(files.filter { $0.pathExtension == "partial" }.map(\.lastPathComponent) == ["\(name).new.partial"])
+    }
+
+    @Test func addressIsRemovedForAllItsUsers() async throws {
+        let trial = try trial()
+        let users: [HTTPHeaders] = [[], [.authorization: "Bearer a"], [.cookie: "b=1"]]
+        for user in users { await trial.load(for: CacheSample.get(user)) }
+        let other = try await file(of: trial)
+
+        trial.cache.remove(for: CacheSample.url)
+
+        #expect(files.map(\.lastPathComponent) == [other.lastPathComponent])
+    }
+}

@@ -1,0 +1,25 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+import RequestsTestSupport
+import Testing
+
+@Suite(.bounded) struct HTTPMethodTests {
+    @Test(
+        arguments: [
+            (.get, true, true), (.head, true, true), (.options, true, true), (.trace, true, true), (.query, true, true),
+            (.put, false, true), (.delete, false, true), (.post, false, false), (.patch, false, false),
+            (.connect, false, false), ("PURGE", false, false), ("get", false, false),
+        ] as [(HTTPMethod, Bool, Bool)]
+    )
+    func methodsSayWhatRepeatingThemDoes(method: HTTPMethod, isSafe: Bool, isIdempotent: Bool) {
+        // RFC 9110, 9.2; an unknown method counts as neither safe nor idempotent.
+        #expect(method.isSafe == isSafe && method.isIdempotent == isIdempotent)
+    }
+
+    @Test func allAreTokensAndDifferent() {
+        #expect(HTTPMethod.standard.allSatisfy(\.rawValue.isToken) && Set(HTTPMethod.standard).count == 10)
+        #expect(HTTPMethod(rawValue: "QUERY") == .query && HTTPMethod.query.description == "QUERY")
+    }
+}

@@ -1,0 +1,89 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+import RequestsTestSupport
+import Testing
+
+@Suite(.bounded) struct ContentDispositionTests {
+    @Test(
+        arguments: [
+            // RFC 6266, 5.
+            ("Attachment; filename=example.html", "attachment", "example.html"),
+            ("INLINE; FILENAME= \"an example.html\"", "inline", "an example.html"),
+            ("attachment; filename*= UTF-8''%e2%82%ac%20rates", "attachment", "€ rates"),
+            ("attachment; filename=\"EURO rates\"; filename*=utf-8''%e2%82%ac%20rates", "attachment", "€ rates"),
+            // RFC 8187, 3.2.3.
+            ("attachment; filename*=UTF-8'en'%c2%a3%20rates", "attachment", "£ rates"),
+            ("attachment; filename*=iso-8859-1'en'%A3%20rates", "attachment", "£ rates"),
+            // The order doesn't matter, and an unreadable name falls back to the other.
+            ("attachment; filename*=UTF-8''a; filename=b", "attachment", "a"),
+            ("attachment; filename*=UTF-8''%; filename=b", "attachment", "b"),
+            ("attachment; filename=b; filename*=UTF-8''%e2%82", "attachment", "b"),
+            ("attachment; filename=b; filename*=KOI8-R''%e2", "attachment", "b"),
+            ("attachment; filename=b; filename*=nothing", "attachment", "b"),
+            ("attachment; filename*=UTF-8''%zz", "attachment", nil),
+            // Fields of real servers.
+            ("attachment", "attachment", nil), ("inline;", "inline", nil),
+            ("attachment;filename=a b.txt;x=y", "attachment", "a b.txt"),
+            ("attachment; filename=\"a\\\"b\\\\c\"", "attachment", "a\"b\\c"),
+            ("attachment; filename=\"open", "attachment", "open"),
+            ("attachment; filename=\"a;b=c\"; x", "attachment", "a;b=c"),
+            ("attachment; filename=a; filename=b", "attachment", "a"),
+            ("filename=\"a.txt\"", "attachment", "a.txt"), ("; filename=a", "attachment", "a"),
+            ("attachment; filename=naïve.txt", "attachment", "naïve.txt"),
+            ("attachment; filename=\"foo%20bar\"", "attachment", "foo%20bar"),
+            ("attachment; filename='a'", "attachment", "'a'"), ("attachment; filename=\"\"", "attachment", ""),
+            // Hostile names are read unchanged, as data.
+            ("attachment; filename=\"../../etc/passwd\"", "attachment", "../../etc/passwd"),
+            ("attachment; filename*=UTF-8''..%2F%00%0d%0ax", "attachment", "../\0\r\nx"),
+        ] as [(String, String, String?)]
+    )
+    func fieldsAreRead(text: String, type: String, fileName: String?) throws {
+        let disposition = try #require(ContentDisposition(parsing: text))
+
+        #expect(disposition.type == type && disposition.fileName == fileName)
+    }
+
+    @Test(arguments: ["", " ", ";", ";;;", "\"attachment\"", "=x", "a b c"]) func malformedIsInvalid(_ text: String) {
+        #expect(ContentDisposition(parsing: text) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (.attachment(), "attachment"), (.inline(fileName: "a.txt"), "inline; filename=\"a.txt\""),
+            (.attachment(fileName: "a b;c.txt"), "attachment; filename=\"a b;c.txt\""),
+            (.attachment(fileName: "€.txt"), "attachment; filename=\"_.txt\"; filename*=UTF-8''%E2%82%AC.txt"),
+            (
+                .attachment(fileName: "a\"b\\c%41"),
+                "attachment; filename=\"a_b_c_41\"; filename*=UTF-8''a%22b%5Cc%2541"
+            ),
+            (
+                ContentDisposition("form-data", parameters: [.init("name", "a \"b\"")], fileName: "x"),
+                "form-data; name=\"a \\\"b\\\"\"; filename=\"x\""
+            ),
+        ] as [(ContentDisposition, String)]
+    )
+    func dispositionsArePrintedAndReadTheSame(disposition: ContentDisposition, text: String) throws {
+        #expect(disposition.rawValue == text)
+        #expect(ContentDisposition(parsing: text) == disposition)
+        #expect(try disposition.validated() == disposition)
+    }
+
+    @Test(
+        arguments: [
+            .attachment(fileName: "a\r\nX-Evil: 1"), .attachment(fileName: "\0"), ContentDisposition("a b"),
+            ContentDisposition("form-data\r\n"), ContentDisposition("a", parameters: [.init("a b", "c")]),
+            ContentDisposition("a", parameters: [.init("a", "\n")]), ContentDisposition(""),
+        ] as [ContentDisposition]
+    )
+    func badPiecesAreRefused(_ disposition: ContentDisposition) {
+        #expect(throws: InvalidRequest.self) { try disposition.validated() }
+    }
+
+    @Test func unknownDispositionIsAnAttachment() {
+        #expect(ContentDisposition("x-unknown").isAttachment && ContentDisposition.attachment().isAttachment)
+        #expect(!ContentDisposition.inline().isAttachment && !ContentDisposition("Form-Data").isAttachment)
+        #expect(ContentDisposition(parsing: "form-data; NAME=a")?[parameter: "name"] == "a")
+    }
+}

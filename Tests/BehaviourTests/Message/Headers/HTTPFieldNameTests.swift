@@ -1,0 +1,33 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Requests
+import RequestsTestSupport
+import Testing
+
+@Suite(.bounded) struct HTTPFieldNameTests {
+    @Test(
+        arguments: [
+            (.accept, "Accept"), (.eTag, "ETag"), (.wwwAuthenticate, "WWW-Authenticate"), (.te, "TE"), (.dnt, "DNT"),
+            (.traceParent, "traceparent"), (.http2Settings, "HTTP2-Settings"), (.rateLimit, "RateLimit"),
+            (.accessControlAllowOrigin, "Access-Control-Allow-Origin"), (.apiKey, "X-API-Key"),
+            (.sourceMap, "SourceMap"),
+        ] as [(HTTPField.Name, String)]
+    )
+    func namesAreSpelledAsRegistered(name: HTTPField.Name, text: String) {
+        #expect(name.rawValue == text && text.isToken)
+    }
+
+    @Test func namesAreOrderedWithoutRegardToCase() {
+        let names: [HTTPField.Name] = ["b", "A", "c", "B-x", "a-"]
+
+        #expect(names.sorted().map(\.rawValue) == ["A", "a-", "b", "B-x", "c"])
+    }
+
+    @Test func patternsMatchWithoutRegardToCase() {
+        switch HTTPField.Name("CONTENT-TYPE") {
+        case .contentType: break
+        default: Issue.record("isn't the same")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The addresses of a service's requests, for each way to declare its base URL.
+@Suite(.bounded) struct NetworkServiceTests {
+    /// A service whose base URL isn't optional, which is the obvious declaration.
+    private final class UserService: NetworkService {
+        let baseURL: URL = URL(string: "https://users.example/v1")!
+    }
+
+    private struct OptionalService: NetworkService {
+        let baseURL = URL(string: "https://users.example/v1")
+    }
+
+    private struct TextService: NetworkService {
+        var baseURL = "https://users.example/v1"
+    }
+
+    private struct ComputedService: NetworkService {
+        var client: HTTPClient
+        var baseURL: URL { URL(string: "https://users.example/v1")! }
+    }
+
+    private struct ClientService: NetworkService {
+        let client: HTTPClient
+    }
+
+    private protocol Users: NetworkService {}
+    private struct LiveUsers: Users { let baseURL: URL = URL(string: "https://users.example/v1")! }
+
+    @Test func aBaseURLOfAnyTypeIsTheOneThatCounts() {
+        let expected = URL(string: "https://users.example/v1")
+        let users: any Users = LiveUsers()
+
+        #expect(UserService().requestQueue.baseURL == expected)
+        #expect(OptionalService().requestQueue.baseURL == expected)
+        #expect(TextService().requestQueue.baseURL == expected)
+        #expect(ComputedService(client: HTTPClient()).requestQueue.baseURL == expected)
+        #expect(ClientService(client: HTTPClient(baseURL: expected)).requestQueue.baseURL == expected)
+        #expect(users.requestQueue.baseURL == expected)
+    }
+
+    @Test func aServiceWithAPlainBaseURLSendsThere() async throws {
+        let transport = InMemoryTransport { .status(.ok, body: Data($0.url.absoluteString.utf8)) }
+        let service = ComputedService(client: HTTPClient(transport: transport))
+
+        #expect(try await service.fetch(Get<String>("users", "1")) == "https://users.example/v1/users/1")
+        #expect(try await service.send(Get<String>("users")).body == "https://users.example/v1/users")
+    }
+
+    @Test(arguments: ["", "users.example", "not an address", "/v1", "mailto:ada@example.com", "http://"])
+    func invalidBaseURLFailsEachRequest(text: String) async {
+        await #expect {
+            try await TextService(baseURL: text).fetch(Get<String>("users"))
+        } throws: { error in
+            (error as? RequestError)?.code == .invalidRequest
+        }
+    }
+}

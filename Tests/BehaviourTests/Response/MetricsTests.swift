@@ -1,0 +1,81 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+@Suite(.bounded) struct MetricsTests {
+    private static let whole: Metrics = {
+        var metrics = Metrics()
+        metrics.dispatched = .milliseconds(1)
+        metrics.nameResolved = .milliseconds(3)
+        metrics.connected = .milliseconds(6)
+        metrics.secured = .milliseconds(10)
+        metrics.sent = .milliseconds(15)
+        metrics.firstByte = .milliseconds(21)
+        metrics.end = .milliseconds(28)
+        return metrics
+    }()
+
+    @Test(arguments: zip(Metrics.Phase.allCases, [0..<1, 1..<3, 3..<6, 6..<10, 10..<15, 15..<21, 21..<28]))
+    func phaseIsBetweenTheEndsOfTwo(_ phase: Metrics.Phase, _ milliseconds: Range<Int>) {
+        let expected: Range<Duration> =
+            .milliseconds(milliseconds.lowerBound)..<(.milliseconds(milliseconds.upperBound))
+
+        #expect(Self.whole[phase] == expected)
+        #expect(Self.whole.duration(of: phase) == .milliseconds(milliseconds.count))
+    }
+
+    @Test func phaseBeginsWhereTheLastKnownOneEnds() {
+        var metrics = Self.whole
+        metrics.nameResolved = nil
+        metrics.connected = nil
+        metrics.secured = nil
+
+        #expect(metrics[.connect] == nil)
+        #expect(metrics.duration(of: .request) == .milliseconds(14))
+    }
+
+    @Test func phasesThatOverlapAreNeverNegative() {
+        var metrics = Self.whole
+        metrics.firstByte = .milliseconds(12)  // An answer before the whole request was sent.
+
+        #expect(metrics.duration(of: .wait) == .zero)
+    }
+
+    @Test func attemptsHaveTimesAlsoWhereTheTransportTellsNone() async throws {
+        let queue = TestQueue()
+
+        let operation = queue.addRequest(TextRequest())
+        _ = try await operation.value()
+
+        let metrics = try #require(operation.metrics)
+        let (first, end) = try (#require(metrics.firstByte), #require(metrics.end))
+        #expect(first <= end)
+        #expect(metrics.networkProtocol == nil)
+    }
+
+    @Test func timesOfTheTransportTakePrecedence() async throws {
+        let transport = ManualTransport()
+        let queue = TestQueue(transport)
+        defer { queue.base.cancelAllOperations() }
+
+        let operation = queue.addRequest(TextRequest())
+        let transfer = try await transport.awaitTransfer()
+        transfer.receive(.head(HTTPResponseHead(status: .ok)))
+        transfer.receive(.metrics(Self.whole))
+        transfer.receive(.end(nil))
+        _ = try await operation.value()
+
+        #expect(operation.metrics == Self.whole)
+    }
+
+    @Test func responseHasTheMetricsOfItsAttempt() async throws {
+        let response = try await TestQueue().send(TextRequest())
+
+        #expect(response.metrics?.end != nil)
+    }
+}

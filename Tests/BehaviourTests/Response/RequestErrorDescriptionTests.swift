@@ -1,0 +1,163 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+/// The output of `print(error)` for failures of operations.
+@Suite(.bounded) struct RequestErrorDescriptionTests {
+    private struct Todo: Decodable, Sendable {
+        struct Owner: Decodable, Sendable {
+            let id: Int
+        }
+        let title: String
+        let owners: [Owner]
+    }
+
+    private func description(
+        of request: some NetworkRequest,
+        over response: StubResponse,
+        _ configure: (inout RequestEnvironment) -> Void = { _ in }
+    ) async -> String {
+        let queue = TestQueue(InMemoryTransport { _ in response }, configure)
+        return await Probe(request, on: queue).run(on: queue).ended().first?.error.map { "\($0)" } ?? "no error"
+    }
+
+    private let todo = HTTPRequest(url: home).decoding(.json(Todo.self))
+
+    @Test(arguments: [
+        (#"{"title": 1, "owners": []}"#, "expected String at “title”"),
+        (#"{"title": null, "owners": []}"#, "expected String at “title”, found null"),
+        (#"{"owners": []}"#, "the key “title” is missing"),
+        (#"{"title": "a", "owners": [{"id": 1}, {"id": "x"}]}"#, "expected Int at “owners[1].id”"),
+        (#"{"title": "a", "owners": [{}]}"#, "the key “id” is missing at “owners[0]”"),
+        ("<html>", "the content can't be read"),
+    ]) func aDecodingErrorNamesPlaceTypeAndContentType(json: String, reason: String) async {
+        let response = StubResponse.status(.ok, headers: [.contentType: "text/html"], body: Data(json.utf8))
+
+        #expect(
+            await description(of: todo, over: response)
+                == "decoding (200 OK) for GET https://example.com/recipes/1: "
+                + "the value is of type Todo; \(reason); content type text/html"
+        )
+    }
+
+    @Test func aTimeoutSaysItsLimit() async {
+        let timeout = StubResponse.failure(RequestError(.timedOut, phase: .sending))
+
+        #expect(
+            await description(of: todo.timeout(.seconds(3)), over: timeout)
+                == "timedOut while sending for GET https://example.com/recipes/1: no data for 3.0 seconds"
+        )
+        #expect(await description(of: todo, over: timeout) { $0.timeout = .seconds(5) }.hasSuffix("for 5.0 seconds"))
+        #expect(await description(of: todo, over: timeout).hasSuffix("by default 60 seconds"))
+    }
+
+    @Test func aDeadlineSaysItsLimit() async {
+        let client = HTTPClient(transport: InMemoryTransport { _ in .never })
+
+        let error = await Probe(adding: todo.deadline(.milliseconds(1)), to: client).ended().first?.error
+
+        #expect(error?.description.contains("may take 0.001 seconds in all") == true)
+    }
+
+    /// Errors of the library, which give their reason in every context.
+    private static let own: [any Error & CustomStringConvertible] = [
+        TrustPolicy.InvalidPiece(.pin, "isn't in Base64", excerpt: "x"), InvalidRequest(.url, "is missing"),
+        CookieJar.FileError(.damaged, URL(filePath: "/a/jar"), "it has no beginning"),
+        SetCookie.Rejection("a", "is too long"),
+        DownloadError(.diskFull, URL(filePath: "/a/film"), "No space left"),
+        RequestError.OversizedElement(.line, limit: 7),
+    ]
+
+    @Test func anErrorOfTheLibraryIsRepeatedWithItsReason() throws {
+        let directory = #expect(throws: ResponseCache.DirectoryError.self) {
+            try ResponseCache(directory: URL(string: "https://example.com/")!)
+        }
+
+        for error in Self.own + [try #require(directory)] {
+            let outer = RequestError(.conditionFailed, phase: .building, underlying: error)
+
+            #expect("\(outer)".hasSuffix(": \(error)") && error.localizedDescription == "\(error)")
+        }
+    }
+
+    @Test func aRequestThatNoStubIsMeantForSaysSo() async {
+        let client = HTTPClient(transport: HTTPStubber())
+
+        let error = await Probe(adding: todo, to: client).ended().first?.error
+
+        #expect(error?.description.contains("no stub is meant for GET https://example.com/recipes/1") == true)
+    }
+
+    private enum Refusal: Error { case notYet, tooLate }
+
+    @Test func aForeignErrorIsNamedByTypeAndCode() async {
+        let refusing = todo.validating { _ in throw Refusal.tooLate }
+
+        #expect(
+            await description(of: refusing, over: .json("{}"))
+                == "rejected (200 OK) while validating for GET https://example.com/recipes/1: Refusal 1"
+        )
+        #expect("\(RequestError(URLError(.badServerResponse)))".hasSuffix(": URLError -1011"))
+        #expect("\(RequestError(NSError(domain: "Kitchen", code: 7)))".hasSuffix(": Kitchen 7"))
+    }
+
+    @Test func aCauseTellsItsOwnStory() {
+        let refresh = RequestError(
+            .unacceptableStatus,
+            phase: .validating,
+            request: HTTPRequest(url: server),
+            response: HTTPResponseHead(status: .badRequest)
+        )
+
+        #expect(
+            "\(RequestError(.authenticationFailed, phase: .building, underlying: refresh))"
+                == "authenticationFailed while building: caused by unacceptableStatus (400 Bad Request) while validating "
+                + "for GET https://api.example.com/v1"
+        )
+    }
+
+    @Test func aFileIsNamed() {
+        let error = DownloadError(.cannotWriteFile, URL(filePath: "/home/ada/film.mov"), "Permission denied")
+
+        #expect(
+            "\(RequestError(error))"
+                == "cannotWriteFile while receiving: the file “film.mov” can't be written: Permission denied"
+        )
+    }
+
+    @Test func aConditionsOwnVerdictIsTheFailure() async {
+        let offline = todo.condition(.condition { _ in throw RequestError(.offline, phase: .building) })
+        let refused = todo.condition(.condition { _ in throw Refusal.notYet })
+
+        #expect(await description(of: offline, over: .json("{}")) == "offline while building")
+        #expect(await description(of: refused, over: .json("{}")) == "conditionFailed while building: Refusal 0")
+    }
+
+    @Test func theFailureOfARequestThatAConditionSendsIsItsCause() async {
+        let login = todo.condition(.condition { try await _ = $0.send(HTTPRequest(url: server)) })
+
+        let text = await description(of: login, over: .status(.forbidden))
+
+        #expect(text.hasPrefix("conditionFailed while building: caused by unacceptableStatus (403 Forbidden)"))
+    }
+
+    @Test func dumpOfAnErrorShowsNoContent() {
+        let underlying = URLError(.timedOut, userInfo: ["NSErrorFailingURLStringKey": "https://a/?token=s3cret"])
+        let error = RequestError(
+            .decoding,
+            phase: .decoding,
+            body: Data("s3cret".utf8),
+            underlying: underlying
+        )
+        var text = ""
+        dump(error, to: &text)
+
+        #expect(!text.contains("s3cret") && !text.contains("115"))
+        #expect(text.contains("decoding"))
+    }
+}

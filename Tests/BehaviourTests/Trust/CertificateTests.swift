@@ -1,0 +1,94 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import Requests
+import RequestsTestSupport
+import Testing
+
+@Suite(.bounded) struct CertificateTests {
+    @Test(arguments: CertificateSample.all)
+    func pinIsWhatOpenSSLSays(sample: CertificateSample) throws {
+        #expect(PublicKeyPin(try Certificate(pem: sample.pem)).description == sample.pin)
+    }
+
+    @Test(arguments: CertificateSample.all)
+    func everyFormIsTheSameCertificate(sample: CertificateSample) throws {
+        let certificate = try Certificate(pem: sample.pem)
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try certificate.der.write(to: file)
+
+        #expect(certificate.pem == sample.pem)
+        #expect(try Certificate(der: certificate.der) == certificate)
+        #expect(try Certificate(Data(sample.pem.utf8)) == certificate)
+        #expect(try Certificate(certificate.der) == certificate)
+        #expect(try Certificate(contentsOf: file) == certificate)
+        #expect(try Certificate(pem: sample.pem.replacing("\n", with: "\r\n")) == certificate)
+        #expect(try Certificate(pem: "Subject: anyone\n\n" + sample.pem + "\nafter") == certificate)
+    }
+
+    @Test func bundleIsReadInOrder() throws {
+        let pem = CertificateSample.all.map(\.pem).joined(separator: "# next\n")
+
+        #expect(try Certificate.all(pem: pem).map { PublicKeyPin($0).description } == CertificateSample.all.map(\.pin))
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try Certificate(pem: pem) }
+    }
+
+    @Test(arguments: [
+        "", "garbage", "-----BEGIN CERTIFICATE-----\n", "-----END CERTIFICATE-----\n",
+        "-----BEGIN CERTIFICATE-----\n-----END CERTIFICATE-----\n",
+        "-----BEGIN CERTIFICATE-----\n!!!!\n-----END CERTIFICATE-----\n",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n",
+        "-----BEGIN CERTIFICATE-----\nMIIB\n-----END PRIVATE KEY-----\n",
+        "-----BEGIN CERTIFICATE-----\n-----BEGIN CERTIFICATE-----\n",
+        CertificateSample.ecKey, CertificateSample.ec.pem + CertificateSample.ecKey,
+    ])
+    func invalidCertificateIsRefused(pem: String) {
+        let error = #expect(throws: TrustPolicy.InvalidPiece.self) { try Certificate(pem: pem) }
+        #expect(error?.piece == .certificate)
+    }
+
+    @Test func fileThatIsNotThereIsRefused() {
+        let error = #expect(throws: TrustPolicy.InvalidPiece.self) {
+            try Certificate(contentsOf: URL(fileURLWithPath: "/nowhere"))
+        }
+        #expect(error?.description == "the certificate isn't in a file that can be read")
+        #expect(throws: TrustPolicy.InvalidPiece.self) {
+            try Certificate(contentsOf: #require(URL(string: "https://example.com/")))
+        }
+    }
+}
+
+@Suite(.bounded) struct PublicKeyPinTests {
+    private static let zeros = "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+
+    @Test(arguments: [zeros, "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="])
+    func textIsRead(text: String) throws {
+        let pin = try PublicKeyPin(text)
+        #expect(pin.sha256 == Data(count: 32))
+        #expect(pin == (try PublicKeyPin(sha256: Data(count: 32))))
+        #expect(pin.description == Self.zeros)
+    }
+
+    @Test func digestThatBeginsWithASlashIsRead() throws {
+        let pin = try PublicKeyPin(sha256: Data(repeating: 0xFF, count: 32))
+        #expect(pin.description.hasPrefix("sha256//"))
+        #expect(try PublicKeyPin(pin.description) == pin)
+    }
+
+    @Test(arguments: [
+        "", "sha256/", "sha256/AAAA", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",
+        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA!=",
+        "sha256/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+    ])
+    func invalidPinIsRefused(text: String) {
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try PublicKeyPin(text) }
+    }
+
+    @Test(arguments: [0, 31, 33])
+    func digestOfAnotherLengthIsRefused(count: Int) {
+        #expect(throws: TrustPolicy.InvalidPiece.self) { try PublicKeyPin(sha256: Data(count: count)) }
+    }
+}

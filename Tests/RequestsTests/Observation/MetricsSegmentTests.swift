@@ -1,0 +1,40 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.bounded) struct MetricsSegmentTests {
+    @Test(arguments: [
+        (Metrics.Phase.allCases.map { ($0, 5) }, 0), ([(.queue, -5), (.wait, 100), (.response, 7)], 7),
+        ([(.response, 0)], 0), ([(.nameLookup, 9), (.connect, 3), (.response, -1)], 0),
+    ])
+    func segmentsHaveNoGapsAndDontOverlap(_ ends: [(Metrics.Phase, Int)], _ total: Int) {
+        var metrics = Metrics(start: SampleOperation.start)
+        for (phase, end) in ends {
+            let end = Duration.milliseconds(end)
+            switch phase {
+            case .queue: metrics.dispatched = end
+            case .nameLookup: metrics.nameResolved = end
+            case .connect: metrics.connected = end
+            case .secureConnect: metrics.secured = end
+            case .request: metrics.sent = end
+            case .wait: metrics.firstByte = end
+            case .response: metrics.end = end
+            }
+        }
+
+        let segments = metrics.segments()
+
+        var reached = Duration.zero
+        for segment in segments {
+            #expect(segment.range.lowerBound == reached && segment.range.upperBound >= reached)
+            reached = segment.range.upperBound
+        }
+        #expect(reached == max(.zero, metrics.end ?? .zero))
+    }
+}

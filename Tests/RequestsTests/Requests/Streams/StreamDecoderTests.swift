@@ -1,0 +1,35 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTestSupport
+import RequestsTesting
+import Testing
+
+@testable import Requests
+
+@Suite(.bounded) struct StreamDecoderTests {
+    @Test func anEventIsDecodedByTheDecoderOfItsStream() async throws {
+        struct Reading: Decodable, Equatable {
+            var roomTemperature: Int
+        }
+        let stream = ResponseStream(
+            HTTPResponseHead(status: .ok),
+            StreamCore(of: [Data("data: {\"room_temperature\": 21}\n\ndata: x\n\n".utf8)])
+        ) {
+            let decoder = JSONDecoder()
+            decoder.keyDecodingStrategy = .convertFromSnakeCase
+            return decoder
+        }
+        var events: [ServerSentEvent] = []
+        for try await event in stream.serverSentEvents { events.append(event) }
+
+        #expect(try events[0].decode(Reading.self) == Reading(roomTemperature: 21))
+        let reading: Reading? = try? events[0].decode(using: JSONDecoder())
+        #expect(reading == nil)
+        let error = #expect(throws: RequestError.self) { try events[1].decode(Reading.self) }
+        #expect(error?.code == .decoding && error?.underlying is DecodingError)
+        // The decoder is no part of the event.
+        #expect(events[1] == ServerSentEvent(data: "x") && Set(events).contains(ServerSentEvent(data: "x")))
+    }
+}

@@ -1,0 +1,27 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import RequestsTestSupport
+import Testing
+
+@testable import Requests
+
+/// Errors of the library that only the library makes.
+@Suite(.bounded) struct LibraryErrorTests {
+    @Test(
+        arguments: [
+            URITemplate.TemplateError("isn't closed", excerpt: "{a", offset: 3), BodyStream.AlreadyRead(),
+            NegatedConditionHolds(),
+        ] as [any Error & CustomStringConvertible]
+    )
+    func reasonIsRepeatedByTheErrorThatItCauses(error: any Error & CustomStringConvertible) {
+        let outer = RequestError(.conditionFailed, phase: .building, underlying: error)
+
+        #expect("\(outer)".hasSuffix(": \(error)") && error.localizedDescription == "\(error)")
+    }
+
+    @Test func streamThatWasReadCannotBeSentAgain() {
+        #expect(RequestError(BodyStream.AlreadyRead()).code == .bodyNotReplayable)
+    }
+}
