@@ -14,14 +14,14 @@ import Testing
         func send(
             _ request: TransportRequest,
             receive: @escaping @Sendable (TransferEvent) -> Void
-        ) -> any Transfer {
+        ) -> any TransferHandle {
             receive(.head(HTTPResponseHead(status: .ok, url: request.url)))
             receive(.data(Data("hello".utf8)))
             receive(.end(nil))
             return Over()
         }
 
-        final class Over: Transfer {
+        final class Over: TransferHandle {
             func cancel() {}
         }
     }

@@ -70,7 +70,7 @@ extension OverLoopback {
         }
 
         private final class DirectTransport: HTTPTransport {
-            private final class Ended: Transfer {
+            private final class Ended: TransferHandle {
                 func cancel() {}
             }
 
@@ -84,7 +84,7 @@ extension OverLoopback {
             func send(
                 _ request: TransportRequest,
                 receive: @escaping @Sendable (TransferEvent) -> Void
-            ) -> any Transfer {
+            ) -> any TransferHandle {
                 deliver(request.url.path)
                 receive(.head(HTTPResponseHead(status: .ok)))
                 receive(.end(nil))

@@ -5,7 +5,7 @@ import Requests
 
 /// A transport that breaks its promise: it releases every transfer, and reports nothing.
 package final class ForgetfulTransport: HTTPTransport {
-    private final class Nothing: Transfer {
+    private final class Nothing: TransferHandle {
         func cancel() {}
     }
 
@@ -13,7 +13,7 @@ package final class ForgetfulTransport: HTTPTransport {
 
     package let capabilities = TransportCapabilities.concurrentDelivery
 
-    package func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    package func send(_: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
         Nothing()
     }
 }

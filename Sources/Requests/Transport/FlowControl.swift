@@ -25,7 +25,7 @@ struct FlowControl: Sendable {
         var buffer = PauseWish()
         /// The last wish that was passed to the transfer.
         var told = PauseWish()
-        var transfer: (any Transfer)?
+        var transfer: (any TransferHandle)?
         var isCalling = false
         var isOver = false
         var isCancelled = false
@@ -44,8 +44,8 @@ struct FlowControl: Sendable {
     /// A call of a transfer, made outside of the lock.
     private enum Call: Sendable {
         case wish(any WishedTransfer, PauseWish)
-        case pause(any Transfer)
-        case resume(any Transfer)
+        case pause(any TransferHandle)
+        case resume(any TransferHandle)
     }
 
     private let state: Locked<State>
@@ -55,9 +55,9 @@ struct FlowControl: Sendable {
     }
 
     /// Sets the transfer; there may already be reasons for a pause.
-    func attach(_ transfer: any Transfer) {
+    func attach(_ transfer: any TransferHandle) {
         // The former transfer, which this one wraps, is released outside of the lock.
-        let (isCancelled, former) = change { state -> (Bool, (any Transfer)?) in
+        let (isCancelled, former) = change { state -> (Bool, (any TransferHandle)?) in
             guard !state.isOver else { return (false, nil) }
             defer { state.transfer = transfer }
             return (state.isCancelled, state.transfer)
@@ -138,7 +138,7 @@ extension FlowControl.Reasons {
 /// A transfer that accepts wishes in any order, from several threads at a time.
 ///
 /// Any other transfer is called by one thread at a time, which delays the next wish while a call lasts.
-protocol WishedTransfer: Transfer {
+protocol WishedTransfer: TransferHandle {
     /// Pauses or resumes, unless a later wish is known.
     func follow(_ wish: PauseWish)
 }

@@ -25,7 +25,7 @@ import Foundation
 /// - The order is: any number of `informational` and `sent`, then at most one `head`, any number of `data` mixed with
 ///   `sent`, at most one `trailers`, at most one `metrics`, and exactly one `end`, after which nothing comes. A transfer that
 ///   ends without an error has had a head.
-/// - ``Transfer/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
+/// - ``TransferHandle/cancel()`` leads to the `end` too, with an error of code `cancelled`, in bounded time and whatever the
 ///   peer does: the operation isn't finished, and keeps its place in the queue, until then.
 /// - The transport's own settings for an origin, such as credentials, client certificates and header fields, are not
 ///   sent if ``TransportRequest/hasLeftOrigin`` says that redirects have led elsewhere. Cookies of its own are left out
@@ -52,7 +52,7 @@ public protocol HTTPTransport: AnyObject, Sendable {
     ///   - request: The request, already checked: method, header names and values are valid.
     ///   - receive: Receives the events, by the rules above. It returns quickly and may be called from any thread.
     /// - Returns: A handle to cancel and to pause the transfer.
-    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle
 }
 
 /// The features of a transport beyond sending a request and reporting the response.
@@ -73,7 +73,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
     ///
     /// Without this, the operation moves to a global queue of its quality of service before it decodes.
     public static let concurrentDelivery = TransportCapabilities(rawValue: 1 << 0)
-    /// ``Transfer/pause()`` stops the peer.
+    /// ``TransferHandle/pause()`` stops the peer.
     public static let pausing = TransportCapabilities(rawValue: 1 << 1)
     /// A GET or HEAD request may have a body.
     public static let bodyWithAnyMethod = TransportCapabilities(rawValue: 1 << 2)
@@ -90,7 +90,7 @@ public struct TransportCapabilities: OptionSet, Sendable {
 /// A running transfer, seen from the side that started it.
 ///
 /// All calls are safe from any thread, and at any time.
-public protocol Transfer: AnyObject, Sendable {
+public protocol TransferHandle: AnyObject, Sendable {
     /// Requests the end; does nothing if the transfer has ended, or was cancelled before.
     func cancel()
 
@@ -102,7 +102,7 @@ public protocol Transfer: AnyObject, Sendable {
     func resume()
 }
 
-extension Transfer {
+extension TransferHandle {
     /// Does nothing: the transport can't pause.
     public func pause() {}
 
@@ -131,7 +131,7 @@ public enum TransferEvent: Sendable {
 }
 
 /// The handle of a transfer that couldn't begin.
-final class EndedTransfer: Transfer {
+final class EndedTransfer: TransferHandle {
     func cancel() {}
 }
 

@@ -8,7 +8,7 @@ import Requests
 final class WatchedTransfer: Sendable {
     private struct State {
         var log = EventLog()
-        var handle: (any Transfer)?
+        var handle: (any TransferHandle)?
         var isCancelled = false
         var isPaused = false
         var duration = Duration.zero
@@ -81,7 +81,7 @@ final class WatchedTransfer: Sendable {
     func pause() { setPaused(true)?.pause() }
     func resume() { setPaused(false)?.resume() }
 
-    private func setPaused(_ isPaused: Bool) -> (any Transfer)? {
+    private func setPaused(_ isPaused: Bool) -> (any TransferHandle)? {
         state.withLock { state in
             state.isPaused = isPaused
             return state.handle

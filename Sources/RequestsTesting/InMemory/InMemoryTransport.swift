@@ -51,7 +51,7 @@ public final class InMemoryTransport: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         recorded?.withLock { $0.append(request) }
         let response = respond(request)
         guard response.content.dependsOnRequest else {
@@ -75,7 +75,7 @@ public final class InMemoryTransport: HTTPTransport {
         to request: StubbedRequest,
         of transfer: @autoclosure () -> StubTransfer,
         _ receive: (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         do {
             let plan = try StubPlan(response, to: StubPlan.Request(request))
             guard plan.isImmediate else {
@@ -94,7 +94,7 @@ public final class InMemoryTransport: HTTPTransport {
 }
 
 /// The handle of a transfer that was over before it was returned.
-private final class EndedTransfer: Transfer {
+private final class EndedTransfer: TransferHandle {
     static let shared = EndedTransfer()
 
     func cancel() {}

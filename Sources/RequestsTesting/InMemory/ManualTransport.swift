@@ -68,7 +68,7 @@ public final class ManualTransport: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         let transfer = ManualTransfer(request, receive)
         let gates = state.withLock { state in
             state.transfers.append(transfer)
@@ -101,7 +101,7 @@ extension Gate {
 /// A transfer of a ``ManualTransport``, controlled by a test.
 ///
 /// Safe from any thread, except ``receive(_:)``: events of one transfer come one after the other.
-public final class ManualTransfer: Transfer {
+public final class ManualTransfer: TransferHandle {
     private struct State {
         var cancelCount = 0
         var isPaused = false

@@ -95,7 +95,7 @@ public final class ArchiveTransport: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         transport.send(request, receive: receive)
     }
 

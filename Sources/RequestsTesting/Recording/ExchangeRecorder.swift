@@ -76,7 +76,7 @@ public final class ExchangeRecorder: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         let sent = Locked(CapturedBody(limit: maximumBodySize))
         let recorded = StubbedRequest(url: request.url, method: request.method, headers: request.headers)
         let builder = Locked(ExchangeBuilder(recorded, start: now(), limit: maximumBodySize))

@@ -85,7 +85,7 @@ public final class HTTPStubber: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         start(request, isBodyHidden: false, receive: receive)
     }
 

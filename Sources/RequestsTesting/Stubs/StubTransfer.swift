@@ -4,7 +4,7 @@
 import Requests
 
 /// A transfer that plays a response instead of sending anything.
-final class StubTransfer: Transfer {
+final class StubTransfer: TransferHandle {
     /// The running work of the transfer, which is stopped with it.
     private struct Work {
         var isStopped = false

@@ -23,7 +23,7 @@ private final class ProxylessTransport: HTTPTransport {
     func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer { base.send(request, receive: receive) }
+    ) -> any TransferHandle { base.send(request, receive: receive) }
 }
 
 /// The proxies and the credentials that they get.

@@ -115,7 +115,7 @@ private final class CacheTrialServer: HTTPTransport {
         }
     }
 
-    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
         let state = state.withLock { state in
             state.asked = request
             return state

@@ -99,7 +99,7 @@ extension OverLoopback {
             let bomb = Deflate.gzipOfZeros(about: 20 << 20)
             let server = try MockServer { _ in .data(bomb.data, headers: [.contentEncoding: "gzip"]) }
             let transport = CurlTransport()
-            let transfer = Locked<(any Transfer)?>(nil)
+            let transfer = Locked<(any TransferHandle)?>(nil)
             let pauses = Locked(0)
             let transcript = Transcript(keepsContent: false) { event in
                 guard case .data = event, let transfer = transfer.withLock({ $0 }) else { return }

@@ -26,7 +26,7 @@ extension OverLoopback {
         ]
 
         /// Cancels or pauses a transfer while it runs, at a random moment.
-        private func disturb(_ transfer: any Transfer, _ number: Int) {
+        private func disturb(_ transfer: any TransferHandle, _ number: Int) {
             // By the number alone, whatever ran before.
             var random = Fuzz(seed: Fuzz.seed &+ UInt64(number))
             let delay = Int.random(in: 0...800, using: &random)

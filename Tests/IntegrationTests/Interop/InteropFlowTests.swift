@@ -24,7 +24,7 @@ extension OverLoopback {
         }
 
         /// Requests 64 MiB, whose receiver waits at a gate.
-        private func sendLarge(_ transcript: Transcript) throws -> any Transfer {
+        private func sendLarge(_ transcript: Transcript) throws -> any TransferHandle {
             var request = TransportRequest(HTTPRequest(url: try servers.url(.trusted).appendingPathComponent("large")))
             request.trust = try servers.authority
             return transport.send(request) { transcript.receive($0) }

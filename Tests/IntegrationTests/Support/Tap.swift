@@ -25,7 +25,7 @@ final class Tap: HTTPTransport {
 
     var capabilities: TransportCapabilities { base.capabilities }
 
-    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
         base.send(request) { [self] event in
             if let name = event.name { log.withLock { $0.append(name) } }
             receive(event)

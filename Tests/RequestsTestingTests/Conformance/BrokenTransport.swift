@@ -25,7 +25,7 @@ final class BrokenTransport: HTTPTransport {
 
     var capabilities: TransportCapabilities { base.capabilities.union(fault == .claimsPausing ? .pausing : []) }
 
-    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    func send(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
         var request = request
         if fault == .keepsCookies, let cookie = cookie.withLock({ $0 }) { request.headers[.cookie] = cookie }
         if fault == .blocks, request.url.path == "/stalled" {
@@ -82,13 +82,13 @@ final class BrokenTransport: HTTPTransport {
         }
     }
 
-    private final class Handle: Transfer {
-        private let base: any Transfer
+    private final class Handle: TransferHandle {
+        private let base: any TransferHandle
         private let fault: Fault
 
         private let timeout: Duration?
 
-        init(_ base: any Transfer, _ fault: Fault, timeout: Duration?) {
+        init(_ base: any TransferHandle, _ fault: Fault, timeout: Duration?) {
             (self.base, self.fault, self.timeout) = (base, fault, timeout)
         }
 

@@ -11,14 +11,14 @@ import Testing
 /// Cancels and pauses by the receiver of an event that came before there was a handle.
 @Suite(.bounded) struct WatchedTransferTests {
     /// Reports a head before it returns a handle, and records the calls of that handle.
-    private final class Hasty: HTTPTransport, Transfer {
+    private final class Hasty: HTTPTransport, TransferHandle {
         let calls = Locked<[String]>([])
         let capabilities: TransportCapabilities = [.concurrentDelivery, .pausing]
 
         func send(
             _ request: TransportRequest,
             receive: @escaping @Sendable (TransferEvent) -> Void
-        ) -> any Transfer {
+        ) -> any TransferHandle {
             receive(.head(HTTPResponseHead(status: .ok)))
             return self
         }

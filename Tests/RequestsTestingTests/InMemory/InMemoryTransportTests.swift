@@ -24,7 +24,7 @@ import Testing
         _ response: StubResponse,
         body: HTTPBody = .none,
         clock: any Clock<Duration> = ContinuousClock()
-    ) -> (events: Received, transfer: any Transfer) {
+    ) -> (events: Received, transfer: any TransferHandle) {
         let events = Received()
         let transport = InMemoryTransport(clock: clock) { _ in response }
         let transfer = transport.send(TransportRequest(HTTPRequest(url: url, method: .post, body: body))) { event in

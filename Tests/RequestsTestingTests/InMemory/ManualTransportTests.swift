@@ -12,7 +12,7 @@ import Testing
     private let events = Locked<[String]>([])
 
     @discardableResult
-    private func send(_ path: String = "/") throws -> any Transfer {
+    private func send(_ path: String = "/") throws -> any TransferHandle {
         let request = HTTPRequest(url: try #require(URL(string: "https://a\(path)")))
         return transport.send(TransportRequest(request)) { [events] event in
             let name = if case .end = event { "end" } else { "event" }

@@ -12,7 +12,7 @@ import Testing
     private let clock = TestClock()
 
     /// A transfer that records when it is paused and resumed.
-    private final class Paused: Transfer {
+    private final class Paused: TransferHandle {
         let states = Recorder<Bool>()
         func cancel() {}
         func pause() { states.record(true) }

@@ -9,7 +9,7 @@ import Testing
 @testable import Requests
 
 @Suite(.bounded) struct FlowControlTests {
-    fileprivate final class Handle: Transfer {
+    fileprivate final class Handle: TransferHandle {
         let calls = Recorder<String>()
         let isPaused = Locked(false)
 

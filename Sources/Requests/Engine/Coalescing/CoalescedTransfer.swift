@@ -206,7 +206,7 @@ final class CoalescedTransfer: Sendable {
     ///   - isPaused: Whether it receives nothing until the transfer is resumed.
     ///   - receive: Receives the events as from a transport.
     /// - Returns: A transfer with which the call leaves, or is paused.
-    func join(isPaused: Bool, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    func join(isPaused: Bool, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
         let (id, begin) = state.withLock { state in
             state.lastID += 1
             state.members[state.lastID] = Member(receive: receive, isPaused: isPaused)
@@ -219,7 +219,7 @@ final class CoalescedTransfer: Sendable {
         return Membership(transfer: self, id: id)
     }
 
-    private final class Membership: Transfer {
+    private final class Membership: TransferHandle {
         private let transfer: CoalescedTransfer
         private let id: Int
 

@@ -57,7 +57,7 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: From any thread
 
-    func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any Transfer {
+    func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
         do {
             try inbox.open()
             let destination = CurlDestination(request.url.absoluteString)

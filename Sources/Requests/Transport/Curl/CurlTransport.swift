@@ -152,7 +152,7 @@ public final class CurlTransport: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         guard Self.isAvailable else {
             receive(.end(RequestError(.unsupported, phase: .sending, reason: "libcurl can't be loaded, or is too old")))
             return EndedTransfer()

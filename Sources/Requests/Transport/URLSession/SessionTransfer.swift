@@ -4,7 +4,7 @@
 import Foundation
 
 /// One task of a session, as a transfer.
-final class SessionTransfer: Transfer {
+final class SessionTransfer: TransferHandle {
     private let task: URLSessionTask
     private let delegate: SessionDelegate
     private let body: HTTPBody
@@ -29,7 +29,7 @@ final class SessionTransfer: Transfer {
         in session: URLSession,
         delegate: SessionDelegate,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         do {
             #if !canImport(Security)
             try request.validateTrust()

@@ -85,7 +85,7 @@ public final class URLSessionTransport: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         var request = request
         if !headers.isEmpty {
             var merged = headers
@@ -186,7 +186,7 @@ extension URLSession: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         #if canImport(FoundationNetworking)
         PrivateSessions.shared.transport(for: self).send(request, receive: receive)
         #else

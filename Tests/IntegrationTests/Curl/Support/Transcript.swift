@@ -146,7 +146,7 @@ extension CurlTransport {
         timeout: Duration = .seconds(60),
         maximumBodySize: Int = .max,
         to transcript: Transcript
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         let request = HTTPRequest(url: url, method: method, headers: headers, body: body)
         return send(
             TransportRequest(request, timeout: timeout, maximumBodySize: maximumBodySize),

@@ -67,7 +67,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
     public func send(
         _ request: TransportRequest,
         receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any Transfer {
+    ) -> any TransferHandle {
         let exchange = Exchange(receive)
         do {
             let clientRequest = try HTTPClientRequest(request, exchange)
@@ -90,7 +90,7 @@ public final class AsyncHTTPClientTransport: HTTPTransport {
 // MARK: A transfer
 
 /// One transfer: a task that sends the request, a task that checks the timeout, and one queue for the events of both.
-private final class Exchange: Transfer {
+private final class Exchange: TransferHandle {
     fileprivate struct State {
         var work: Task<Void, Never>?
         var watch: Task<Void, Never>?

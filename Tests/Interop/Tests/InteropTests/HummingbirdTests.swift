@@ -98,7 +98,7 @@ import Testing
 
 /// One request under way.
 private final class Call: Sendable {
-    let transfer: any Transfer
+    let transfer: any TransferHandle
     private let log: Log
 
     private final class Log: Sendable {
