@@ -13,6 +13,8 @@ enum Safety {
     static let unchecked = [
         "Locked": "the lock",
         "AsynchronousOperation": "an operation",
+        "AnyRequestOperation": "an operation",
+        "WireOperation": "an operation",
         "RequestOperation": "an operation",
         "NetworkOperation": "an operation",
         "DataOperation": "an operation",

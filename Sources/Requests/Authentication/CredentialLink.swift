@@ -13,11 +13,11 @@ struct CredentialLink: Interceptor {
     private let answering: [(interceptor: any ChallengeAnswering, position: Int)]
 
     /// Makes a link of the interceptors that answer challenges; `nil` without interceptors.
-    init?(_ interceptors: [any Interceptor], at positions: [Int]) {
+    init?(_ interceptors: [PlacedInterceptor]) {
         guard !interceptors.isEmpty else { return nil }
-        authenticating = interceptors.compactMap { $0 as? any HopAuthenticating }
-        answering = zip(interceptors, positions).compactMap { interceptor, position in
-            (interceptor as? any ChallengeAnswering).map { ($0, position) }
+        authenticating = interceptors.compactMap { $0.interceptor as? any HopAuthenticating }
+        answering = interceptors.compactMap { placed in
+            (placed.interceptor as? any ChallengeAnswering).map { ($0, placed.position) }
         }
         if answering.isEmpty, authenticating.isEmpty { return nil }
     }

@@ -25,7 +25,7 @@ import Foundation
 /// The library never uses `completionBlock`: it is yours.
 // Sendable: Operation requires restating it; the only addition here is one lock.
 open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Sendable {
-    final let core = Locked(OperationState())
+    final let core = Locked(OperationCore())
 
     // Foundation keeps pointers to the dependents of an operation, and follows them when it finishes. An operation that
     // is deallocated without having run has to remove its own.
@@ -103,22 +103,33 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     }
 
     /// Continues a task with the result when the operation ends, or at once.
-    final func resume(_ continuation: UnsafeContinuation<OperationState.AnyResult, Never>) {
+    final func resume(_ continuation: UnsafeContinuation<OperationCore.AnyResult, Never>) {
         whenThereIsAResult { continuation.resume(returning: $0) }
     }
 
-    // The observer retains the result, and not the operation: one that is never run has to be deallocated before its
-    // observers are notified.
-    final func whenThereIsAResult(_ observer: @escaping OperationState.Observer) {
-        if let result = core.withLock({ $0.add(observer) }) { observer(result) }
+    // The completion retains the result, and not the operation: one that is never run has to be deallocated before its
+    // completions are called.
+    final func whenThereIsAResult(_ completion: @escaping OperationCore.Completion) {
+        if let result = core.withLock({ $0.add(completion) }) { completion(result) }
     }
 
     /// Settles the operation, unless it is already settled, with a result that is made outside of the lock.
     @inline(__always)
     @discardableResult
-    final func settle(_ makeResult: () -> OperationState.AnyResult?) -> Bool {
+    final func settle(_ makeResult: () -> OperationCore.AnyResult?) -> Bool {
         guard transition(.settle) == .deliver else { return false }
         deliver(makeResult())
+        return true
+    }
+
+    /// Settles the operation with a result that is there, unless it is already settled.
+    @discardableResult
+    final func settle(with result: OperationCore.AnyResult) -> Bool {
+        let settlement = core.withLock { core in
+            core.lifecycle.handle(.settle) == .deliver ? core.settle(with: result) : nil
+        }
+        guard let settlement else { return false }
+        carryOut(settlement)
         return true
     }
 
@@ -132,20 +143,48 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         core.withLock { $0.lifecycle.handle(input) }
     }
 
-    /// Makes the result of an operation that is cancelled, or ended without one; the base class has no results.
-    func makeCancellationResult() -> OperationState.AnyResult? { nil }
+    /// Reports a step to the features of the operation.
+    final func report(_ report: @autoclosure () -> OperationReport) {
+        let observers = core.withLock { $0.observers }
+        guard !observers.isEmpty else { return }
+        let report = report()
+        for observer in observers { observer.observe(report) }
+    }
 
-    /// Called once between storing the result and enqueuing the completions.
-    func willTell(_ settled: SettledOperation) {}
+    /// Adds a feature, unless there is one of its type.
+    ///
+    /// - Parameters:
+    ///   - observer: The feature.
+    ///   - catchUp: Tells it what has happened so far, besides the result.
+    /// - Returns: Whether it was added.
+    @discardableResult
+    final func add<Observer: OperationObserver>(_ observer: Observer, _ catchUp: () -> Void = {}) -> Bool {
+        let (isAdded, result) = core.withLock { core in
+            let isFirst = !core.observers.contains { $0 is Observer }
+            if isFirst { core.observers.append(observer) }
+            return (isFirst, core.result)
+        }
+        if isAdded { catchUp() }
+        if isAdded, let result { observer.observe(.settled(outcome(of: result))) }
+        return isAdded
+    }
+
+    /// The feature of a type, if the operation has it.
+    final func observer<Observer: OperationObserver>(_ type: Observer.Type = Observer.self) -> Observer? {
+        core.withLock { core in core.observers.lazy.compactMap { $0 as? Observer }.first }
+    }
+
+    /// Makes the result of an operation that is cancelled, or ended without one; the base class has no results.
+    func makeCancellationResult() -> OperationCore.AnyResult? { nil }
+
+    /// The outcome, for the features of the operation; the base class has no results.
+    func outcome(of result: OperationCore.AnyResult?) -> MonitoredOutcome { .cancelled }
+
+    /// Called once, when there is a result, before anything else learns of it.
+    func willDeliver(_ result: OperationCore.AnyResult?) {}
 
     /// Releases the resources of the work, after the completions are enqueued; called once.
-    func didTell(_ settled: SettledOperation) {}
-
-    /// Leaves the lines of its categories, for an operation that has its result before its start, since it has nothing
-    /// left to do.
-    func didSettleUnstarted() {
-        core.withLock { $0.links.place }?.leave()
-    }
+    func didDeliver() {}
 
     /// Performs an action of the lifecycle.
     private func perform(_ action: OperationLifecycle.Action) {
@@ -157,34 +196,52 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
         }
     }
 
-    /// Stores the result, notifies observers, releases the resources of the work, and finishes unless something else
-    /// has to come first.
-    private func deliver(_ result: OperationState.AnyResult?) {
-        let (settled, observers) = core.withLock { $0.settle(with: result) }
-        willTell(settled)
-        if let result { observers.tell(result) }
-        didTell(settled)
+    /// Stores the result, and does everything that follows from it.
+    final func deliver(_ result: OperationCore.AnyResult?) {
+        carryOut(core.withLock { $0.settle(with: result) })
+    }
+
+    /// Calls the completions, ends the run, and finishes unless something else has to come first.
+    private func carryOut(_ settlement: OperationCore.Settlement) {
+        let (result, observers) = (settlement.result, settlement.observers)
+        willDeliver(result)
+        if !observers.isEmpty {
+            let outcome = outcome(of: result)
+            for observer in observers { observer.observe(.settled(outcome)) }
+        }
+        if let result { settlement.completions.call(with: result) }
+        for observer in observers { observer.observe(.delivered) }
+        didDeliver()
+        settlement.run.carryOut()
         while true {
             switch core.withLock({ $0.endDelivery() }) {
-            case .tell(let late): if let result { late.tell(result) }
+            case .call(let late): if let result { late.call(with: result) }
             case .over(let action, let awaitsStart):
-                if awaitsStart { didSettleUnstarted() }
+                if awaitsStart { report(.settledUnstarted) }
                 return perform(action)
             }
         }
     }
 
+    /// Does what follows from the settlement of an operation that is being deallocated, without retaining it.
+    final func abandon(_ settlement: OperationCore.Settlement) {
+        for observer in settlement.observers { observer.observe(.settled(.cancelled)) }
+        if let result = settlement.result { settlement.completions.call(with: result) }
+        for observer in settlement.observers { observer.observe(.delivered) }
+        settlement.run.carryOut()
+    }
+
     private func announceEnd() {
         willChangeValue(forKey: Self.isExecutingKey)
         willChangeValue(forKey: Self.isFinishedKey)
-        let (hasLinks, place) = core.withLock { state in
-            _ = state.lifecycle.handle(.finished)
-            defer { (state.links.hasDependencies, state.links.place) = (false, nil) }
-            return (state.links.hasDependencies, state.links.place)
+        let (hasLinks, observers) = core.withLock { core in
+            _ = core.lifecycle.handle(.finished)
+            defer { (core.links.hasDependencies, core.observers) = (false, []) }
+            return (core.links.hasDependencies, core.observers)
         }
         didChangeValue(forKey: Self.isExecutingKey)
         didChangeValue(forKey: Self.isFinishedKey)
-        place?.leave()
+        for observer in observers { observer.observe(.finished) }
         if hasLinks { dropLinks() }
     }
 
@@ -207,8 +264,7 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
     open override func addDependency(_ operation: Operation) {
         if let error = cycle(through: operation) { return refuse(error) }
         addVerifiedDependency(operation)
-        // Its turn in a line comes when all its dependencies are finished.
-        core.withLock { $0.links.place }?.delay(behind: operation)
+        report(.dependencyAdded(operation))
     }
 
     /// The error for an operation that would wait for itself if it depended on another; `nil` if it may depend on it.
@@ -258,9 +314,6 @@ open class AsynchronousOperation: Operation, CustomReflectable, @unchecked Senda
 
     /// Whether it is a group.
     var hasMembers: Bool { false }
-
-    /// The categories of which only one operation may run at a time.
-    var exclusivity: Set<ExclusiveCategory> { [] }
 }
 
 extension Operation {
@@ -284,18 +337,4 @@ extension Operation {
         if !dependencies.isEmpty, isReady, !isExecuting, !isFinished { didChangeValue(forKey: "isReady") }
         #endif
     }
-}
-
-/// The relations of an operation in the graph.
-struct DependencyLinks: Sendable {
-    /// Whether other operations may depend on this one: only then can a new dependency close a cycle.
-    var isDependedUpon = false
-    /// Whether the operation depends on anything.
-    var hasDependencies = false
-    /// Its place in the lines of exclusive categories.
-    var place: ExclusivePlace?
-    /// The group that it is a member of.
-    weak var group: AsynchronousOperation?
-    /// Whether a client has added it to an operation queue that others may also use.
-    var isOfClient = false
 }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Pauses one transfer when its limiter requires it.
-final class BandwidthThrottle: Sendable {
+final class BandwidthThrottle: OperationObserver {
     private struct State: Sendable {
         var isWaiting = false
         var isOver = false
@@ -25,44 +25,46 @@ final class BandwidthThrottle: Sendable {
     }
 
     private let limiter: BandwidthLimiter
-    private let flow: FlowControl
     private let state = Locked(State())
 
-    init(_ limiter: BandwidthLimiter, _ flow: FlowControl) {
+    init(_ limiter: BandwidthLimiter) {
         self.limiter = limiter
-        self.flow = flow
     }
 
-    /// Counts the bytes of one event of the transfer.
-    func note(_ event: TransferEvent) {
-        switch event {
-        case .data(let data): take(data.count)
-        case .sent(let count, _): take(state.withLock { $0.note(sent: count) })
-        case .end: end()
-        case .informational, .head, .trailers, .metrics: break
+    func observe(_ report: OperationReport) {
+        if case .transfer(let report, let transfer) = report { note(report, transfer.flow) }
+    }
+
+    /// Counts the bytes of a step of the transfer.
+    func note(_ report: TransferReport, _ flow: FlowControl) {
+        switch report {
+        case .arrived(let count): take(count, of: flow)
+        case .sent(let count, _): take(state.withLock { $0.note(sent: count) }, of: flow)
+        case .ended: end()
+        default: break
         }
     }
 
-    private func take(_ bytes: Int) {
-        if let pause = limiter.take(bytes) { hold(for: pause) }
+    private func take(_ bytes: Int, of flow: FlowControl) {
+        if let pause = limiter.take(bytes) { hold(flow, for: pause) }
     }
 
-    private func hold(for pause: Duration) {
+    private func hold(_ flow: FlowControl, for pause: Duration) {
         guard state.withLock({ $0.wait() }) else { return }
         flow.set(.bandwidth, true)
-        wait(pause)
+        wait(pause, flow)
     }
 
     /// Resumes after a delay, unless other transfers have used the bandwidth meanwhile.
-    private func wait(_ pause: Duration) {
+    private func wait(_ pause: Duration, _ flow: FlowControl) {
         let timer = DelayedAction(after: pause, on: limiter.timing.clock) { [weak self] in
             guard let self else { return }
-            if let pause = limiter.owed { return wait(pause) }
+            if let pause = limiter.owed { return wait(pause, flow) }
             // In this order: another thread that pauses in between leaves the check to the next chunk.
             flow.set(.bandwidth, false)
             state.withLock { $0.isWaiting = false }
             // Bytes that were taken in between began no wait.
-            if let pause = limiter.owed { hold(for: pause) }
+            if let pause = limiter.owed { hold(flow, for: pause) }
         }
         let isOver = state.withLock { state in
             if !state.isOver { state.timer = timer }

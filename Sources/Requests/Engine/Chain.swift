@@ -4,156 +4,134 @@
 import Foundation
 
 /// The chain that every request runs through: the interceptors of the environment and of the request, the first one
-/// outermost, then the links below, then the transport.
+/// outermost, then the links here, then the transport.
 ///
 /// Each policy is one link, an ``Interceptor`` like those of users, which sends requests on by calling `next`. Their
 /// order is the list here, outermost first.
 enum Chain {
     /// Makes one link for a request, or none if its policy isn't in force.
-    typealias Link = @Sendable (CallAttempt) -> (any Interceptor)?
+    typealias Link = @Sendable (Try) -> (any Interceptor)?
 
     static let links: [Link] = [
-        // Redirects come first, since all later links work for one address.
-        { RedirectLink(policy: $0.options.redirect ?? $0.environment.redirect) },
+        // A download asks for the missing parts of its file; all other links see each of them.
+        { $0.operation.keepsContentInMemory ? nil : OperationLink(operation: $0.operation) },
+        // Redirects come next, since all later links work for one address.
+        { RedirectLink(policy: $0.redirect) },
         // Credentials answer the hop that was challenged; later links store and count the request with the answer.
-        { CredentialLink($0.plan.interceptors, at: $0.plan.positions) },
+        { CredentialLink($0.plan.interceptors) },
         // Cookies are outside of the cache: those of a cached response were stored when it arrived, and it varies by
         // the sent ones.
         { $0.options.usesCookies ? $0.environment.cookies.map { CookieLink(cookies: $0) } : nil },
         // The cache is outside of all limits: a stored answer doesn't have to wait.
-        { attempt in
-            guard let cache = attempt.environment.cache else { return nil }
-            guard attempt.operation.keepsContentInMemory else { return InvalidationLink(cache: cache) }
-            guard attempt.options.usesCookies, let cookies = attempt.environment.cookies else {
-                return CacheLink(cache: cache, policy: attempt.options.caching)
+        { turn in
+            guard let cache = turn.environment.cache else { return nil }
+            guard turn.operation.keepsContentInMemory else { return InvalidationLink(cache: cache) }
+            guard turn.options.usesCookies, let cookies = turn.environment.cookies else {
+                return CacheLink(cache: cache, policy: turn.options.caching)
             }
             // Its background requests bypass the link before.
-            return CacheLink(cache: cache, policy: attempt.options.caching) { head, request in
+            return CacheLink(cache: cache, policy: turn.options.caching) { head, request in
                 if request.usesCookies { cookies.store(head, from: request.url) }
             }
         },
         // Equal requests share the following links; no request waits for a cached answer.
-        { attempt in attempt.seat.map { CoalescingLink(seat: $0, attempt: attempt) } },
+        { turn in CoalescingLink(for: turn) },
         // The rate is counted before a place is taken: a place that waits for its time would block others.
-        { attempt in
-            attempt.environment.rateLimiter.map { RateLink(limiter: $0, clock: attempt.environment.clock) }
-        },
+        { turn in turn.environment.rateLimiter.map { RateLink(limiter: $0, clock: turn.environment.clock) } },
         // A place at the host is held from here to the end of the transfer.
         { $0.environment.hostLimiter.map { HostLink(limiter: $0) } },
         // The bandwidth comes last: it is to be used at once.
-        { attempt in
-            attempt.environment.bandwidthLimiter.map { BandwidthLink(limiter: $0, clock: attempt.environment.clock) }
+        { turn in
+            turn.environment.bandwidthLimiter.map { BandwidthLink(limiter: $0, clock: turn.environment.clock) }
         },
     ]
 }
 
-extension CallAttempt: ChainRunner {
+extension Try {
     // The answer to every request returns through this function several times: it keeps as little state as possible.
-    func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
-        let (link, next) = link(at: place)
-        return try await link.intercept(request, context: InterceptorContext(self), next: next)
+    /// Sends a request from a position of the chain: through an interceptor, a link, or over the transport.
+    func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+        if let permit = next.permit { return try await send(request, from: next, permittedBy: permit) }
+        if next.index < plan.interceptors.count {
+            return try await intercept(request, by: plan.interceptors[next.index], next.at(next.index + 1))
+        }
+        guard let (link, rest) = link(from: next) else { return try await transfer(request, from: next) }
+        return try await link.intercept(request, context: InterceptorContext(self), next: rest)
     }
 
-    /// Returns the link at a position of the chain, and the rest behind it.
+    /// Returns the next link of the library's own that is in force, and the rest behind it; `nil` at the transport.
     @inline(never)
-    private func link(at place: ChainPlace) -> (any Interceptor, Next) {
-        var place = place
-        if let permit = place.permit {
-            place.permit = nil
-            return (PermitLink(attempt: self, permit: permit), Next(self, place))
+    private func link(from next: Next) -> (any Interceptor, Next)? {
+        var number = next.index - plan.interceptors.count + (next.index == 0 ? operation.settings.firstLink : 0)
+        while number < Chain.links.count {
+            number += 1
+            if let link = Chain.links[number - 1](self) { return (link, next.at(number + plan.interceptors.count)) }
         }
-        while place.index < plan.interceptors.count + Chain.links.count {
-            place.index += 1
-            let number = place.index - plan.interceptors.count - 1
-            if number < 0 { return (UserLink(attempt: self, index: place.index - 1), Next(self, place)) }
-            if let link = Chain.links[number](self) { return (link, Next(self, place)) }
-        }
-        return (TransportLink(attempt: self), Next(self, place))
+        return nil
     }
-}
 
-/// Lets a user's interceptor send a request, while it runs.
-private struct UserLink: Interceptor {
-    let attempt: CallAttempt
-    let index: Int
-
-    func intercept(
+    /// Lets a user's interceptor send a request, while it runs.
+    @inline(never)
+    private func intercept(
         _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
+        by placed: PlacedInterceptor,
+        _ next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
         let permit = SendingPermit(for: request)
         defer { permit.end() }
-        let (interceptor, position) = (attempt.plan.interceptors[index], attempt.plan.positions[index])
-        let next = next.permitted(by: permit)
-        return try await CallScope.run(interceptor, at: position, within: attempt.call.scope) {
-            let context = InterceptorContext(attempt, request: request)
-            return try await interceptor.intercept(request, context: context, next: next)
+        return try await blaming(placed) {
+            try await CallScope.run(placed.interceptor, at: placed.position, within: scope) {
+                let context = InterceptorContext(self, request: request)
+                let next = next.at(next.index, permit: permit)
+                return try await placed.interceptor.intercept(request, context: context, next: next)
+            }
         }
     }
-}
 
-/// Checks the request that a user's interceptor sends on: it may have changed anything.
-private struct PermitLink: Interceptor {
-    let attempt: CallAttempt
-    let permit: SendingPermit
-
-    func intercept(
+    /// Sends the request that a user's interceptor passes on, which may have changed anything.
+    @inline(never)
+    private func send(
         _ request: HTTPRequest,
-        context: InterceptorContext,
-        next: Next
+        from next: Next,
+        permittedBy permit: SendingPermit
     ) async throws -> HTTPResponse<ResponseContent> {
-        let request = try checked(request)
-        var answer = try await CallScope.leave(to: attempt.call.scope) { try await next(request) }
+        let request = try checked(request, against: permit.use())
+        var answer = try await CallScope.leave(to: scope) { try await send(request, from: next.at(next.index)) }
         if answer.asked == nil { answer.asked = Box(request) }
-        answer.makeDecoder = attempt.environment.ownDecoder
+        answer.makeDecoder = environment.ownDecoder
         return answer
     }
 
-    private func checked(_ request: HTTPRequest) throws -> HTTPRequest {
-        let given = try permit.use()
+    private func checked(_ request: HTTPRequest, against given: HTTPRequest) throws -> HTTPRequest {
         var changed = request
         // Secrets that it added aren't sent to another origin.
-        let own = OwnFields(described: [], inherited: attempt.environment.headers)
-        changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: attempt.environment.baseURL)
-        try changed.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
-        attempt.markSecrets(of: &changed)
+        let own = OwnFields(described: [], inherited: environment.headers)
+        changed.keepSecrets(of: FormerRequest(given), own: own, baseURL: environment.baseURL)
+        try changed.resolve(baseURL: environment.baseURL, inheriting: [])
+        markSecrets(of: &changed)
         if given.hasLeftOrigin { changed.leaveOrigin() }
         try changed.validate()
         return changed
     }
+
+    /// Sends a request over the transport.
+    private func transfer(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+        guard let transport = operation.settings.transport else { throw CancellationError() }
+        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: self)
+        // If only the end of the run can cancel the task, it cancels the transfer itself, and the task isn't observed.
+        return try await transfer.answer(over: transport, isShielded: plan.interceptors.isEmpty)
+    }
 }
 
-/// Sends a request over the transport.
-private struct TransportLink: Interceptor {
-    let attempt: CallAttempt
+/// Lets an operation send its request as often as its content takes.
+private struct OperationLink: Interceptor {
+    let operation: AnyRequestOperation
 
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        let transmission = Transmission(request, cause: next.cause, heads: next.heads, for: attempt)
-        guard attempt.operation.keepsContentInMemory else { return try await deliver(transmission) }
-        return try await transmission.answer(isShielded: attempt.plan.interceptors.isEmpty)
-    }
-
-    /// Waits for a transfer whose content isn't received in memory.
-    @inline(never)
-    private func deliver(_ transmission: Transmission) async throws -> HTTPResponse<ResponseContent> {
-        let answer: Result<HTTPResponse<ResponseContent>, any Error>
-        do { answer = .success(try await transmission.answer()) } catch { answer = .failure(error) }
-        let error = answer.failure as? RequestError
-        switch attempt.operation.review(error, isDelivered: transmission.isDelivered) {
-        case .usual: return try answer.get()
-        case .again(let reason): throw AnotherPart(reason: reason)
-        case .failure(let error): throw error
-        }
-    }
-}
-
-extension Result {
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { error } else { nil }
+        try await operation.send(request, through: next)
     }
 }

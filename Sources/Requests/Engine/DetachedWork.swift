@@ -3,7 +3,7 @@
 
 import Foundation
 
-/// The requests that have outlived the operations that they were begun for, one at a time for a resource.
+/// The requests that outlive the operations for which they were begun, one at a time for a resource.
 ///
 /// A client and those that are derived from it have one, which ends with the last of them.
 final class DetachedWork: Sendable {
@@ -11,47 +11,68 @@ final class DetachedWork: Sendable {
 
     /// The resource of the work, and its author.
     struct Key: Sendable, Hashable {
-        let method: HTTPMethod
-        let url: URL
-        let author: CallScope.Author?
+        private let method: HTTPMethod
+        private let url: URL
+        private let author: CallScope.Author?
         /// The state of the client's environment, which says whose request it is.
-        let revision: EnvironmentRevision?
-        /// The name of what is worked on, if one address has several.
-        var name: String?
+        private let revision: EnvironmentRevision?
+        /// The name of the work, if one address has several.
+        private let name: String?
+
+        init(
+            _ request: HTTPRequest,
+            in environment: RequestEnvironment,
+            by author: CallScope.Author? = nil,
+            name: String? = nil
+        ) {
+            (method, url, self.author, self.name) = (request.method, request.url, author, name)
+            revision = environment.revision
+        }
     }
 
     private struct State: Sendable {
-        var tasks: [Key: Task<Void, Never>] = [:]
+        var tasks: [Key: Task<Void, Never>?] = [:]
         var isOver = false
     }
 
     /// The one of queues without a client; it never ends.
-    static let shared = DetachedWork()
+    private static let shared = DetachedWork()
     private let state = Locked(State())
 
-    /// Begins to work on something, unless that is worked on already.
+    /// The one of the client that an environment belongs to.
+    static func of(_ environment: RequestEnvironment) -> DetachedWork { environment.detachedWork ?? shared }
+
+    /// Begins work on a resource; returns `false` if such work is running, or the client was deallocated.
     func begin(
         _ key: Key,
         _ completion: @escaping Completion = { _ in },
         _ work: @escaping @Sendable () async throws -> HTTPResponse<Data>
     ) -> Bool {
-        state.withLock { state in
+        let isFree = state.withLock { state in
             guard !state.isOver, state.tasks[key] == nil else { return false }
-            state.tasks[key] = CallExecutor.detachedTask { [self] in
-                let result: Result<HTTPResponse<Data>, RequestError>
-                do { result = .success(try await work()) } catch { result = .failure(RequestError(error)) }
-                let former = self.state.withLock { $0.tasks.removeValue(forKey: key) }
-                withExtendedLifetime(former) { completion(result) }
-            }
+            state.tasks[key] = .some(nil)
             return true
         }
+        guard isFree else { return false }
+        let task = CallExecutor.detachedTask { [self] in
+            let result: Result<HTTPResponse<Data>, RequestError>
+            do { result = .success(try await work()) } catch { result = .failure(RequestError(error)) }
+            let former = state.withLock { $0.tasks.removeValue(forKey: key) }
+            withExtendedLifetime(former) { completion(result) }
+        }
+        let isOver = state.withLock { state in
+            if state.tasks[key] != nil { state.tasks[key] = .some(task) }
+            return state.isOver
+        }
+        if isOver { task.cancel() }
+        return true
     }
 
-    /// Cancels what is under way, and begins nothing any more.
+    /// Cancels the running work; nothing begins after it.
     func end() {
         let tasks = state.withLock { state in
             state.isOver = true
-            return Array(state.tasks.values)
+            return state.tasks.values.compactMap { $0 }
         }
         for task in tasks { task.cancel() }
     }

@@ -7,13 +7,15 @@ import Foundation
 ///
 /// The operation depends on the ``gate``, which opens when its turn comes. So its queue doesn't know of lines, and a
 /// waiting operation takes no place in it.
-final class ExclusivePlace: Sendable {
+final class ExclusivePlace: OperationObserver {
     /// Opens when the turn has come.
     let gate: OperationGate
     /// Joins the lines when all dependencies of the operation are finished; `nil` if they already are.
     private let approach = Locked<Operation?>(nil)
     private let ticket: Locked<Ticket>
     private let categories: Set<ExclusiveCategory>
+    /// Whether an operation that has its result before its start keeps its turn until it is finished.
+    private let lastsUntilEnd: Bool
 
     private enum Ticket: Sendable {
         case none
@@ -22,7 +24,8 @@ final class ExclusivePlace: Sendable {
     }
 
     /// Makes the place of an operation that isn't on a queue yet; it approaches the lines with ``approachLines(for:)``.
-    init(in categories: Set<ExclusiveCategory>, behind causes: [Operation]) {
+    init(in categories: Set<ExclusiveCategory>, behind causes: [Operation], untilEnd: Bool) {
+        lastsUntilEnd = untilEnd
         let ticket = Locked(Ticket.none)
         let gate = OperationGate(behind: causes) {
             if case .number(let number) = ticket.withLock({ $0 }) { number } else { nil }
@@ -80,9 +83,15 @@ final class ExclusivePlace: Sendable {
         if case .number(let number) = former { Registry.shared.leave(number) }
     }
 
-    /// Leaves the lines, unless the turn has come.
-    func giveUp() {
-        if !gate.isFinished { leave() }
+    func observe(_ report: OperationReport) {
+        switch report {
+        // Its turn in a line comes when all its dependencies are finished.
+        case .dependencyAdded(let operation): delay(behind: operation)
+        // An operation that has its result before its start has nothing left to do.
+        case .settledUnstarted: if !lastsUntilEnd || !gate.isFinished { leave() }
+        case .finished: leave()
+        default: break
+        }
     }
 
     private static func join(
@@ -192,18 +201,19 @@ extension Operation {
     ///   - categories: The categories in which it must be the only one; if empty, nothing is done.
     ///   - causes: The operations that must finish before it joins the lines; `nil`, the default, is all its
     ///     dependencies.
-    final func takePlace(in categories: Set<ExclusiveCategory>, behind causes: [Operation]? = nil) {
+    ///   - untilEnd: Whether it keeps its turn until it is finished, also if it has its result before its start.
+    final func takePlace(
+        in categories: Set<ExclusiveCategory>,
+        behind causes: [Operation]? = nil,
+        untilEnd: Bool = false
+    ) {
         guard !categories.isEmpty, !CallScope.isOnBehalfOfAnother, !isFinished else { return }
+        let operation = self as? AsynchronousOperation
         // A queue calls this again, for operations that were added to it elsewhere.
-        guard (self as? AsynchronousOperation)?.core.withLock({ $0.links.place }) == nil else { return }
-        let place = ExclusivePlace(in: categories, behind: causes ?? dependencies)
-        if let operation = self as? AsynchronousOperation {
-            let isFirst = operation.core.withLock { state in
-                guard state.links.place == nil else { return false }
-                state.links.place = place
-                return true
-            }
-            guard isFirst else { return }
+        guard operation?.observer(ExclusivePlace.self) == nil else { return }
+        let place = ExclusivePlace(in: categories, behind: causes ?? dependencies, untilEnd: untilEnd)
+        if let operation {
+            guard operation.add(place) else { return }
             operation.addVerifiedDependency(place.gate)
         } else {
             addDependency(place.gate)
@@ -217,5 +227,16 @@ extension Operation {
             CycleWatch.shared.watch(self)
         }
         place.approachLines(for: self)
+    }
+}
+
+extension AnyRequestOperation {
+    /// Refuses a request whose exclusive categories its operation doesn't have.
+    final func checkPlace(in categories: Set<ExclusiveCategory>) throws {
+        guard settings.scope == nil, observer(ExclusivePlace.self)?.covers(categories) != true else { return }
+        let names = categories.map(\.description).sorted()
+        let reason =
+            "the request is exclusive, and its operation isn't: name \(names) in the call that adds it, as `exclusive:`"
+        throw RequestError(.unsupported, phase: .building, reason: reason)
     }
 }

@@ -60,38 +60,6 @@ final class MonitorFeed: Sendable {
         report { $0.handle(event) }
     }
 
-    /// Reports that the operation waits for a credential, or has stopped waiting.
-    func report(_ report: AuthenticationReport) {
-        self.report { $0.handle(report) }
-    }
-
-    /// Reports that a transfer with the given number begins.
-    func reportBegin(of record: Attempt, as transfer: ObjectIdentifier, number: Int) {
-        report { $0.beginAttempt(record, as: transfer, number: number) }
-    }
-
-    /// Reports the beginning of the response to a transfer.
-    func report(_ head: HTTPResponseHead, to transfer: ObjectIdentifier) {
-        report { $0.respond(head, to: transfer) }
-    }
-
-    /// Reports a response before the final one.
-    func report(informational head: HTTPResponseHead, to transfer: ObjectIdentifier) {
-        report { $0.receive(informational: head, to: transfer) }
-    }
-
-    /// Reports the fields behind the content of the response to a transfer.
-    func report(trailers fields: HTTPHeaders, to transfer: ObjectIdentifier) {
-        report { $0.receive(trailers: fields, to: transfer) }
-    }
-
-    /// Reports the end of a transfer, with its content if that is in memory.
-    func reportEnd(of record: Attempt, content: Data?, as transfer: ObjectIdentifier) {
-        var record = record
-        record.content = content
-        report { [record] in $0.endAttempt(record, as: transfer) }
-    }
-
     private func report(_ handle: @Sendable (inout MonitorLedger) -> [MonitoredEvent]) {
         change { $0.enqueue(handle(&$0.ledger), for: $0.monitors) }
     }
@@ -116,6 +84,87 @@ final class MonitorFeed: Sendable {
             }
             return state.pending.removeFirst()
         }
+    }
+}
+
+extension MonitorFeed: OperationObserver {
+    func observe(_ report: OperationReport) {
+        switch report {
+        case .started: self.report(.operationStarted)
+        case .transfer(let report, let transfer): if !transfer.isShared { observe(report, of: transfer) }
+        case .retryScheduled(let delay, let error): self.report(.retryScheduled(after: delay, because: error))
+        case .authentication(let report): self.report { $0.handle(report) }
+        case .joined(let operation): self.report(.operationJoined(operation))
+        case .settled(let outcome): self.report(.operationEnded(outcome))
+        case .dependencyAdded, .delivered, .settledUnstarted, .finished: break
+        }
+    }
+
+    private func observe(_ report: TransferReport, of transfer: Transfer) {
+        let id = ObjectIdentifier(transfer)
+        switch report {
+        case .began(let number):
+            let record = transfer.attempt
+            self.report { $0.beginAttempt(record, as: id, number: number) }
+        case .informational(let head): self.report { $0.receive(informational: head, to: id) }
+        case .head(let head): self.report { $0.respond(head, to: id) }
+        case .trailers(let fields): self.report { $0.receive(trailers: fields, to: id) }
+        case .ended(let content):
+            var record = transfer.attempt
+            record.content = content
+            self.report { [record] in $0.endAttempt(record, as: id) }
+        case .sent, .content, .arrived, .received: break
+        }
+    }
+}
+
+extension AnyRequestOperation {
+    /// The events of the operation, as they occur; the sequence ends with `operationEnded`.
+    ///
+    /// ```swift
+    /// for await event in operation.events {
+    ///     if case .retryScheduled(let delay, _) = event { print("once more in \(delay)") }
+    /// }
+    /// ```
+    ///
+    /// It begins with `operationCreated`, and with the present state: that the operation has started, and each running
+    /// attempt, with its number and the head of its response. From then on no event is left out.
+    ///
+    /// Past events aren't reported: attempts that are over, which are among the ``attempts``, a scheduled retry, a joined
+    /// transfer of another operation, a wait for a credential that began before the operation was observed. To see all
+    /// events, ask an operation of `makeOperation(for:)` before you add it.
+    ///
+    /// Each call makes a sequence of its own.
+    public final var events: AsyncStream<MonitoredEvent> {
+        AsyncStream { continuation in
+            addMonitor(
+                .events { event, _ in
+                    continuation.yield(event)
+                    if case .operationEnded = event { continuation.finish() }
+                }
+            )
+        }
+    }
+
+    /// Adds a monitor of this operation alone, besides those of the environment.
+    ///
+    /// First it receives the present state: that the operation was made, has started, or has ended, and the running
+    /// attempts, by their numbers. Then it receives every event, as ``EventMonitor`` guarantees; ``events`` explains
+    /// which ones are past. Safe from any thread.
+    public final func addMonitor(_ monitor: any EventMonitor) {
+        monitorFeed.add(monitor)
+    }
+
+    /// The feed of the monitors, which is made now if there is none.
+    private var monitorFeed: MonitorFeed {
+        if let feed = observer(MonitorFeed.self) { return feed }
+        let feed = MonitorFeed(operation: MonitoredOperation(requestType: shownType))
+        if let plan, let request = anyRequest { feed.identify(by: { request.identifier }, plan.options) }
+        if isExecuting { feed.report(.operationStarted) }
+        let isAdded = add(feed) {
+            for (transfer, number) in record.ownTransfers { transfer.add(feed, number: number, of: self) }
+        }
+        return isAdded ? feed : observer(MonitorFeed.self) ?? feed
     }
 }
 

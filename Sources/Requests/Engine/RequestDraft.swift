@@ -14,40 +14,40 @@ struct RequestDraft {
     /// The fields that came from the body, which may change if the body is replaced.
     private let implied: HTTPHeaders
     private let hasLeftOrigin: Bool
-    private let attempt: CallAttempt
+    private let turn: Try
 
     /// Adds the inherited settings to a request.
     ///
     /// - Throws: ``InvalidRequest`` for an invalid address; any error that the encoding of the query throws.
     @inline(never)
-    init(_ request: HTTPRequest, for attempt: CallAttempt) throws {
+    init(_ request: HTTPRequest, for turn: Try) throws {
         var request = request
         // The options have been read, and belong to the operation: requests that interceptors send on must not have
         // them again.
         if request.attachment != nil { request.attachment = nil }
-        own = OwnFields(described: request.headers, inherited: attempt.environment.headers)
-        implied = try request.inherit(attempt.environment, isUnauthenticated: attempt.options.isUnauthenticated)
-        attempt.options.apply(to: &request)
-        attempt.markSecrets(of: &request)
+        own = OwnFields(described: request.headers, inherited: turn.environment.headers)
+        implied = try request.inherit(turn.environment, isUnauthenticated: turn.options.isUnauthenticated)
+        turn.options.apply(to: &request)
+        turn.markSecrets(of: &request)
         hasLeftOrigin = request.hasLeftOrigin
         self.request = request
-        self.attempt = attempt
+        self.turn = turn
     }
 
     /// Lets the operation change the request, and adds the request's own credentials.
     ///
     /// - Throws: Any error that the operation or the authentication throws.
     @inline(never)
-    mutating func authenticate(by operation: any CallOperation) throws {
+    mutating func authenticate() throws {
         let former = FormerRequest(request)
-        try operation.prepare(&request)
+        try turn.operation.prepare(&request)
         // A signature must cover the sent content.
         if request.body.isDeferred {
-            request.body = request.body.encodedOnce(using: attempt.environment.makeEncoder)
+            request.body = request.body.encodedOnce(using: turn.environment.makeEncoder)
         }
         try request.authentication.authenticate(&request)
-        attempt.markSecrets(of: &request)
-        request.keepSecrets(of: former, own: own, baseURL: attempt.environment.baseURL)
+        turn.markSecrets(of: &request)
+        request.keepSecrets(of: former, own: own, baseURL: turn.environment.baseURL)
         own.authenticated = request.headers
     }
 
@@ -58,26 +58,18 @@ struct RequestDraft {
     consuming func finish() throws -> HTTPRequest {
         // Interceptors may have set a path, added to the query, or set a field whose value is a secret here.
         if !request.encodableQueries.isEmpty {
-            do { try request.encodeQueries(with: attempt.environment.queryEncoder) } catch {
+            do { try request.encodeQueries(with: turn.environment.queryEncoder) } catch {
                 throw RequestError(encoding: error)
             }
         }
-        try request.resolve(baseURL: attempt.environment.baseURL, inheriting: [])
-        attempt.markSecrets(of: &request)
+        try request.resolve(baseURL: turn.environment.baseURL, inheriting: [])
+        turn.markSecrets(of: &request)
         if hasLeftOrigin { request.leaveOrigin() }
-        do { try request.resolveBody(implied: implied, using: attempt.environment.makeEncoder) } catch {
+        do { try request.resolveBody(implied: implied, using: turn.environment.makeEncoder) } catch {
             throw RequestError(encoding: error)
         }
         try request.validate()
         return request
-    }
-}
-
-extension CallAttempt {
-    /// Marks fields as secrets that the environment or the request declares as such.
-    func markSecrets(of request: inout HTTPRequest) {
-        if !environment.secretHeaders.isEmpty { request.headers.markSecrets(environment.secretHeaders) }
-        if !options.secretHeaders.isEmpty { request.headers.markSecrets(options.secretHeaders) }
     }
 }
 

@@ -46,6 +46,7 @@ public struct RequestEnvironment: Sendable {
         var hasOwnLimit = false
         var revision: EnvironmentRevision?
         var detachedWork: DetachedWork?
+        var changes: [@Sendable (inout HTTPRequest) throws -> Void] = []
     }
 
     private var fields: Fields {
@@ -55,6 +56,9 @@ public struct RequestEnvironment: Sendable {
 
     /// Makes an environment with the defaults.
     public init() {}
+
+    /// An environment with the defaults; copies of it share their storage.
+    static let unchanged = RequestEnvironment()
 
     /// Sets a base URL, and records if it is `nil`.
     mutating func setBaseURL(_ url: URL?) {
@@ -279,6 +283,12 @@ extension RequestEnvironment {
     var revision: EnvironmentRevision? {
         _read { yield fields.revision }
         _modify { yield &fields.revision }
+    }
+
+    /// The changes of a request that was made, before it inherits anything: those of a later page.
+    var changes: [@Sendable (inout HTTPRequest) throws -> Void] {
+        _read { yield fields.changes }
+        _modify { yield &fields.changes }
     }
 
     /// The work that has outlived the operations of that client.

@@ -57,8 +57,6 @@ public struct RequestOptions: Sendable, Hashable {
     /// Whether the request bypasses the interceptors that add credentials, and leaves out an `Authorization` field of
     /// the environment; false by default.
     public var isUnauthenticated = false
-    /// Whether no condition, interceptor and validator applies.
-    var isProbe = false
 
     /// Header fields whose values are secrets, besides well-known ones and those of the environment.
     ///
@@ -175,7 +173,6 @@ extension RequestOptions {
         options.validatesStatus = validatesStatus && base.validatesStatus
         options.coalesce = coalesce || base.coalesce
         options.isUnauthenticated = isUnauthenticated || base.isUnauthenticated
-        options.isProbe = isProbe || base.isProbe
         options.exclusivity.formUnion(base.exclusivity)
         options.secretHeaders.formUnion(base.secretHeaders)
         options.conditions = base.conditions + conditions

@@ -25,7 +25,7 @@ final class CallScope: Sendable {
 
     /// The sender of requests on behalf of a call, as far as it can be identified.
     struct Author: Sendable, Hashable {
-        fileprivate let type: String
+        let type: String
         private let object: ObjectIdentifier?
         private let position: Int?
 

@@ -98,6 +98,12 @@ extension Interceptor {
     public func retry(_ error: RequestError, context: InterceptorContext) async -> RetryDecision { .pass }
 }
 
+/// An interceptor with its position among all, which identifies it if it is a value.
+struct PlacedInterceptor: Sendable {
+    let interceptor: any Interceptor
+    let position: Int
+}
+
 /// An interceptor that answers a rejection with another credential.
 protocol ChallengeAnswering: Interceptor {
     /// Decides about a request that was rejected, at the hop that met the rejection.

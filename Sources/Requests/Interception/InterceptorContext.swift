@@ -5,10 +5,10 @@ import Foundation
 
 /// The facts about an operation that its interceptors can read.
 public struct InterceptorContext: Sendable {
-    let source: any ContextSource
+    let source: any InterceptedRun
     private let asked: Box<HTTPRequest>?
 
-    init(_ source: any ContextSource, request: HTTPRequest? = nil) {
+    init(_ source: any InterceptedRun, request: HTTPRequest? = nil) {
         self.source = source
         asked = request.map(Box.init)
     }
@@ -28,8 +28,8 @@ public struct InterceptorContext: Sendable {
         request: HTTPRequest? = nil,
         userInfo: UserInfo = UserInfo()
     ) {
-        let source = TestContext(identifier: identifier, attempt: attempt, baseURL: baseURL, userInfo: userInfo)
-        self.init(source, request: request)
+        let run = TestRun(identifier: identifier, attempt: attempt, baseURL: baseURL, userInfo: userInfo)
+        self.init(run, request: request)
     }
 
     /// The identifier of the request.
@@ -75,7 +75,7 @@ public struct InterceptorContext: Sendable {
     /// - Returns: The response, with an acceptable status.
     /// - Throws: The failure of the request, a ``RequestError``; of code `nestingLimitReached` if it is nested too deep.
     public func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        try await source.send(request)
+        try await source.exchange(request)
     }
 
     /// Sends a request that outlives the operation, one at a time for a resource.
@@ -109,8 +109,10 @@ extension InterceptorContext: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// The operation behind a context.
-protocol ContextSource: AnyObject, Sendable {
+/// The run behind an interceptor's context and its `next`: one of the engine's, or that of a test.
+///
+/// It is a protocol, since the engine is above the interceptors: it uses them, and not the other way round.
+protocol InterceptedRun: Sendable {
     var identifier: String { get }
     var attempt: Int { get }
     var baseURL: URL? { get }
@@ -126,23 +128,25 @@ protocol ContextSource: AnyObject, Sendable {
     /// The route to the proxy of the operation's transport; `nil` if credentials can't be sent to one.
     var proxyRoute: ProxyRoute? { get }
 
+    /// Sends a request from a position of the chain.
+    func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent>
     func report(_ report: AuthenticationReport)
     /// Records that a request was answered without a transfer.
     func recordAnswer(to request: HTTPRequest)
     /// Sends a request on behalf of the operation.
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
+    func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data>
     /// Sends a request that outlives the operation.
     func detach(
         _ request: HTTPRequest,
         completion: @escaping @Sendable (Result<HTTPResponse<Data>, RequestError>) -> Void
     ) -> Bool
-    /// Continues at a position of the chain in a call of its own, which outlives the operation and keeps its options.
+    /// Continues at a position of the chain in a run of its own, which outlives the operation and keeps its options.
     ///
     /// - Parameters:
-    ///   - name: The name of the work; one such call runs at a time.
-    ///   - request: The request of the call.
+    ///   - name: The name of the work; it is done once at a time.
+    ///   - request: The request of the work.
     ///   - next: The position in the chain.
-    ///   - work: The work of the call; it sends with its argument.
+    ///   - work: The work; it sends with its argument.
     func detach(
         _ name: String,
         _ request: HTTPRequest,
@@ -178,19 +182,26 @@ struct ProxyRoute: Sendable, Hashable {
     func hash(into hasher: inout Hasher) { hasher.combine(identity) }
 }
 
-/// The context of a test, without an operation.
-private final class TestContext: ContextSource {
+/// The run of a test, without an operation.
+final class TestRun: InterceptedRun {
     let identifier: String
     let attempt: Int
     let baseURL: URL?
     let userInfo: UserInfo
     let notes = InterceptorNotes()
+    private let send: @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>
 
-    init(identifier: String, attempt: Int, baseURL: URL?, userInfo: UserInfo) {
-        self.identifier = identifier
-        self.attempt = attempt
-        self.baseURL = baseURL
-        self.userInfo = userInfo
+    init(
+        identifier: String = "",
+        attempt: Int = 1,
+        baseURL: URL? = nil,
+        userInfo: UserInfo = UserInfo(),
+        send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent> = { _ in
+            throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
+        }
+    ) {
+        (self.identifier, self.attempt, self.baseURL, self.userInfo) = (identifier, attempt, baseURL, userInfo)
+        self.send = send
     }
 
     var scope: CallScope? { nil }
@@ -199,12 +210,18 @@ private final class TestContext: ContextSource {
     var timeout: Duration? { nil }
     var proxyRoute: ProxyRoute? { nil }
 
+    func send(_ request: HTTPRequest, from next: Next) async throws -> HTTPResponse<ResponseContent> {
+        let response = try await send(request)
+        next.heads?.report(response.head)
+        return response
+    }
+
+    func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        try await send(request).map { $0.data ?? Data() }
+    }
+
     func report(_ report: AuthenticationReport) {}
     func recordAnswer(to request: HTTPRequest) {}
-
-    func send(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
-        throw RequestError(.unsupported, phase: .building, reason: "the context of a test sends nothing")
-    }
 
     func detach(
         _ request: HTTPRequest,

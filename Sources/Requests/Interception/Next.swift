@@ -12,17 +12,25 @@ import Foundation
 ///
 /// A status that isn't 2xx is an answer, not an error.
 public struct Next: Sendable {
-    private let runner: any ChainRunner
-    private let place: ChainPlace
+    private let run: any InterceptedRun
+    /// The number of links before it.
+    private(set) var index = 0
+    /// The cause of requests that are sent from here.
+    private(set) var cause: Attempt.Cause
+    /// The closures that are called with the heads of responses, innermost first.
+    private(set) var heads: HeadObserver?
+    /// The run of the interceptor that may send from here; `nil` for the library's own links, which keep the rules.
+    private(set) var permit: SendingPermit?
 
     /// Makes the end of a chain, for tests of an interceptor.
     public init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
-        self.init(ClosureRunner(send), ChainPlace(cause: .initial))
+        self.init(TestRun(send: send), because: .initial)
     }
 
-    init(_ runner: any ChainRunner, _ place: ChainPlace) {
-        self.runner = runner
-        self.place = place
+    /// Makes the beginning of a chain.
+    init(_ run: any InterceptedRun, because cause: Attempt.Cause) {
+        self.run = run
+        self.cause = cause
     }
 
     /// Sends a request through the rest of the chain.
@@ -38,79 +46,28 @@ public struct Next: Sendable {
         _ request: HTTPRequest,
         onHead: (@Sendable (HTTPResponseHead) -> Void)? = nil
     ) async throws -> HTTPResponse<ResponseContent> {
-        try await runner.send(request, from: onHead.map(place.observed(by:)) ?? place)
+        try await run.send(request, from: onHead.map(observed(by:)) ?? self)
     }
 
     /// Returns the same, for requests with another cause.
     func because(_ cause: Attempt.Cause) -> Next {
-        var place = place
-        place.cause = cause
-        return Next(runner, place)
+        var next = self
+        next.cause = cause
+        return next
     }
 
-    /// Returns the same position in a chain, for another call, without the former one's observers.
-    func carried(by runner: any ChainRunner) -> Next {
-        guard !(self.runner is ClosureRunner) else { return self }
-        var place = place
-        place.heads = nil
-        return Next(runner, place)
-    }
-
-    /// Returns the same position, with one more closure that is called with the heads of responses.
+    /// Returns the same, with one more closure that is called with the heads of responses.
     func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> Next {
-        Next(runner, place.observed(by: body))
+        var next = self
+        next.heads = HeadObserver(body, before: heads)
+        return next
     }
 
-    /// Returns the same position, with a permission to send that ends with an interceptor's run.
-    func permitted(by permit: SendingPermit) -> Next {
-        var place = place
-        place.permit = permit
-        return Next(runner, place)
-    }
-
-    /// The cause of requests that are sent from here.
-    var cause: Attempt.Cause { place.cause }
-
-    /// The closures that are called with the heads of responses.
-    var heads: HeadObserver? { place.heads }
-}
-
-/// The end of a chain, in a test of an interceptor.
-private final class ClosureRunner: ChainRunner {
-    private let send: @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>
-
-    init(_ send: @escaping @Sendable (HTTPRequest) async throws -> HTTPResponse<ResponseContent>) {
-        self.send = send
-    }
-
-    func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent> {
-        let response = try await send(request)
-        place.heads?.report(response.head)
-        return response
-    }
-}
-
-/// Sends requests through a chain.
-protocol ChainRunner: AnyObject, Sendable {
-    func send(_ request: HTTPRequest, from place: ChainPlace) async throws -> HTTPResponse<ResponseContent>
-}
-
-/// A position in a chain, with its settings.
-struct ChainPlace: Sendable {
-    /// The number of links before it.
-    var index = 0
-    /// The cause of requests that are sent from here.
-    var cause: Attempt.Cause
-    /// The closures that are called with the heads of responses, innermost first.
-    var heads: HeadObserver?
-    /// The run of the interceptor that may send from here; `nil` for the library's own links, which keep the rules.
-    var permit: SendingPermit?
-
-    /// Returns the same position, with one more closure that is called with the heads of responses.
-    func observed(by body: @escaping @Sendable (HTTPResponseHead) -> Void) -> ChainPlace {
-        var place = self
-        place.heads = HeadObserver(body, before: heads)
-        return place
+    /// Returns the position behind a number of links, with a permission to send that ends with an interceptor's run.
+    func at(_ index: Int, permit: SendingPermit? = nil) -> Next {
+        var next = self
+        (next.index, next.permit) = (index, permit)
+        return next
     }
 }
 

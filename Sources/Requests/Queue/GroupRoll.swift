@@ -90,34 +90,67 @@ public struct GroupRequest<Success: Sendable>: Request {
     let typeName: String
 }
 
-/// A queue inside another.
-protocol NestedQueue: RequestQueue {
-    var parent: (any RequestQueue)? { get }
-    /// The members, including finished ones.
-    var memberIDs: Set<ObjectIdentifier> { get }
-    /// The places of the group, and of those that contain it, in the lines of their categories.
-    var places: [ExclusivePlace] { get }
-    /// The observers of the members' progress.
-    var followers: [QueueFollower] { get }
-    /// The unfinished members, and theirs.
-    var nestedOperations: [Operation] { get }
-}
+/// The contents of a group, as a feature of the group's operation: its type doesn't depend on the value of the group.
+final class GroupContents: OperationObserver {
+    let roll: Locked<GroupRoll>
+    /// The observers of the members' progress: the group's own, and those of the groups that contain it.
+    let followers: [QueueFollower]
+    // Not the contents of the groups that contain this one, which retain it.
+    private let outerPlaces: [ExclusivePlace]
+    private let place = Locked<ExclusivePlace?>(nil)
 
-extension NestedQueue {
+    init(on parent: some RequestQueue) {
+        // The members of a nested group run on the outer queue, and are members of that group.
+        let outer = (parent as? AnyRequestOperation)?.observer(GroupContents.self)
+        outerPlaces = outer?.places ?? []
+        roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
+        followers = [QueueFollower()] + (outer?.followers ?? [])
+    }
+
+    func observe(_ report: OperationReport) {}
+
+    /// The queue that runs the members; `nil` when the group is over.
+    var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
+
+    /// The members, including finished ones.
+    var ids: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
+
+    /// The unfinished members, in the order in which they were added.
+    var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
+
+    /// The unfinished members, and theirs.
+    var nestedOperations: [Operation] {
+        let operations = operations
+        return operations
+            + operations.flatMap { ($0 as? AnyRequestOperation)?.observer(GroupContents.self)?.nestedOperations ?? [] }
+    }
+
+    /// Sets the place of the group in the lines of its categories.
+    func set(_ place: ExclusivePlace?) {
+        self.place.withLock { $0 = place }
+    }
+
+    /// The place of the group in the lines of its categories, and those of the groups that contain it.
+    var places: [ExclusivePlace] { (place.withLock { $0 }.map { [$0] } ?? []) + outerPlaces }
+
     /// The gates that must open before a member runs.
     var turns: [OperationGate] { places.map(\.gate) }
 }
 
-/// An operation that reports its failure to its group.
-protocol GroupMember: AsynchronousOperation {
-    /// Calls `body` once with the failure, if it is one, when the completions of the result have been enqueued.
-    func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void)
-}
-
-extension RequestOperation: GroupMember {
-    final func whenSettled(_ body: @escaping @Sendable ((any Error)?) -> Void) {
-        observe { outcome in
-            if case .failure(let error) = outcome { body(error) } else { body(nil) }
-        }
+/// The membership of an operation in a group, as a feature of the operation.
+final class GroupMembership: OperationObserver {
+    private struct Reference: Sendable {
+        weak var group: AnyRequestOperation?
     }
+
+    private let reference: Reference
+
+    init(in group: AnyRequestOperation) {
+        reference = Reference(group: group)
+    }
+
+    /// The group; `nil` when it was deallocated.
+    var group: AnyRequestOperation? { reference.group }
+
+    func observe(_ report: OperationReport) {}
 }

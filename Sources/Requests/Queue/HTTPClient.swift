@@ -292,11 +292,9 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// An operation that a running one waits for starts at once, such as the request of an interceptor or the refresh
     /// of a credential: the waiting operations may have all the places.
     public func addOperation(_ operation: Operation) {
-        if let operation = operation as? AsynchronousOperation {
-            operation.takePlace(in: operation.exclusivity)
-            // A queue of the client's own has no operations of others.
-            if !lanes.isOwn { operation.core.withLock { $0.links.isOfClient = true } }
-        }
+        takePlace(operation)
+        // A queue of the client's own has no operations of others.
+        if !lanes.isOwn { (operation as? AsynchronousOperation)?.add(ClientMark.shared) }
         lanes.follower.add(operation)
         let lane = CallScope.isOnBehalfOfAnother ? lanes.unbounded : lanes.bounded
         lane.addOperation(operation)
@@ -316,7 +314,7 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
     /// The requests of clients of this queue, and their groups.
     var requestsToCancel: [Operation] {
         let (isOwn, requests) = (lanes.isOwn, operations.requests)
-        return isOwn ? requests : requests.filter(\.isOfClient)
+        return isOwn ? requests : requests.filter { ($0 as? AsynchronousOperation)?.observer(ClientMark.self) != nil }
     }
 
     /// A mirror of the environment, without secrets, for `dump`.
@@ -372,4 +370,11 @@ public final class HTTPClient: RequestQueue, CustomReflectable {
             lanes.bounded.isSuspended = false
         }
     }
+}
+
+/// Marks an operation that a client has added to an operation queue that others may also use.
+private final class ClientMark: OperationObserver {
+    static let shared = ClientMark()
+
+    func observe(_ report: OperationReport) {}
 }

@@ -26,22 +26,17 @@ import Foundation
 /// Cancelling the group cancels the members and the task of the closure. A member may be cancelled alone, and then
 /// counts as failed. The effect of a failure on the others is chosen when the group is added.
 // Sendable: Operation requires restating it; the only additions here are constants and one lock.
-open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, NestedQueue,
-    @unchecked Sendable
+open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Success>>, RequestQueue, @unchecked Sendable
 {
     /// Whether the first failure of a member cancels the others, and becomes the failure of the group.
     public let failsFast: Bool
 
-    /// The queue that runs the members; `nil` when the group is over.
-    final var parent: (any RequestQueue)? { roll.withLock { $0.parent } }
-    final var memberIDs: Set<ObjectIdentifier> { roll.withLock { $0.ids } }
+    /// The members.
+    private let contents: GroupContents
     /// Keeps the group from starting until it is over.
     private let gate: OperationGate
-    private let outerPlaces: [ExclusivePlace]
-    private let roll: Locked<GroupRoll>
     /// The value that the closure has returned.
     private let value = Locked<Success?>(nil)
-    private let feed: MonitorFeed?
 
     /// Makes a group without members, which isn't over until ``endBuilding()``.
     ///
@@ -62,25 +57,27 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     ) {
         self.failsFast = failsFast
         gate = OperationGate(behind: causes)
-        // The members of a nested group run on the outer queue, and are members of that group.
-        let outer = parent as? any NestedQueue
-        outerPlaces = outer?.places ?? []
+        contents = GroupContents(on: parent)
         underlyingQueue = parent.underlyingQueue.asOptional
-        roll = Locked(GroupRoll(parent: outer?.parent ?? (parent as? HTTPClient)?.forGroups ?? parent))
-        followers = [QueueFollower()] + (outer?.followers ?? [])
+        super.init(source: .value(GroupRequest(typeName: name)), RunSettings())
+        add(contents)
         let monitors = parent.environment.monitors
-        feed = monitors.isEmpty ? nil : MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
-        super.init(source: .value(GroupRequest(typeName: name)))
+        let feed = MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
+        if !monitors.isEmpty { add(feed) }
         addDependency(gate)
         if let priority { queuePriority = priority }
-        takePlace(in: categories, behind: causes + outerPlaces.map(\.gate))
-        feed?.report(.operationCreated)
+        takePlace(in: categories, behind: causes + contents.turns, untilEnd: true)
+        contents.set(observer(ExclusivePlace.self))
+        feed.report(.operationCreated)
     }
+
+    private var roll: Locked<GroupRoll> { contents.roll }
+    private var parent: (any RequestQueue)? { contents.parent }
 
     // MARK: A queue
 
     /// The members that aren't finished, in the order in which they were added.
-    public final var operations: [Operation] { roll.withLock { $0.members }.filter { !$0.isFinished } }
+    public final var operations: [Operation] { contents.operations }
     /// The underlying queue of the group's queue.
     public final let underlyingQueue: DispatchQueue?
     /// The transport of the group's queue.
@@ -97,11 +94,11 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// - Complexity: O(1) as long as nothing depends on the group, else O(n) in the operation's dependencies that
     ///   aren't members.
     public final func addOperation(_ operation: Operation) {
-        guard !memberIDs.contains(ObjectIdentifier(operation)) else { return }  // It is already a member.
+        guard !contents.ids.contains(ObjectIdentifier(operation)) else { return }  // It is already a member.
         // A group that contains this one is on its queue already.
         guard !isWithin(operation) else { return operation.end(refusedWith: cycle(of: operation)) }
         guard let parent = roll.withLock({ $0.admit(operation) }) else { return refuseLate(operation) }
-        let (members, turns) = (memberIDs, turns)
+        let (members, turns) = (contents.ids, contents.turns)
         // First, while nothing depends on the operation: then there is nothing to walk.
         for turn in turns { operation.addDependency(turn) }
         // Neither behind a member that was there before nor behind a turn can be an operation that waits for the group.
@@ -115,29 +112,26 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         } else {
             addVerifiedDependency(operation)
         }
-        (operation as? AsynchronousOperation)?.core.withLock { $0.links.group = self }
+        (operation as? AsynchronousOperation)?.add(GroupMembership(in: self))
         follow(operation)
-        for follower in followers { follower.add(operation) }
+        for follower in contents.followers { follower.add(operation) }
         parent.place(operation)
         if roll.withLock({ $0.endAdmission() }) { gate.open() }
     }
 
-    /// The group's own place in the lines of its categories, and those of the groups that contain it.
-    final var places: [ExclusivePlace] { (core.withLock { $0.links.place }.map { [$0] } ?? []) + outerPlaces }
-
     /// Whether an operation is this group, or a group that contains it.
     private func isWithin(_ operation: Operation) -> Bool {
-        var next: AsynchronousOperation? = self
-        while let group = next, group !== operation { next = group.core.withLock { $0.links.group } }
+        var next: AnyRequestOperation? = self
+        while let group = next, group !== operation { next = group.observer(GroupMembership.self)?.group }
         return next != nil
     }
 
     /// Whether an operation would wait for the turn that this group, or one that contains it, has or waits for.
     private func needsHeldCategory(_ operation: Operation) -> Bool {
-        let places = places
+        let places = contents.places
         guard !places.isEmpty, let operation = operation as? AsynchronousOperation else { return false }
-        takePlace(operation, in: operation.exclusivity)
-        guard let place = operation.core.withLock({ $0.links.place }) else { return false }
+        takePlace(operation)
+        guard let place = operation.observer(ExclusivePlace.self) else { return false }
         return places.contains(where: place.meets)
     }
 
@@ -147,8 +141,9 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         let id = ObjectIdentifier(operation)
         // Weakly: otherwise a member that never gets a result would keep itself alive, and its completions are called
         // when it is deallocated.
-        if let member = operation as? any GroupMember {
-            member.whenSettled { [weak self] failure in self?.memberSettled(id, failure) }
+        if let member = operation as? AnyRequestOperation {
+            let type = type(of: member)
+            member.whenThereIsAResult { [weak self] in self?.memberSettled(id, type.failure(in: $0)) }
         } else {
             let end = BlockOperation { [weak self] in
                 self?.memberSettled(id, nil)
@@ -167,17 +162,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     // MARK: Progress
 
     /// The common progress of the members that are requests, counted from the first call on.
-    public final var progress: QueueProgress { followers[0].progress { nestedOperations } }
+    public final var memberProgress: QueueProgress {
+        contents.followers[0].progress { contents.nestedOperations }
+    }
 
     /// The common progress of the members, as a sequence, which begins with the present value and ends with the group.
-    public final func progressUpdates() -> AsyncStream<QueueProgress> { followers[0].updates { nestedOperations } }
-
-    /// The observers of the members' progress: its own, and those of the groups that contain it.
-    final let followers: [QueueFollower]
-
-    /// The unfinished members, and theirs.
-    final var nestedOperations: [Operation] {
-        operations + operations.flatMap { ($0 as? any NestedQueue)?.nestedOperations ?? [] }
+    public final func memberProgressUpdates() -> AsyncStream<QueueProgress> {
+        contents.followers[0].updates { contents.nestedOperations }
     }
 
     // MARK: The beginning
@@ -202,13 +193,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
 
     /// Does `work` when the group begins, which is when its dependencies are finished.
     final func begin(after causes: [Operation], _ work: (@Sendable () -> Void)? = nil) {
-        guard feed != nil || work != nil else { return }
+        guard work != nil || observer(MonitorFeed.self) != nil else { return }
         let approach = BlockOperation { [weak self] in
-            self?.feed?.report(.operationStarted)
+            if let self { report(.started(self)) }
             work?()
         }
         for cause in causes { approach.addDependency(cause) }
-        for turn in turns { approach.addDependency(turn) }
+        for turn in contents.turns { approach.addDependency(turn) }
         approach.runAside()
     }
 
@@ -263,7 +254,7 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     /// which no longer wait for their dependencies, finish earlier.
     public final override func cancel() {
         // Without `super`, which would make the queue start the group before its members are finished.
-        guard !hasResult, !isFinished else { return }
+        guard result == nil, !isFinished else { return }
         willChangeValue(forKey: Self.isCancelledKey)
         let rest = roll.withLock { $0.cancel() }
         didChangeValue(forKey: Self.isCancelledKey)
@@ -291,24 +282,13 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
     override var hasMembers: Bool { true }
 
     // Normally nothing is left to cancel. Otherwise those members have their results before the group reports its own.
-    override func willTell(_ settled: SettledOperation) {
+    override func willDeliver(_ result: OperationCore.AnyResult?) {
         roll.withLock { $0.end() }.cancel()
-        guard let feed else { return }
-        switch result {
-        case .success: feed.report(.operationEnded(.success))
-        case .failure(let error): feed.report(.operationEnded(MonitoredOutcome(error)))
-        case nil: break
-        }
     }
 
-    override func didTell(_ settled: SettledOperation) {
-        super.didTell(settled)
+    override func didDeliver() {
+        super.didDeliver()
         if roll.withLock({ $0.isComplete }) { gate.open() }
-    }
-
-    // It keeps its turn until the last member is finished.
-    override func didSettleUnstarted() {
-        core.withLock { $0.links.place }?.giveUp()
     }
 
     private static var isCancelledKey: String { "isCancelled" }

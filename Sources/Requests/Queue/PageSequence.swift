@@ -65,9 +65,21 @@ extension RequestQueue {
         session: (any HTTPTransport)? = nil
     ) -> PageSequence<R, R.Success> {
         let source = PageSource(first: request, pagination: pagination, prefetches: prefetches) { request, target in
-            await self.exchange(request, page: target, session: session)
+            await self.exchange(request, in: target.map { self.environment(for: request, at: $0) }, session: session)
         }
         return PageSequence(source: source) { $0.body }
+    }
+}
+
+extension RequestQueue {
+    /// The environment of the operation of a later page, which changes the address of the request.
+    private func environment(for request: some NetworkRequest, at target: PageTarget) -> RequestEnvironment {
+        var environment = environment
+        let secrets = environment.secretHeaders.union(request.resolvedOptions.secretHeaders)
+        environment.changes.append { [baseURL = environment.baseURL] in
+            try $0.turn(to: target, baseURL: baseURL, secrets: secrets)
+        }
+        return environment
     }
 }
 

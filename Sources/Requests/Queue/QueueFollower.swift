@@ -30,7 +30,9 @@ final class QueueFollower: Sendable {
 
     /// Observes an operation that is about to be added, if the progress is observed.
     func add(_ operation: Operation) {
-        guard state.withLock({ $0.meter != nil }), let operation = operation as? any ProgressFollowing else { return }
+        guard state.withLock({ $0.meter != nil }), let operation = operation as? AnyRequestOperation,
+            operation.settings.transport != nil
+        else { return }
         let id = ObjectIdentifier(operation)
         guard state.withLock({ $0.change { $0.add(id) } }) == true else { return }
         tell()

@@ -269,7 +269,7 @@ extension Operation {
         func add(_ cause: Operation, _ kind: QueueGraph.Edge.Kind) {
             if seen.insert(ObjectIdentifier(cause)).inserted { causes.append((cause, kind)) }
         }
-        let members = (self as? any NestedQueue)?.memberIDs ?? []
+        let members = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.ids ?? []
         for dependency in dependencies {
             if let gate = dependency as? OperationGate {
                 for cause in gate.dependencies { add(cause, .dependency) }
@@ -284,13 +284,13 @@ extension Operation {
 
 extension QueueGraph.Node {
     fileprivate init(_ operation: Operation) {
-        let request = operation as? any DrawnOperation
+        let request = operation as? AnyRequestOperation
         let type = (operation as? AsynchronousOperation)?.shownType
         self.init(
             type: type ?? String(describing: Swift.type(of: operation)),
             name: operation.name,
-            identifier: request?.requestIdentifier,
-            tag: request?.requestTag,
+            identifier: request?.identifier,
+            tag: request?.tag,
             state: request?.stateOfResult ?? QueueGraph.State(operation)
         )
     }
@@ -311,25 +311,14 @@ extension QueueGraph.State {
     }
 }
 
-/// An operation with details for a graph.
-private protocol DrawnOperation: Operation {
-    var requestIdentifier: String? { get }
-    var requestTag: String? { get }
+extension AnyRequestOperation {
     /// The state, if the result determines it.
-    var stateOfResult: QueueGraph.State? { get }
-}
-
-extension RequestOperation: DrawnOperation {
-    // That of a group is a random number.
-    fileprivate var requestIdentifier: String? { self is any NestedQueue ? nil : request?.identifier }
-    fileprivate var requestTag: String? { (request as? any NetworkRequest)?.resolvedOptions.tag }
-
     fileprivate var stateOfResult: QueueGraph.State? {
-        switch result {
-        case .failure(let error as RequestError): error.code == .cancelled ? .cancelled : .failed
-        case .failure: isCancelled ? .cancelled : .failed
-        case .success: isFinished ? .finished : .executing
-        case nil: nil
+        guard let result = core.withLock({ $0.result }) else { return nil }
+        switch type(of: self).failure(in: result) {
+        case nil: return isFinished ? .finished : .executing
+        case let error as RequestError: return error.code == .cancelled ? .cancelled : .failed
+        case _?: return isCancelled ? .cancelled : .failed
         }
     }
 }

@@ -124,7 +124,7 @@ extension RequestQueue {
         }
         if let completion {
             let operations = group.members
-            group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)) { _ in
+            group.addCompletion(on: queue(for: completionQueue)) { _ in
                 completion(operations.map(\.resultInGroup))
             }
         }
@@ -181,10 +181,10 @@ extension RequestQueue {
             name: "RequestGroup<\(R.shownTypeName)>"
         )
         if let completion {
-            group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility), completion)
+            group.addCompletion(on: queue(for: completionQueue), completion)
         }
         let work = CallScope.carried { [weak group, operations = (repeat each operations)] (_: Void) in
-            guard let group, !group.hasResult else { return }
+            guard let group, group.result == nil else { return }
             do {
                 let requests = try make(repeat (each operations).valueOfDependency())
                 group.fill(with: requests) {
@@ -235,7 +235,7 @@ extension RequestQueue {
         )
         let operations =
             (repeat group.addRequest(each requests, session: session, dependencies: dependencies, priority: priority))
-        group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility)) { _ in
+        group.addCompletion(on: queue(for: completionQueue)) { _ in
             completion(repeat (each operations).resultInGroup)
         }
         group.begin(after: dependencies)
@@ -292,7 +292,7 @@ extension RequestQueue {
             name: "OperationGroup<\(Success.self)>"
         )
         if let completion {
-            group.addCompletion(on: completionQueue ?? underlyingQueue.asOptional ?? .global(qos: .utility), completion)
+            group.addCompletion(on: queue(for: completionQueue), completion)
         }
         group.run(after: causes) { [operations = (repeat each operations)] in
             try await body(group, repeat (each operations).valueOfDependency())
@@ -319,7 +319,8 @@ extension AsynchronousOperation {
     /// than the one that called `execute`, the operation runs on a queue without a limit; on the main thread, on the
     /// main queue.
     public final func produce(_ operation: Operation) {
-        if let group = core.withLock({ $0.links.group }) as? any RequestQueue { return group.place(operation) }
+        let group = observer(GroupMembership.self)?.group
+        if let group = group as? any RequestQueue { return group.place(operation) }
         (OperationQueue.current ?? .besideBounds).place(operation)
     }
 }

@@ -21,7 +21,8 @@ extension RequestQueue {
         _ request: R,
         session: (any HTTPTransport)? = nil
     ) async throws(R.Failure) -> R.Success {
-        try RequestOperation<R>.unboxed(await run { makeOperation(for: request, session: session) }).get()
+        let result = await run { makeOperation(for: request, session: session) }
+        return try RequestOperation<R>.unboxed(result).get()
     }
 
     /// Runs a request on this queue, reports its progress, and waits for its value.
@@ -47,37 +48,19 @@ extension RequestQueue {
         progressOf direction: TransferDirection = .download,
         progress: (TransferProgress) -> Void
     ) async throws(R.Failure) -> R.Success {
-        let promise = Promise<Result<R.Success, R.Failure>>()
-        let reference = OperationReference()
+        var operation: R.OperationType? = makeOperation(for: request, session: session)
+        let (cancellation, outcome) = (Cancellation(of: operation), OneShot<OperationCore.AnyResult>())
+        operation?.whenThereIsAResult { outcome.fill($0) }
+        let news = operation?.progressUpdates(direction)
+        add(&operation)
         // Not in a closure, which wouldn't run in the caller's isolation. A cancellation of the task ends the loop.
-        for await news in begin(request, session, direction, promise, reference) { progress(news) }
-        let outcome = await withTaskCancellationHandler {
-            await promise.take()
+        if let news { for await value in news { progress(value) } }
+        let result = await withTaskCancellationHandler {
+            await outcome.value()
         } onCancel: {
-            reference.cancel()
+            cancellation()
         }
-        return try outcome.get()
-    }
-
-    /// Adds the operation of a request, without retaining it.
-    private func begin<R: NetworkRequest>(
-        _ request: R,
-        _ session: (any HTTPTransport)?,
-        _ direction: TransferDirection,
-        _ promise: Promise<Result<R.Success, R.Failure>>,
-        _ reference: OperationReference
-    ) -> AsyncStream<TransferProgress> {
-        let operation: NetworkOperation<R> = makeOperation(for: request, session: session)
-        operation.observe { promise.keep($0) }
-        let news = operation.progressUpdates(direction)
-        // A task that is already cancelled adds nothing.
-        guard !Task.isCancelled, reference.keep(operation) else {
-            operation.cancel()
-            return news
-        }
-        operation.prepareTask()
-        place(operation)
-        return news
+        return try RequestOperation<R>.unboxed(result).get()
     }
 
     /// Runs a request on this queue, and waits for its value together with the response.
@@ -96,21 +79,21 @@ extension RequestQueue {
         try await exchange(request, session: session).response.get()
     }
 
-    /// Runs a request, or a later page of it, and waits for its value together with the response.
+    /// Runs a request, and waits for its value together with the response.
     ///
     /// - Returns: The response or the failure, and the address of the first attempt.
     func exchange<R: NetworkRequest>(
         _ request: R,
-        page: PageTarget? = nil,
+        in environment: RequestEnvironment? = nil,
         session: (any HTTPTransport)?
     ) async -> (response: Result<HTTPResponse<R.Success>, R.Failure>, asked: URL?) {
-        var call: Call?
+        var core: Locked<OperationCore>?
         let result = await run {
-            let operation: NetworkOperation<R> = makeOperation(for: request, page: page, session)
-            call = operation.call
+            let operation = makeOperation(for: request, in: environment, session: session)
+            core = operation.core
             return operation
         }
-        let record = call?.record
+        let record = core?.withLock { $0.run.record }
         return (RequestOperation<R>.unboxed(result).response(to: request, record), record?.asked)
     }
 
@@ -133,39 +116,59 @@ extension RequestQueue {
     ) async -> Bool {
         var probe = ReachabilityProbe(url: url)
         probe.options.deadline = limit
-        do {
-            try await fetch(probe, session: session)
-            return true
-        } catch {
-            // A refused response is a response; that of a proxy says nothing about the host.
-            return error.response != nil && error.code != .proxyRefused
+        // These may require a credential, which the probe doesn't have, or send it again.
+        var bare = environment
+        (bare.conditions, bare.interceptors, bare.validators) = ([], [], [])
+        let result = await run { makeOperation(from: .value(probe), in: bare, session) }
+        switch RequestOperation<ReachabilityProbe>.unboxed(result) {
+        case .success: return true
+        // A refused response is a response; that of a proxy says nothing about the host.
+        case .failure(let error): return error.response != nil && error.code != .proxyRefused
         }
     }
 
-    /// Runs an operation, and waits for its end, without retaining it: one that the queue doesn't run ends when the
-    /// queue releases it.
-    private func run(_ makeOperation: () -> any TaskOperation) async -> OperationState.AnyResult {
-        let reference = OperationReference()
+    /// Runs an operation, and waits for its result.
+    private func run(_ makeOperation: () -> AnyRequestOperation) async -> OperationCore.AnyResult {
+        var operation: AnyRequestOperation? = makeOperation()
+        let cancellation = Cancellation(of: operation)
         return await withTaskCancellationHandler {
-            await withUnsafeContinuation { continuation in
-                let operation = makeOperation()
-                operation.resume(continuation)
-                // A task that is already cancelled adds nothing.
-                guard !Task.isCancelled, reference.keep(operation) else { return operation.cancel() }
-                operation.prepareTask()
-                place(operation)
+            await withUnsafeContinuation { waiter in
+                operation?.resume(waiter)
+                add(&operation)
             }
         } onCancel: {
-            reference.cancel()
+            cancellation()
         }
     }
+
+    /// Adds an operation that the present task waits for, and releases it: one that the queue doesn't run ends when the
+    /// queue releases it.
+    ///
+    /// A task that is already cancelled adds nothing.
+    func add(_ reference: inout (some AnyRequestOperation)?) {
+        guard let operation = reference.take() else { return }
+        guard !Task.isCancelled else { return operation.cancel() }
+        operation.prepareTask()
+        place(operation)
+    }
+}
+
+/// Cancels an operation with the task that waits for it, without retaining the operation.
+struct Cancellation: Sendable {
+    private weak var operation: Operation?
+
+    init(of operation: Operation?) {
+        self.operation = operation
+    }
+
+    func callAsFunction() { operation?.cancel() }
 }
 
 extension Result {
     /// The value together with the head of its response.
     func response<R: NetworkRequest>(
         to request: R,
-        _ record: CallRecord?
+        _ record: RunRecord?
     ) -> Result<HTTPResponse<Success>, Failure> where R.Success == Success, R.Failure == Failure {
         flatMap { value in
             guard let record, let head = record.head else {
@@ -174,32 +177,6 @@ extension Result {
             }
             return .success(HTTPResponse(head: head, body: value, history: record.history))
         }
-    }
-}
-
-/// An operation that a task waits for, and that is cancelled with the task.
-private struct OperationReference: Sendable {
-    private struct State: Sendable {
-        weak var operation: Operation?
-        var isCancelled = false
-    }
-
-    private let state = Locked(State())
-
-    /// Stores the operation, without retaining it; `false` if the task is already cancelled.
-    func keep(_ operation: Operation) -> Bool {
-        state.withLock { state in
-            state.operation = operation
-            return !state.isCancelled
-        }
-    }
-
-    func cancel() {
-        let operation = state.withLock { state in
-            state.isCancelled = true
-            return state.operation
-        }
-        operation?.cancel()
     }
 }
 
@@ -219,8 +196,6 @@ private struct ReachabilityProbe: DataRequest {
         options.usesCookies = false
         options.isUnauthenticated = true
         options.validatesStatus = false
-        // They may require a credential, which the probe doesn't have, or send it again.
-        options.isProbe = true
     }
 
     var identifier: String { url.absoluteString }

@@ -20,24 +20,25 @@ extension RequestQueue {
     ///   - bufferSize: The number of unconsumed bytes above which the transfer pauses; 256 KiB by default.
     /// - Returns: The stream of a good response, when its head was received.
     /// - Throws: The failure of the request; for a status that isn't accepted, it has the content.
-    public func stream(
-        _ request: some NetworkRequest,
+    public func stream<R: NetworkRequest>(
+        _ request: R,
         session: (any HTTPTransport)? = nil,
         bufferSize: Int = 256 * 1024
     ) async throws(RequestError) -> ResponseStream {
-        let handover = StreamHandover()
-        let operation = makeOperation(
-            for: HandedOverRequest(request: request, bufferSize: bufferSize, handover: handover),
-            session: session
-        )
-        operation.observe { handover.finish($0) }
-        place(operation)
-        let result = await withTaskCancellationHandler {
-            await handover.result()
-        } onCancel: {
-            operation.cancel()
+        let stream = OneShot<Result<ResponseStream, RequestError>>()
+        let handedOver = HandedOverRequest(request: request, bufferSize: bufferSize, stream: stream)
+        var operation: AnyRequestOperation? = makeOperation(for: handedOver, session: session)
+        let cancellation = Cancellation(of: operation)
+        operation?.whenThereIsAResult { result in
+            guard case .failure(let error) = RequestOperation<HandedOverRequest<R>>.unboxed(result) else { return }
+            stream.fill(.failure(error))
         }
-        return try result.get()
+        add(&operation)
+        return try await withTaskCancellationHandler {
+            await stream.value()
+        } onCancel: {
+            cancellation()
+        }.get()
     }
 }
 
@@ -53,7 +54,7 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequ
 
     let request: Base
     let bufferSize: Int
-    let handover: StreamHandover
+    let stream: OneShot<Result<ResponseStream, RequestError>>
 
     var identifier: String { request.identifier }
     var options: RequestOptions { request.resolvedOptions }
@@ -70,24 +71,9 @@ private struct HandedOverRequest<Base: NetworkRequest>: StreamRequest, NamedRequ
         request.makeHTTPRequest(in: environment, completion: completion)
     }
 
+    // The operation is finished when the caller is done with the stream.
     func process(_ stream: ResponseStream) async throws {
-        await handover.give(stream)
-    }
-}
-
-/// Passes a stream from the operation to the caller, and notifies the operation when the caller is done with it.
-private final class StreamHandover: Sendable {
-    private let promise = Promise<Result<ResponseStream, RequestError>>()
-
-    func result() async -> Result<ResponseStream, RequestError> { await promise.take() }
-
-    /// Passes the stream, and returns when it is over.
-    func give(_ stream: ResponseStream) async {
-        promise.keep(.success(stream.handedOver()))
+        self.stream.fill(.success(stream.handedOver()))
         await stream.over()
-    }
-
-    func finish(_ outcome: Result<Void, RequestError>) {
-        if case .failure(let error) = outcome { promise.keep(.failure(error)) }
     }
 }

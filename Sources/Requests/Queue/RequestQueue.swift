@@ -74,7 +74,6 @@ extension OperationQueue: RequestQueue {
 }
 
 extension RequestEnvironment {
-    fileprivate static let unchanged = RequestEnvironment()
     fileprivate static let unchangedWithLimit: RequestEnvironment = {
         var environment = RequestEnvironment()
         environment.hasOwnLimit = true
@@ -161,8 +160,8 @@ extension RequestQueue {
         completion: @escaping @Sendable (Result<HTTPResponse<R.Success>, R.Failure>) -> Void
     ) -> R.OperationType {
         let operation = makeOperation(from: .value(request), session, completionQueue, nil)
-        operation.addCompletion(on: queue(for: completionQueue)) { [call = operation.call] outcome in
-            completion(outcome.response(to: request, call.record))
+        operation.addCompletion(on: queue(for: completionQueue)) { [core = operation.core] outcome in
+            completion(outcome.response(to: request, core.withLock { $0.run.record }))
         }
         add(operation, dependencies, priority, coalescing: coalescing)
         return operation
@@ -206,40 +205,42 @@ extension RequestQueue {
         coalescing: Bool = false,
         completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        makeOperation(for: request, page: nil, session, completionQueue, coalescing: coalescing, completion)
-    }
-
-    func makeOperation<R: NetworkRequest>(
-        for request: R,
-        page: PageTarget?,
-        _ session: (any HTTPTransport)?,
-        _ completionQueue: DispatchQueue? = nil,
-        coalescing: Bool = false,
-        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
-    ) -> R.OperationType {
-        let operation = makeOperation(from: .value(request), page: page, session, completionQueue, completion)
-        let plan = operation.plan
-        if coalescing || plan?.options.coalesce == true {
+        let operation = makeOperation(for: request, in: nil, session: session, completionQueue, completion)
+        if coalescing, operation.plan?.options.coalesce != true {
             operation.share(on: sharingIdentity, atStart: true)
         }
-        if let priority = plan?.options.priority { operation.queuePriority = priority }
+        return operation
+    }
+
+    /// Makes the operation of a request, with what its options say about the queue.
+    func makeOperation<R: NetworkRequest>(
+        for request: R,
+        in environment: RequestEnvironment?,
+        session: (any HTTPTransport)?,
+        _ completionQueue: DispatchQueue? = nil,
+        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
+    ) -> R.OperationType {
+        let operation = makeOperation(from: .value(request), in: environment, session, completionQueue, completion)
+        let options = operation.plan?.options
+        if options?.coalesce == true { operation.share(on: sharingIdentity, atStart: true) }
+        if let priority = options?.priority { operation.queuePriority = priority }
         return operation
     }
 
     func makeOperation<R: NetworkRequest>(
         from source: RequestSource<R>,
-        page: PageTarget? = nil,
+        in environment: RequestEnvironment? = nil,
         _ session: (any HTTPTransport)?,
-        _ completionQueue: DispatchQueue?,
-        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)?
+        _ completionQueue: DispatchQueue? = nil,
+        _ completion: (@Sendable (Result<R.Success, R.Failure>) -> Void)? = nil
     ) -> R.OperationType {
-        var configuration = OperationConfiguration(
-            source: source,
-            transport: session ?? requestTransport,
-            environment: environment
+        let operation = R.makeOperation(
+            OperationConfiguration(
+                source: source,
+                transport: session ?? requestTransport,
+                environment: environment ?? self.environment
+            )
         )
-        configuration.page = page.map(Box.init)
-        let operation = R.makeOperation(configuration)
         // Decoding where the operation starts would delay the completions there: on the main queue, for example.
         if underlyingQueue.asOptional != nil { operation.startElsewhere() }
         if let completion { operation.addCompletion(on: queue(for: completionQueue), completion) }
@@ -248,7 +249,9 @@ extension RequestQueue {
 
     /// The identity that separates the requests of this queue from all others.
     var sharingIdentity: QueueIdentity {
-        if let parent = (self as? any NestedQueue)?.parent { return parent.sharingIdentity }
+        if let parent = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.parent {
+            return parent.sharingIdentity
+        }
         let client = self as? HTTPClient
         return QueueIdentity(queue: client?.laneIdentity ?? self, isClient: client != nil)
     }
@@ -264,7 +267,7 @@ extension RequestQueue {
     /// The waiting operations may have all the places. A client ensures that itself, and so must any other queue with a
     /// limit.
     func place(_ operation: Operation) {
-        if let operation = operation as? AsynchronousOperation { takePlace(operation, in: operation.exclusivity) }
+        takePlace(operation)
         if CallScope.isOnBehalfOfAnother, self is OperationQueue {
             OperationQueue.besideBounds.addOperation(operation)
         } else {
@@ -277,10 +280,18 @@ extension RequestQueue {
 // MARK: - Exclusivity
 
 extension RequestQueue {
+    /// Makes an operation that is about to be added wait for its turn, if its request is exclusive.
+    func takePlace(_ operation: Operation) {
+        guard let options = (operation as? AnyRequestOperation)?.plan?.options else { return }
+        takePlace(operation, in: options.exclusivity)
+    }
+
     /// Makes an operation that is about to be added wait for its turn, behind the groups that it is added to.
     func takePlace(_ operation: Operation, in categories: Set<ExclusiveCategory>) {
         guard !categories.isEmpty else { return }
-        for turn in (self as? any NestedQueue)?.turns ?? [] { operation.addDependency(turn) }
+        for turn in (self as? AnyRequestOperation)?.observer(GroupContents.self)?.turns ?? [] {
+            operation.addDependency(turn)
+        }
         operation.takePlace(in: categories)
     }
 
@@ -327,7 +338,9 @@ extension RequestQueue {
     /// ```
     ///
     /// - Complexity: O(n) in the number of operations on the queue.
-    public var requestOperations: [any AnyRequestOperation] { operations.compactMap { $0 as? any AnyRequestOperation } }
+    public var requestOperations: [AnyRequestOperation] {
+        operations.compactMap { $0 as? AnyRequestOperation }.filter { $0.settings.transport != nil }
+    }
 }
 
 // MARK: - Cancelling
@@ -344,7 +357,7 @@ extension RequestQueue {
     /// - Complexity: O(n) in the number of operations on the queue.
     /// - Throws: Any error that the condition throws; requests that were cancelled before stay cancelled.
     public func cancelRequests(where condition: (any Request) throws -> Bool) rethrows {
-        for case let operation as any RequestBearing in operations {
+        for case let operation as AnyRequestOperation in operations {
             if let request = operation.anyRequest, try condition(request) { operation.cancel() }
         }
     }
@@ -368,7 +381,7 @@ extension RequestQueue {
         completionQueue: DispatchQueue? = nil,
         completion: @escaping @Sendable () -> Void
     ) {
-        let nested = (self as? any NestedQueue)?.nestedOperations
+        let nested = (self as? AnyRequestOperation)?.observer(GroupContents.self)?.nestedOperations
         let operations = (self as? HTTPClient)?.requestsToCancel ?? (nested ?? operations).requests
         for operation in operations { operation.cancel() }
         let queue = queue(for: completionQueue)
@@ -380,21 +393,7 @@ extension RequestQueue {
     }
 }
 
-/// An operation that has a request, of any type.
-private protocol RequestBearing: AsynchronousOperation {
-    var anyRequest: (any Request)? { get }
-}
-
-extension RequestOperation: RequestBearing {
-    fileprivate var anyRequest: (any Request)? { request }
-}
-
 extension [Operation] {
     /// The operations of requests, and their groups.
-    var requests: [Operation] { filter { $0 is any RequestBearing } }
-}
-
-extension Operation {
-    /// Whether a client has added it to an operation queue that others may also use.
-    var isOfClient: Bool { (self as? AsynchronousOperation)?.core.withLock { $0.links.isOfClient } ?? false }
+    var requests: [Operation] { filter { $0 is AnyRequestOperation } }
 }

@@ -115,9 +115,6 @@ extension NetworkRequest {
     }
 }
 
-// Made once: the default is needed for every response.
-let successfulStatusCodes = Array(200..<300)
-
 /// Everything that an operation is made of.
 public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     /// The source of the request.
@@ -126,10 +123,6 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     public var transport: any HTTPTransport
     /// The settings that it inherits.
     public var environment: RequestEnvironment
-    /// Whether it is sent on behalf of a call in the same environment.
-    var isOnBehalf = false
-    /// The change of the request for a later page; `nil` for any other operation.
-    var page: Box<PageTarget>?
 
     /// Makes a configuration.
     public init(
@@ -143,89 +136,46 @@ public struct OperationConfiguration<R: NetworkRequest>: Sendable {
     }
 }
 
-/// The reply of a request's completion handler, which counts once.
-enum BuildReply {
-    typealias Reply = Result<HTTPRequest, any Error>
+/// The completion handler of a request, as a value that comes once.
+///
+/// Only the handler holds it. A handler that was released without a call would otherwise leave an operation that never
+/// ends.
+final class BuildReply: Sendable {
+    private let reply: OneShot<Result<HTTPRequest, any Error>>
 
-    fileprivate enum State: Sendable {
-        case waiting(UnsafeContinuation<Reply, Never>?)
-        case replied(Reply)
-        case over
+    private init(_ reply: OneShot<Result<HTTPRequest, any Error>>) {
+        self.reply = reply
     }
 
-    /// The reference that only the completion handler holds.
-    ///
-    /// Without it, a handler that was released without a call would leave an operation that never ends.
-    private final class Handler: Sendable {
-        private let state: Locked<State>
-
-        init(_ state: Locked<State>) {
-            self.state = state
-        }
-
-        deinit {
-            let reason = "`makeURLRequest` released its completion handler without calling it"
-            state.end { .failure(RequestError(.invalidRequest, phase: .building, reason: reason)) }
-        }
-
-        func reply(_ reply: Reply) {
-            state.end { reply }
-        }
+    deinit {
+        let reason = "`makeURLRequest` released its completion handler without calling it"
+        reply.fill(.failure(RequestError(.invalidRequest, phase: .building, reason: reason)))
     }
 
     /// Makes a request, and waits for it.
     ///
     /// - Throws: The error that the handler was called with, or `CancellationError` if the task is cancelled before.
-    static func wait(for make: (@escaping @Sendable (Reply) -> Void) -> Void) async throws -> HTTPRequest {
-        let state = begin(make)
+    static func wait(
+        for make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void
+    ) async throws -> HTTPRequest {
+        let reply = OneShot<Result<HTTPRequest, any Error>>()
+        begin(make, reply)
         // A reply that is already there, as most are, needs no wait.
-        if let reply = state.take() { return try reply.get() }
+        if let known = reply.take() { return try known.get() }
         return try await withTaskCancellationHandler {
-            await withUnsafeContinuation { state.attach($0) }
+            await reply.value()
         } onCancel: {
-            state.end { .failure(CancellationError()) }
+            reply.fill(.failure(CancellationError()))
         }.get()
     }
 
     // A function of its own, so that the handler isn't retained while it is waited for.
     @inline(never)
-    private static func begin(_ make: (@escaping @Sendable (Reply) -> Void) -> Void) -> Locked<State> {
-        let state = Locked(State.waiting(nil))
-        let handler = Handler(state)
-        make { handler.reply($0) }
-        return state
-    }
-}
-
-extension Locked<BuildReply.State> {
-    /// Takes a reply that has already come.
-    fileprivate func take() -> BuildReply.Reply? {
-        withLock { state in
-            guard case .replied(let reply) = state else { return nil }
-            state = .over
-            return reply
-        }
-    }
-
-    fileprivate func attach(_ waiter: UnsafeContinuation<BuildReply.Reply, Never>) {
-        let reply = withLock { state -> BuildReply.Reply? in
-            guard case .replied(let reply) = state else {
-                state = .waiting(waiter)
-                return nil
-            }
-            state = .over
-            return reply
-        }
-        if let reply { waiter.resume(returning: reply) }
-    }
-
-    /// Replies, unless there is already a reply.
-    fileprivate func end(with makeReply: @Sendable () -> BuildReply.Reply) {
-        let waiter = withLock { state -> UnsafeContinuation<BuildReply.Reply, Never>? in
-            guard case .waiting(let waiter) = state else { return nil }
-            state = waiter == nil ? .replied(makeReply()) : .over
-            return waiter
-        }
-        waiter?.resume(returning: makeReply())
+    private static func begin(
+        _ make: (@escaping @Sendable (Result<HTTPRequest, any Error>) -> Void) -> Void,
+        _ reply: OneShot<Result<HTTPRequest, any Error>>
+    ) {
+        let handler = BuildReply(reply)
+        make { handler.reply.fill($0) }
     }
 }

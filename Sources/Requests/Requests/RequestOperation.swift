@@ -15,29 +15,33 @@ import Foundation
 /// operation is finished. So every operation that depends on this one can read ``result``. One on the serial queue of a
 /// completion runs after the completion.
 // Sendable: Operation requires restating it; the only addition here is one lock.
-open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Sendable {
+open class RequestOperation<R: Request>: AnyRequestOperation, @unchecked Sendable {
     /// The result of the request: success or failure, typed.
     public typealias Outcome = Result<R.Success, R.Failure>
 
     private let source: RequestSource<R>
 
-    /// Makes an operation for a request.
-    public init(source: RequestSource<R>) {
+    /// Makes an operation for a request, which sends nothing: a subclass makes the value.
+    public convenience init(source: RequestSource<R>) {
+        self.init(source: source, RunSettings())
+    }
+
+    init(source: RequestSource<R>, _ settings: RunSettings) {
         self.source = source
-        super.init()
+        super.init(settings)
     }
 
     // An operation that was neither run nor cancelled, for example because it never got a queue, must still call its
     // completions.
     deinit {
-        if core.withLock({ $0.isOwing }) { settleDeallocated() }
+        if core.withLock({ $0.isOwing }) { abandon() }
     }
 
     @inline(never)
-    private func settleDeallocated() {
+    private func abandon() {
         let reason = "the operation was deallocated before it started"
         let result = Box(Outcome.failure(mapError(RequestError(.cancelled, phase: .waiting, reason: reason))))
-        core.withLock { $0.settle(with: result) }.observers.tell(result)
+        abandon(core.withLock { $0.settle(with: result) })
     }
 
     /// The request; `nil` until it has been made from the result of another operation.
@@ -52,7 +56,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     final var hasResult: Bool { core.withLock { $0.result != nil } }
 
     // All results of an operation are of its own type. Checking the cast would take longer than the rest of the access.
-    static func unboxed(_ result: OperationState.AnyResult) -> Outcome {
+    static func unboxed(_ result: OperationCore.AnyResult) -> Outcome {
         unsafeDowncast(result, to: Box<Outcome>.self).value
     }
 
@@ -99,16 +103,7 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// - Returns: Whether the result was accepted.
     @discardableResult
     public final func finish(with result: Outcome) -> Bool {
-        settle { Box(result) }
-    }
-
-    /// Ends the operation with a result, unless it has one, and runs an action before the result can be observed.
-    @discardableResult
-    final func finish(with result: Outcome, alongside action: () -> Void) -> Bool {
-        settle {
-            action()
-            return Box(result)
-        }
+        settle(with: Box(result))
     }
 
     /// Ends the operation with an error, converted to the request's own type, unless it has a result.
@@ -127,24 +122,20 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
     /// Returns the request, and makes it now if it is deferred; `nil` if making it has failed before.
     final func resolveRequest() throws -> R? {
         guard let deferred = source.deferred, deferred.value == nil else { return source.value }
-        guard let request = try deferred.make() else { return nil }
-        noteRequest(request)
-        return request
+        return try deferred.make()
     }
-
-    /// Called when a deferred request was made.
-    func noteRequest(_ request: R) {}
 
     final func mapError(_ error: any Error) -> R.Failure { source.mapError(error) }
 
-    /// The error of a cancelled operation.
-    func makeCancellation() -> RequestError {
-        RequestError(.cancelled, phase: .waiting)
-    }
+    override var anyRequest: (any Request)? { request }
 
     // `finish()` is public, and has no result: an operation that it ends is a cancelled one.
-    override func makeCancellationResult() -> OperationState.AnyResult? {
+    override func makeCancellationResult() -> OperationCore.AnyResult? {
         Box(Outcome.failure(mapError(makeCancellation())))
+    }
+
+    override class func failure(in result: OperationCore.AnyResult) -> (any Error)? {
+        if case .failure(let error) = unboxed(result) { error } else { nil }
     }
 
     override func refuse(_ error: RequestError) {
@@ -156,12 +147,11 @@ open class RequestOperation<R: Request>: AsynchronousOperation, @unchecked Senda
 
     override var shownRequest: String {
         guard let request else { return shownType }
-        if let tag = (request as? any NetworkRequest)?.resolvedOptions.tag { return tag.shortened().printable() }
+        if let tag = plan?.options.tag { return tag.shortened().printable() }
         return "\(shownType) \(Redaction.address(request.identifier).shortened().printable())"
     }
 
-    override func didTell(_ settled: SettledOperation) {
+    override func didDeliver() {
         source.deferred?.forget()
-        settled.release()
     }
 }

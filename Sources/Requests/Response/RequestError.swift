@@ -43,6 +43,7 @@ public struct RequestError: Error, Sendable {
         let attempts: [Attempt]
         let underlying: (any Error)?
         let wasNotSent: Bool
+        let interceptor: String?
 
         init(
             reason: String?,
@@ -51,7 +52,8 @@ public struct RequestError: Error, Sendable {
             body: Data,
             attempts: [Attempt],
             underlying: (any Error)?,
-            wasNotSent: Bool
+            wasNotSent: Bool,
+            interceptor: String? = nil
         ) {
             self.reason = reason
             self.request = request
@@ -60,6 +62,7 @@ public struct RequestError: Error, Sendable {
             self.attempts = attempts
             self.underlying = underlying
             self.wasNotSent = wasNotSent
+            self.interceptor = interceptor
         }
     }
 
@@ -151,6 +154,14 @@ public struct RequestError: Error, Sendable {
     /// The error behind this one, such as a `URLError` or a `DecodingError`.
     public var underlying: (any Error)? { details.underlying }
 
+    /// The type of the interceptor that has thrown the underlying error; `nil` if it came from elsewhere.
+    public var interceptor: String? { details.interceptor }
+
+    /// Returns the same error, as one of an interceptor.
+    func thrown(by interceptor: String?) -> RequestError {
+        changed(reason: reason, underlying: underlying, interceptor: interceptor)
+    }
+
     /// Returns the same error, with another cause.
     func caused(by underlying: any Error) -> RequestError { changed(reason: reason, underlying: underlying) }
 
@@ -161,7 +172,11 @@ public struct RequestError: Error, Sendable {
         return changed(reason: "no data for \(limit)", underlying: underlying)
     }
 
-    private func changed(reason: String?, underlying: (any Error)?) -> RequestError {
+    private func changed(
+        reason: String?,
+        underlying: (any Error)?,
+        interceptor: String? = nil
+    ) -> RequestError {
         let details = Details(
             reason: reason,
             request: request,
@@ -169,7 +184,8 @@ public struct RequestError: Error, Sendable {
             body: body,
             attempts: attempts,
             underlying: underlying,
-            wasNotSent: wasNotSent
+            wasNotSent: wasNotSent,
+            interceptor: interceptor ?? self.interceptor
         )
         return RequestError(code, phase: phase, details)
     }
@@ -190,7 +206,8 @@ public struct RequestError: Error, Sendable {
             body: self.body.isEmpty ? body : self.body,
             attempts: attempts,
             underlying: underlying,
-            wasNotSent: wasNotSent
+            wasNotSent: wasNotSent,
+            interceptor: interceptor
         )
         return RequestError(code, phase: phase ?? self.phase, details)
     }

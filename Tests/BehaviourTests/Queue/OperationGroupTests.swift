@@ -233,12 +233,12 @@ import Testing
         let queue = TestQueue(echo, isSuspended: true)
         let group = queue.addGroup(["a", "b", "c"].map(Self.request))
 
-        #expect(group.progress.count == 3 && group.progress.fraction == 0)
+        #expect(group.memberProgress.count == 3 && group.memberProgress.fraction == 0)
         queue.base.isSuspended = false
         await group.end()
 
-        try await eventually { group.progress.isIdle }
-        #expect(group.progress.finished == 3 && group.progress.fraction == 1)
+        try await eventually { group.memberProgress.isIdle }
+        #expect(group.memberProgress.finished == 3 && group.memberProgress.fraction == 1)
     }
 
     @Test func theProgressOfAGroupHasThatOfTheGroupsWithinIt() async throws {
@@ -249,10 +249,10 @@ import Testing
         }
         try await eventually { group.operations.count == 2 }
 
-        #expect(group.progress.count == 3)
+        #expect(group.memberProgress.count == 3)
         queue.base.isSuspended = false
         await group.end()
-        try await eventually { group.progress.finished == 3 }
+        try await eventually { group.memberProgress.finished == 3 }
     }
 
     @Test func aGroupThatIsCancelledInALineEndsAtOnce() async {

@@ -15,7 +15,7 @@ import Testing
             let queue = TestQueue(InMemoryTransport { _ in .status(status, body: big) })
             let probe = Probe(adding: TextRequest(), to: queue)
             _ = await probe.ended()
-            #expect(probe.operation.call.record.content.isEmpty)
+            #expect(probe.operation.record.content.isEmpty)
         }
     }
 }

@@ -19,13 +19,20 @@ import Testing
         func resume() { states.record(false) }
     }
 
-    private func throttle(_ limiter: BandwidthLimiter) -> (BandwidthThrottle, Paused) {
-        let (flow, transfer) = (FlowControl(), Paused())
-        flow.attach(transfer)
-        return (BandwidthThrottle(limiter, flow), transfer)
+    private struct Throttled {
+        let throttle: BandwidthThrottle
+        let flow = FlowControl()
+
+        func note(_ report: TransferReport) { throttle.note(report, flow) }
     }
 
-    private func data(_ count: Int) -> TransferEvent { .data(Data(count: count)) }
+    private func throttle(_ limiter: BandwidthLimiter) -> (Throttled, Paused) {
+        let (throttled, transfer) = (Throttled(throttle: BandwidthThrottle(limiter)), Paused())
+        throttled.flow.attach(transfer)
+        return (throttled, transfer)
+    }
+
+    private func data(_ count: Int) -> TransferReport { .arrived(count) }
 
     @Test func aTransferPausesForAsLongAsItOwes() async {
         let (throttle, transfer) = throttle(BandwidthLimiter(bytesPerSecond: 1000, burst: 100, clock: clock))
@@ -148,7 +155,7 @@ import Testing
         throttle.note(data(1000))
         _ = await clock.sleeps.first(1)
 
-        throttle.note(.end(nil))
+        throttle.note(.ended(content: nil))
 
         await clock.cancellations.first(1)
         #expect(transfer.states.elements == [true])
@@ -173,7 +180,7 @@ import Testing
         let transfer = try await steps.awaitTransfer()
 
         transfer.receive(.head(HTTPResponseHead(status: .ok, headers: [], url: home)))
-        transfer.receive(data(700))
+        transfer.receive(.data(Data(count: 700)))
         #expect(await clock.sleeps.first(1) == [.milliseconds(700)])
         transfer.receive(.end(nil))
         await operation.end()

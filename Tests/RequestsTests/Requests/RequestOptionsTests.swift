@@ -27,7 +27,7 @@ import Testing
     }
 
     private func everything<R: ModifiableRequest>(_ request: R) -> R {
-        request.withEveryModifier().options { $0.isProbe = true }
+        request.withEveryModifier()
     }
 
     /// Returns all stored properties of options: comparable values as text, and for others whether they are set.

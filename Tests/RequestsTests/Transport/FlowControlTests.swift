@@ -40,7 +40,8 @@ import Testing
     }
 
     @Test func aWishMayBeOlderThanTheTransfer() {
-        let flow = FlowControl(.user)
+        let flow = FlowControl()
+        flow.set(.user, true)
         #expect(handle.calls.count == 0)
 
         flow.attach(handle)
@@ -59,17 +60,16 @@ import Testing
     }
 
     /// A transfer whose resumption blocks its thread.
-    private final class Slow: WishedTransfer {
-        let (isAsked, mayReturn) = (Gate(), Gate())
-        let known = Locked(PauseWish())
+    private final class Slow: TransferHandle {
+        let (isAsked, mayReturn, hasReturned) = (Gate(), Gate(), Gate())
+        let calls = Recorder<String>()
 
         func cancel() {}
-        func follow(_ wish: PauseWish) {
-            if !wish.isPaused {
-                isAsked.open()
-                mayReturn.wait()
-            }
-            _ = known.withLock { $0.update(to: wish) }
+        func pause() { calls.record("pause") }
+        func resume() {
+            calls.record("resume")
+            isAsked.open()
+            mayReturn.wait()
         }
     }
 
@@ -78,39 +78,23 @@ import Testing
         let (flow, transfer) = (FlowControl(), Slow())
         flow.attach(transfer)
         flow.set(.user, true)
-        DispatchQueue.global().async { flow.set(.user, false) }
+        DispatchQueue.global().async {
+            flow.set(.user, false)
+            transfer.hasReturned.open()
+        }
         await transfer.isAsked.wait()
 
         flow.set(.user, true)
 
-        #expect(transfer.known.withLock { $0.isPaused })
+        #expect(transfer.calls.elements == ["pause", "resume", "pause"])
         transfer.mayReturn.open()
-        #expect(transfer.known.withLock { $0.isPaused })
-    }
-
-    @Test func lateWishOfTheBufferChangesNothing() throws {
-        let (flow, handle) = (FlowControl(), Handle())
-        flow.attach(handle)
-        var wishes = PauseWish()
-        let (first, second) = (wishes.change(to: true), wishes.change(to: false))
-        let (pause, resume) = try (#require(first), #require(second))
-
-        flow.setBuffer(resume)
-        flow.setBuffer(pause)
-
-        #expect(handle.calls.count == 0)
+        await transfer.hasReturned.wait()
+        // The resumption may have taken effect after the pause.
+        #expect(transfer.calls.elements == ["pause", "resume", "pause", "pause"])
     }
 }
 
 @Suite(.bounded) struct FlowControlRaceTests {
-    /// A transfer that several threads pause and resume, in any order.
-    private final class Wished: WishedTransfer {
-        let known = Locked(PauseWish())
-
-        func cancel() {}
-        func follow(_ wish: PauseWish) { _ = known.withLock { $0.update(to: wish) } }
-    }
-
     @Test func concurrentWishesEndAsTheLastOne() async {
         for _ in 0..<Scale.races {
             let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
@@ -129,9 +113,9 @@ import Testing
         }
     }
 
-    @Test func wishesThatOvertakeEachOtherLeaveItAsTheLastOneSays() async {
+    @Test func wishesBesideTheAttachingLeaveItAsTheLastOneSays() async {
         for _ in 0..<Scale.races {
-            let (flow, transfer) = (FlowControl(), Wished())
+            let (flow, handle) = (FlowControl(), FlowControlTests.Handle())
             await withTaskGroup(of: Void.self) { group in
                 for reason in [FlowControl.Reasons.user, .bandwidth] {
                     group.addTask {
@@ -142,12 +126,12 @@ import Testing
                     }
                 }
                 // The transport and the caller attach the transfer, in either order.
-                for _ in 0..<2 { group.addTask { flow.attach(transfer) } }
+                for _ in 0..<2 { group.addTask { flow.attach(handle) } }
             }
-            #expect(!transfer.known.withLock { $0.isPaused })
+            #expect(!handle.isPaused.withLock { $0 })
 
             flow.set(.user, true)
-            #expect(transfer.known.withLock { $0.isPaused })
+            #expect(handle.isPaused.withLock { $0 })
         }
     }
 }

@@ -196,7 +196,7 @@ struct WireIdentity: Sendable, Hashable {
     /// A redirect that is followed is cut, and one that is not is the answer.
     private let redirect: RedirectPolicy
     private let cachePolicy: URLRequest.CachePolicy
-    /// Not on the wire, but one of the calls that share an answer stores it for all.
+    /// Not on the wire, but one of the operations that share an answer stores it for all.
     private let caching: ResponseCache.Policy
     private let usesCookies: Bool
     private let allowsCellularAccess: Bool

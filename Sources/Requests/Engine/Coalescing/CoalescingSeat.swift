@@ -1,11 +1,11 @@
 // Requests: HTTP requests as values and operations.
 // SPDX-License-Identifier: MIT
 
-/// The place of one call among equal ones that may share transfers; taken when the request is added.
+/// The place of one operation among equal ones that share transfers: a feature of the operation.
 ///
 /// All groups of the process are under one lock, since an `OperationQueue` can't have one of its own. So taking a seat,
-/// joining, leaving and ending are atomic, and no call joins a transfer that the last one has just left.
-final class CoalescingSeat: Sendable {
+/// joining, leaving and ending are atomic, and no operation joins a transfer that the last one has just left.
+final class CoalescingSeat: OperationObserver {
     /// The common properties of equal requests when they are added.
     private struct Key: Sendable, Hashable {
         let queue: ObjectIdentifier
@@ -14,45 +14,73 @@ final class CoalescingSeat: Sendable {
         let revision: EnvironmentRevision?
     }
 
-    private typealias Group = CoalescingGroup<CoalescedTransfer>
+    private struct Place: Sendable {
+        let key: Key
+        // Retained, so that no other object gets one of their addresses while the seat is taken.
+        let owners: [any AnyObject & Sendable]
+    }
+
+    private typealias Group = CoalescingGroup<SharedTransfer>
 
     private static let groups = Locked<[Key: Group]>([:])
 
-    private let key: Key
-    // Retained, so that no other object gets one of their addresses while the seat is taken.
-    private let owners: [any AnyObject & Sendable]
+    private let queue: QueueIdentity
+    private let isAsked: Bool
+    private let place = Locked<Place?>(nil)
 
-    /// Takes a seat.
+    /// Makes a seat, which is taken with ``take(for:)``, or when the operation starts.
     ///
     /// - Parameters:
-    ///   - identifier: The identifier of the request.
     ///   - queue: The identity of the queue.
-    ///   - transport: The transport of the request.
-    ///   - revision: The revision of the client's environment; `nil` for a queue without a client.
-    ///   - limits: The maximum sizes of the answer.
-    init(
-        of identifier: String,
-        on queue: any AnyObject & Sendable,
-        over transport: any HTTPTransport,
-        revision: EnvironmentRevision?,
-        _ limits: CoalescingLimits
-    ) {
-        key = Key(
-            queue: ObjectIdentifier(queue),
-            transport: ObjectIdentifier(transport),
-            identifier: identifier,
-            revision: revision
-        )
-        owners = [queue, transport]
-        let (key, id) = (key, ObjectIdentifier(self))
-        Self.groups.withLock { $0[key, default: Group()].take(id, limits) }
+    ///   - isAsked: Whether the operation shares also if its request doesn't ask for it.
+    init(on queue: QueueIdentity, isAsked: Bool) {
+        self.queue = queue
+        self.isAsked = isAsked
     }
 
     deinit {
         leave()
     }
 
-    /// Joins a transfer: one of an equal call, or else a new one.
+    func observe(_ report: OperationReport) {
+        switch report {
+        case .started(let operation): take(for: operation)
+        case .delivered: leave()
+        default: break
+        }
+    }
+
+    /// Whether the seat was taken.
+    var isTaken: Bool { place.withLock { $0 != nil } }
+
+    /// Takes the seat, unless it is taken or the operation can't share.
+    ///
+    /// A request on behalf of another shares nothing, nor does one with interceptors, cookies or caches of an unknown
+    /// owner.
+    func take(for operation: AnyRequestOperation) {
+        let environment = operation.settings.environment
+        guard !isTaken, let plan = operation.plan, isAsked || plan.options.coalesce, operation.keepsContentInMemory,
+            operation.settings.scope == nil, let transport = operation.settings.transport,
+            queue.isClient || plan.interceptors.isEmpty && environment.cookies == nil && environment.cache == nil
+        else { return }
+        let key = Key(
+            queue: ObjectIdentifier(queue.queue),
+            transport: ObjectIdentifier(transport),
+            identifier: operation.identifier ?? "",
+            revision: queue.isClient ? environment.revision : nil
+        )
+        let limits = CoalescingLimits(
+            head: plan.options.maximumHeadSize ?? environment.maximumHeadSize,
+            content: plan.options.maximumBodySize ?? environment.maximumBodySize
+        )
+        let id = ObjectIdentifier(self)
+        Self.groups.withLock { $0[key, default: Group()].take(id, limits) }
+        place.withLock { $0 = Place(key: key, owners: [queue.queue, transport]) }
+        // If a result came in between, it has found no seat to leave.
+        if operation.core.withLock({ $0.result != nil }) { leave() }
+    }
+
+    /// Joins a transfer: one of an equal operation, or else a new one.
     ///
     /// - Parameters:
     ///   - identity: The identity of the request on the wire.
@@ -60,85 +88,110 @@ final class CoalescingSeat: Sendable {
     /// - Returns: The transfer, and whether it is new; `nil` if the seat has been given back.
     func join(
         _ identity: WireIdentity,
-        _ make: (CoalescingLimits) -> CoalescedTransfer
-    ) -> (transfer: CoalescedTransfer, isNew: Bool)? {
+        _ make: (CoalescingLimits) -> SharedTransfer
+    ) -> (transfer: SharedTransfer, isNew: Bool)? {
         let id = ObjectIdentifier(self)
-        let (known, limits) = change { ($0.join(identity, id), $0.limits) }
+        guard let (known, limits) = change({ ($0.join(identity, id), $0.limits) }) else { return nil }
         if let known { return (known, false) }
         let new = make(limits)
-        let joined = change { $0.join(identity, id, or: new, limits) }
-        cancel(joined?.dropped ?? [])
-        return joined.map { ($0.transfer, $0.transfer === new) }
+        guard let joined = change({ $0.join(identity, id, or: new, limits) }) ?? nil else { return nil }
+        cancel(joined.dropped)
+        return (joined.transfer, joined.transfer === new)
     }
 
-    /// Restricts the call to transfers that begin from now on: its next attempt was prepared.
+    /// Restricts the operation to transfers that begin from now on: its next try was prepared.
     func renew() {
         let id = ObjectIdentifier(self)
         change { $0.renew(id) }
     }
 
     /// Records that a transfer has ended.
-    func end(_ transfer: CoalescedTransfer) {
+    func end(_ transfer: SharedTransfer) {
         change { $0.end(transfer) }
     }
 
-    /// Records that the call doesn't wait for a transfer any more.
-    func leave(_ transfer: CoalescedTransfer) {
+    /// Records that the operation doesn't wait for a transfer any more.
+    func leave(_ transfer: SharedTransfer) {
         let id = ObjectIdentifier(self)
-        cancel(change { $0.leave(transfer, id) })
+        cancel(change { $0.leave(transfer, id) } ?? [])
     }
 
-    /// Gives the seat back; a transfer that no other call waits for is cancelled.
-    func leave() {
+    /// Gives the seat back; a transfer that no other operation waits for is cancelled.
+    private func leave() {
         let id = ObjectIdentifier(self)
-        cancel(change { $0.leave(id) })
+        cancel(change { $0.leave(id) } ?? [])
     }
 
     private func cancel(_ dropped: [Group.Dropped]) {
         for unwanted in dropped { unwanted.transfer.cancel() }
     }
 
-    private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value {
-        Self.groups.withLock { groups in
+    /// Changes the group of the seat; `nil` if no seat is taken.
+    @discardableResult
+    private func change<Value: Sendable>(_ change: @Sendable (inout Group) -> Value) -> Value? {
+        guard let key = place.withLock({ $0?.key }) else { return nil }
+        return Self.groups.withLock { groups in
             defer { if groups[key]?.isEmpty == true { groups[key] = nil } }
             return change(&groups[key, default: Group()])
         }
     }
 }
 
+extension AnyRequestOperation {
+    /// Lets the operation share the transfers of equal requests that were added to a queue.
+    ///
+    /// - Parameters:
+    ///   - queue: The identity of the queue, which separates its requests from all others.
+    ///   - atStart: Whether it shares only transfers that haven't ended when it starts: a response from before its
+    ///     dependencies finished is too old.
+    ///   - isAsked: Whether it shares also if the request doesn't ask for it.
+    final func share(on queue: QueueIdentity, atStart: Bool, isAsked: Bool = true) {
+        let seat = CoalescingSeat(on: queue, isAsked: isAsked)
+        add(seat)
+        if !atStart { seat.take(for: self) }
+    }
+}
+
+/// The identity that separates the requests of one queue from all others.
+struct QueueIdentity: Sendable {
+    let queue: any AnyObject & Sendable
+    /// Whether it is that of a client, all of whose environments are known.
+    let isClient: Bool
+}
+
 /// Waits for the transfer of an equal request instead of sending its own.
 ///
-/// The raw answer is shared. Each waiting call decides for itself which statuses it accepts, how it decodes the
-/// content, and whether there is another attempt.
+/// The raw answer is shared. Each waiting operation decides for itself which statuses it accepts, how it decodes the
+/// content, and whether there is another try.
 struct CoalescingLink: Interceptor {
-    let seat: CoalescingSeat
-    let attempt: CallAttempt
+    private let seat: CoalescingSeat
+    private let turn: Try
+
+    /// Makes the link of a try; `nil` if its operation doesn't share.
+    init?(for turn: Try) {
+        guard let seat = turn.operation.observer(CoalescingSeat.self), seat.isTaken else { return nil }
+        self.seat = seat
+        self.turn = turn
+    }
 
     func intercept(
         _ request: HTTPRequest,
         context: InterceptorContext,
         next: Next
     ) async throws -> HTTPResponse<ResponseContent> {
-        guard let identity = WireIdentity(request, attempt.options, in: attempt.environment) else {
+        guard let identity = WireIdentity(request, turn.options, in: turn.environment) else {
             return try await next(request)
         }
         let joined = seat.join(identity) { limits in
-            CoalescedTransfer(request, through: next, for: attempt, limits) { [seat] in seat.end($0) }
+            SharedTransfer(request, behind: next, for: turn, limits) { [seat] in seat.end($0) }
         }
         guard let (transfer, isNew) = joined else { throw CancellationError() }
-        transfer.add(attempt)
-        defer {
-            transfer.remove(attempt)
-            seat.leave(transfer)
+        defer { seat.leave(transfer) }
+        if !isNew, transfer.retry == turn.policy {
+            // Earlier tries were made for this operation as well, which only came too late to observe them.
+            turn.operation.record { $0.spend(transfer.number) }
         }
-        if !isNew, transfer.retry == attempt.policy {
-            // Earlier attempts were made for this call as well, which only came too late to observe them.
-            attempt.call.record { $0.spend(transfer.attempt) }
-        }
-        if let leader = transfer.monitored { attempt.call.feed?.report(.operationJoined(leader)) }
-        let transmission = Transmission(request, cause: next.cause, heads: next.heads, for: attempt, over: transfer)
-        var answer = try await transmission.answer()
-        answer.isStoredElsewhere = !transfer.takeStoring()
-        return answer
+        if let leader = transfer.monitored { turn.operation.report(.joined(leader)) }
+        return try await transfer.answer(to: request, for: turn, at: next)
     }
 }

@@ -157,18 +157,38 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         return new
     }
 
-    final override func review(_ error: RequestError?, isDelivered: Bool) -> TransferReview {
-        guard isDelivered, let download = download.withLock({ $0 }) else { return .usual }
-        let (reason, failure) = download.review(error)
-        if let reason { return .again(RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)) }
-        return failure.map { .failure($0) } ?? .usual
+    /// Sends the request again as long as a part of the file is missing: from its beginning, or from where it ends.
+    final override func send(
+        _ request: HTTPRequest,
+        through next: Next
+    ) async throws -> HTTPResponse<ResponseContent> {
+        var (request, next) = (request, next)
+        while true {
+            let answer: Result<HTTPResponse<ResponseContent>, any Error>
+            do { answer = .success(try await next(request)) } catch { answer = .failure(error) }
+            guard let download = download.withLock({ $0 }), record.last?.isDelivered == true else {
+                return try answer.get()
+            }
+            var error: RequestError?
+            if case .failure(let failure) = answer { error = RequestError(failure) }
+            switch download.review(error) {
+            case (_, let failure?): throw failure
+            case (nil, nil): return try answer.get()
+            case (let reason?, nil):
+                let error = RequestError(.badResponse, phase: .receiving, reason: reason.rawValue)
+                guard request.body.isReplayable, !Task.isCancelled else { throw error }
+                report(.retryScheduled(after: .zero, because: complete(error, in: .receiving)))
+                for name in [HTTPField.Name.range, .ifRange] { request.headers.remove(name) }
+                for field in download.fields(besides: request.headers) { request.headers.set(field) }
+                next = next.because(.retry)
+            }
+        }
     }
 
     final override func conclude(
         _ response: HTTPResponse<ResponseContent>,
-        of sent: HTTPRequest,
-        in attempt: CallAttempt
-    ) async throws(CallFailure) {
+        of sent: HTTPRequest
+    ) async throws(RunFailure) {
         guard let request else { return }
         do {
             try deliver(response, of: sent)
@@ -179,11 +199,11 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             let file = DownloadedFile(url: url, length: length, response: response.head)
             finish(with: .success(try request.process(file)))
         } catch let error as DownloadError {
-            throw CallFailure(RequestError(error), in: .receiving)
+            throw RunFailure(RequestError(error), in: .receiving)
         } catch let error as RequestError {
-            throw CallFailure(error, in: error.phase)
+            throw RunFailure(error, in: error.phase)
         } catch {
-            throw CallFailure(error, in: .decoding)
+            throw RunFailure(error, in: .decoding)
         }
     }
 
@@ -219,9 +239,8 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         addCompletion(on: .global()) { _ in completion(self.resumeToken) }
     }
 
-    override func willTell(_ settled: SettledOperation) {
-        if case .success? = result {} else { download.withLock { $0 }?.close() }
-        super.willTell(settled)
+    override func willDeliver(_ result: OperationCore.AnyResult?) {
+        if case .success? = result.map(Self.unboxed) {} else { download.withLock { $0 }?.close() }
     }
 }
 

@@ -97,6 +97,7 @@ final class StreamCore: Sendable {
 
     private struct State: Sendable {
         var buffer: StreamBuffer<Waiter>
+        var pauses = Level()
         var isOver = false
         var observers: [@Sendable () -> Void] = []
 
@@ -109,9 +110,12 @@ final class StreamCore: Sendable {
 
     private let state: Locked<State>
     private let rest = Locked(StreamRest())
-    private let setPaused: @Sendable (PauseWish) -> Void
+    private let setPaused: @Sendable (Bool) -> Void
 
-    init(limit: Int, setPaused: @escaping @Sendable (PauseWish) -> Void) {
+    /// - Parameters:
+    ///   - limit: The number of unconsumed bytes above which the transfer pauses.
+    ///   - setPaused: Pauses and resumes the transfer; called by one thread at a time.
+    init(limit: Int, setPaused: @escaping @Sendable (Bool) -> Void) {
         self.setPaused = setPaused
         state = Locked(State(buffer: StreamBuffer(limit: limit)))
     }
@@ -204,7 +208,10 @@ final class StreamCore: Sendable {
     }
 
     private func perform(_ action: StreamBuffer<Waiter>.Action) {
-        if let wish = action.pauses { setPaused(wish) }
+        while let isPaused = state.withLock({ $0.pauses.next($0.buffer.isFull) }) {
+            setPaused(isPaused)
+            state.withLock { $0.pauses.endPassing() }
+        }
         guard let (waiter, reply) = action.reply else { return }
         switch reply {
         case .chunk(let data):

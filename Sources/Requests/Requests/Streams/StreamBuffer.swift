@@ -19,15 +19,14 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
     /// The action after a change.
     struct Action: Sendable {
         var reply: (waiter: Waiter, reply: Reply)?
-        /// Whether the transfer is to pause, or to resume; `nil` for no change.
-        var pauses: PauseWish?
     }
 
     let limit: Int
     private var chunks: [Data] = []
     private var next = 0
     private var size = 0
-    private var pauses = PauseWish()
+    /// Whether the transfer is to pause.
+    private(set) var isFull = false
     private var waiter: Waiter?
     private var ending: Reply?
     /// Whether a consumer has received the end.
@@ -55,7 +54,8 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
         }
         chunks.append(data)
         size += data.count
-        return size > limit ? Action(pauses: pauses.change(to: true)) : Action()
+        if size > limit { isFull = true }
+        return Action()
     }
 
     /// Ends the stream behind the received bytes; only the first end counts.
@@ -98,8 +98,8 @@ struct StreamBuffer<Waiter: Sendable>: Sendable {
             next += 1
             size -= chunk.count
             if next == chunks.count { (chunks, next) = ([], 0) }
-            let pauses = size <= limit / 2 ? pauses.change(to: false) : nil
-            return Action(reply: (newcomer, .chunk(chunk)), pauses: pauses)
+            if size <= limit / 2 { isFull = false }
+            return Action(reply: (newcomer, .chunk(chunk)))
         }
         if let ending {
             if case .end = ending, isFirst, isConsumed {

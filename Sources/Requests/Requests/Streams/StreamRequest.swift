@@ -39,14 +39,31 @@ extension StreamRequest {
 
 /// The operation of a ``StreamRequest``: passes the content on as it arrives, and is finished when the request has made
 /// its value.
-// Sendable: Operation requires restating it; the only addition here is one lock.
+// Sendable: Operation requires restating it; the only additions here are a task, and values that come once.
 open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Sendable {
+    /// The stream, for the consumer; `nil` if there is none.
+    private let stream = OneShot<Consumption?>()
+    /// Whether the consumer has begun.
+    private let hasBegun = Locked(false)
+    private let consumer: Locked<(core: StreamCore?, task: Task<Void, Never>?)>
+
     private struct Consumption: Sendable {
-        let core: StreamCore?
-        var task: Task<Void, Never>?
+        let operation: StreamOperation
+        let request: R
+        let stream: ResponseStream
     }
 
-    private let consumption = Locked<Consumption?>(nil)
+    /// Makes an operation.
+    public required init(_ configuration: OperationConfiguration<R>) {
+        // Made here, for the task-locals of the caller; it waits for the head of the response.
+        let task = Task { [stream] in
+            if let consumption = await stream.value() { await consumption.operation.consume(consumption) }
+        }
+        consumer = Locked((nil, task))
+        super.init(configuration)
+    }
+
+    deinit { stream.fill(nil) }
 
     final override var keepsContentInMemory: Bool { false }
     final override var isOpenEnded: Bool { true }
@@ -57,53 +74,56 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
         flow: FlowControl
     ) throws -> (any ContentReceiver)? {
         guard let request else { return nil }
-        let core = StreamCore(limit: request.bufferSize) { flow.setBuffer($0) }
-        try consume(ResponseStream(head, core, makeDecoder: environment.makeDecoder), core, by: request)
-        return StreamReceiver(core)
+        let core = StreamCore(limit: request.bufferSize) { flow.set(.buffer, $0) }
+        try begin(ResponseStream(head, core, makeDecoder: environment.makeDecoder), core, request)
+        return StreamReceiver(core, limit: plan?.options.maximumBodySize ?? .max)
     }
 
     final override func conclude(
         _ response: HTTPResponse<ResponseContent>,
-        of sent: HTTPRequest,
-        in attempt: CallAttempt
-    ) async throws(CallFailure) {
+        of sent: HTTPRequest
+    ) async throws(RunFailure) {
         // A response that was answered without a transfer, or changed by a validator.
-        guard case .data(let content) = response.body, consumption.withLock({ $0 == nil }), let request else { return }
+        guard case .data(let content) = response.body, mayTryAgain, let request else { return }
         do {
-            let core = StreamCore(of: [content])
-            let stream = ResponseStream(response.head, core, makeDecoder: environment.makeDecoder)
-            try consume(stream, nil, by: request)
+            let stream = ResponseStream(
+                response.head,
+                StreamCore(of: [content]),
+                makeDecoder: environment.makeDecoder
+            )
+            try begin(stream, nil, request)
         } catch {
-            throw CallFailure(error, in: .receiving)
+            throw RunFailure(error, in: .receiving)
         }
     }
 
     /// Lets the request consume a stream.
     ///
     /// - Throws: An error if it already consumes one: an interceptor has sent the request more than once.
-    private func consume(_ stream: ResponseStream, _ core: StreamCore?, by request: R) throws(RequestError) {
-        let isFirst = consumption.withLock { consumption in
-            guard consumption == nil else { return false }
-            consumption = Consumption(core: core)
-            return true
+    private func begin(_ stream: ResponseStream, _ core: StreamCore?, _ request: R) throws(RequestError) {
+        let isFirst = hasBegun.withLock { hasBegun in
+            defer { hasBegun = true }
+            return !hasBegun
         }
         guard isFirst else {
             let reason = "the request was sent again while its stream was being consumed"
             throw RequestError(.unsupported, phase: .receiving, reason: reason)
         }
-        let task = CallExecutor.task { [self] in
-            do {
-                let value = try await request.process(stream)
-                finish(with: .success(value))
-            } catch let error as RequestError where error.code == .cancelled {
-                // A task of the consumer's own was cancelled; if it were this operation, there would be a result.
-                fail(CallFailure(error.underlying ?? error, in: .receiving))
-            } catch {
-                fail(CallFailure(error, in: .receiving))
-            }
-        }
-        consumption.withLock { $0?.task = task }
+        consumer.withLock { $0.core = core }
+        self.stream.fill(Consumption(operation: self, request: request, stream: stream))
+        // A result that came meanwhile found no stream to end.
         if result != nil { endConsumption() }
+    }
+
+    private func consume(_ consumption: Consumption) async {
+        do {
+            finish(with: .success(try await consumption.request.process(consumption.stream)))
+        } catch let error as RequestError where error.code == .cancelled {
+            // A task of the consumer's own was cancelled; if it were this operation, there would be a result.
+            fail(RunFailure(error.underlying ?? error, in: .receiving))
+        } catch {
+            fail(RunFailure(error, in: .receiving))
+        }
     }
 
     /// Ends the consumer's work, which isn't needed any more.
@@ -111,34 +131,43 @@ open class StreamOperation<R: StreamRequest>: NetworkOperation<R>, @unchecked Se
     /// The consumer gets the error of the operation. If the operation was cancelled, the consumer's task is cancelled
     /// too.
     private func endConsumption() {
-        guard let consumption = consumption.withLock({ $0 }) else { return }
-        if let failure = call.failure as? RequestError, failure.code != .cancelled { consumption.core?.end(failure) }
-        consumption.task?.cancel()
+        let (core, task) = consumer.withLock { $0 }
+        if let failure = failure as? RequestError, failure.code != .cancelled { core?.end(failure) }
+        task?.cancel()
+        stream.fill(nil)
     }
 
-    override func didTell(_ settled: SettledOperation) {
+    override func didDeliver() {
+        super.didDeliver()
         // Before the transfer is cancelled, whose error would reach the consumer first.
         endConsumption()
-        super.didTell(settled)
     }
 
     // Consumed content can't be taken back.
-    final override var mayTryAgain: Bool { consumption.withLock { $0 == nil } }
+    final override var mayTryAgain: Bool { !hasBegun.withLock { $0 } }
 }
 
 /// Passes content to a stream, and fails the stream with the transfer.
 private final class StreamReceiver: ContentReceiver {
     private let core: StreamCore
+    private let limit: Int64
     private let received = Locked<Int64>(0)
 
-    init(_ core: StreamCore) {
+    init(_ core: StreamCore, limit: Int) {
         self.core = core
+        self.limit = Int64(limit)
     }
 
     var count: Int64? { received.withLock { $0 } }
 
     func receive(_ data: Data) throws {
-        received.withLock { $0 += Int64(data.count) }
+        let count = received.withLock { received in
+            received += Int64(data.count)
+            return received
+        }
+        guard count <= limit else {
+            throw RequestError(.bodyTooLarge, phase: .receiving, reason: "more than \(limit) bytes")
+        }
         try core.put(data)
     }
 

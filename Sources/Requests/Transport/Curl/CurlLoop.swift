@@ -57,7 +57,8 @@ final class CurlLoop: @unchecked Sendable {
 
     // MARK: From any thread
 
-    func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle {
+    func start(_ request: TransportRequest, receive: @escaping @Sendable (TransferEvent) -> Void) -> any TransferHandle
+    {
         do {
             try inbox.open()
             let destination = CurlDestination(request.url.absoluteString)

@@ -22,7 +22,6 @@ struct CurlMailbox: Sendable {
     /// Whether the receiver is being called.
     private var isOpen = false
     private(set) var isHeld = false
-    private var wish = PauseWish()
     private var hasEnd = false
     /// Whether the transfer was cancelled, which the loop may not know yet.
     var isCancelled = false
@@ -45,14 +44,6 @@ struct CurlMailbox: Sendable {
     /// The end of a transfer is never held back.
     mutating func hold(_ isHeld: Bool) {
         self.isHeld = isHeld && !hasEnd
-    }
-
-    /// Holds back the waiting events, or no longer, unless a later wish is known; returns whether the events aren't
-    /// held back.
-    mutating func follow(_ wish: PauseWish) -> Bool {
-        guard self.wish.update(to: wish) else { return false }
-        hold(wish.isPaused)
-        return true
     }
 
     /// Returns whether the receiver has to be called for the waiting events.

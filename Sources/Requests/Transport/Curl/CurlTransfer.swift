@@ -8,7 +8,7 @@ import Foundation
 /// A transfer over libcurl: an easy handle, its state, and the mailbox between the loop and the receiver.
 // Sendable: a part of the libcurl loop. Variables are accessed only by the thread that makes the transfer until it is
 // submitted to the loop, and only by the loop's thread after that; the mailbox, which two sides share, has a lock.
-final class CurlTransfer: WishedTransfer, @unchecked Sendable {
+final class CurlTransfer: TransferHandle, @unchecked Sendable {
     let easy: OpaquePointer
     /// The last socket that libcurl used for it; accessed only by the loop.
     var socket: CurlSocket?
@@ -115,10 +115,6 @@ final class CurlTransfer: WishedTransfer, @unchecked Sendable {
     func pause() { hold { $0.hold(true) } }
 
     func resume() { hold { $0.hold(false) } }
-
-    func follow(_ wish: PauseWish) {
-        if mailbox.withLock({ $0.follow(wish) }) { loop.submit(.hold(self)) }
-    }
 
     private func hold(_ change: (inout CurlMailbox) -> Void) {
         mailbox.withLock { change(&$0) }

@@ -14,7 +14,7 @@ import Foundation
 /// transfer of another, or is answered by a cache, transfers nothing itself, and reports only the end.
 ///
 /// Nothing is counted, and nothing allocated, unless the progress is observed.
-extension NetworkOperation {
+extension AnyRequestOperation {
     /// The received bytes, as a `Progress`: indeterminate until the total is known.
     ///
     /// It can be a child of another `Progress`. Cancelling it cancels the operation; pausing and resuming it call
@@ -93,25 +93,28 @@ extension NetworkOperation {
     }
 }
 
-/// An operation with observable progress, whatever its request is.
-protocol ProgressFollowing: Operation {
+extension AnyRequestOperation {
     /// The feeds that report the progress; made on first use.
-    var progressFeeds: ProgressFeeds { get }
-}
-
-extension NetworkOperation: ProgressFollowing {
     final var progressFeeds: ProgressFeeds {
-        if let feeds = call.progress { return feeds }
-        core.withLock { $0.hasProgress = true }
-        let feeds = call.setProgress(ProgressFeeds(clock: environment.clock), of: self)
-        if let result { feeds.end(isWhole: result.isSuccess) }
-        return feeds
+        if let feeds = observer(ProgressFeeds.self) { return feeds }
+        let feeds = ProgressFeeds(clock: settings.environment.clock)
+        // Adds the progress from before the observation.
+        let isAdded = add(feeds) { record.last?.add(feeds, number: 0, of: self) }
+        return isAdded ? feeds : observer(ProgressFeeds.self) ?? feeds
     }
 }
 
-extension Result {
-    /// Whether it is a value.
-    var isSuccess: Bool {
-        if case .success = self { true } else { false }
+extension ProgressFeeds: OperationObserver {
+    func observe(_ report: OperationReport) {
+        switch report {
+        case .transfer(.began, let transfer): sent.begin(total: transfer.request.body.length)
+        case .transfer(.sent(let count, let total), _): sent.reach(count, of: total)
+        case .transfer(.content(let content), _):
+            if let content { received.begin(at: content.offset, total: content.total) } else { received.rest() }
+        case .transfer(.received(let count), _): received.reach(count)
+        case .settled(.success): end(isWhole: true)
+        case .settled: end(isWhole: false)
+        default: break
+        }
     }
 }

@@ -3,59 +3,66 @@
 
 import Foundation
 
-/// The facts about a call so far, for its response and its errors.
-struct CallRecord: Sendable {
+/// The facts about a run so far, for its response and its errors.
+struct RunRecord: Sendable {
     /// The number of transfers that are remembered: of more, the first one and the last ones.
     static let limit = 100
 
-    /// The transfers, in their order.
-    private(set) var transmissions: [Transmission] = []
+    // There is nearly always one, for which a list would be wasteful.
+    private var first: Transfer?
+    private var others: [Transfer] = []
     /// The number of transfers, those that are forgotten included.
     private(set) var count = 0
-    /// The number of those that weren't shared with other calls, as monitors count.
+    /// The number of those that weren't shared with other runs, as monitors count.
     private(set) var ownCount = 0
-    /// The number of transfers before the present attempt.
+    /// The number of transfers before the present try.
     private var countBefore = 0
     /// The head of the response as it was judged.
     private(set) var judged: HTTPResponseHead?
     /// The request that a cache has answered, if that came last.
     private(set) var answered: Box<HTTPRequest>?
 
-    /// The number of attempts by others that were made for this call as well.
+    /// The number of tries by others that were made for this run as well.
     private(set) var spent = 0
 
-    /// Records that an attempt of this number was made for several calls.
-    mutating func spend(_ attempt: Int) {
-        spent = max(spent, attempt)
+    /// Records that a try of this number was made for several runs.
+    mutating func spend(_ number: Int) {
+        spent = max(spent, number)
     }
 
-    /// Adds a transfer, and gives what goes for it.
-    mutating func add(_ transmission: Transmission) -> (Transmission?, HTTPResponseHead?, Box<HTTPRequest>?) {
+    /// Adds a transfer, and returns the values that it replaces, to be released outside of the lock.
+    mutating func add(_ transfer: Transfer) -> (Transfer?, HTTPResponseHead?, Box<HTTPRequest>?) {
         count += 1
-        if !transmission.isShared { ownCount += 1 }
-        let forgotten = transmissions.count == Self.limit ? transmissions.remove(at: 1) : nil
-        transmissions.append(transmission)
+        if !transfer.isShared { ownCount += 1 }
+        let forgotten = others.count == Self.limit - 1 ? others.removeFirst() : nil
+        if first == nil { first = transfer } else { others.append(transfer) }
         defer { (judged, answered) = (nil, nil) }
         return (forgotten, judged, answered)
     }
 
+    /// The transfers that are remembered, in their order.
+    var transfers: [Transfer] { first.map { [$0] + others } ?? [] }
+
+    /// The transfer that began last.
+    var last: Transfer? { others.last ?? first }
+
     /// The transfers that are remembered and weren't shared, with their numbers.
-    var ownTransmissions: [(transmission: Transmission, number: Int)] {
-        let own = transmissions.filter { !$0.isShared }
+    var ownTransfers: [(transfer: Transfer, number: Int)] {
+        let own = transfers.filter { !$0.isShared }
         // Of those behind the first one, the last ones are remembered.
-        return own.enumerated().map { index, transmission in
-            (transmission, transmission === transmissions.first ? 1 : index + 1 + ownCount - own.count)
+        return own.enumerated().map { index, transfer in
+            (transfer, transfer === first ? 1 : index + 1 + ownCount - own.count)
         }
     }
 
-    /// Records that an attempt begins.
-    mutating func beginAttempt() {
+    /// Records that a try begins.
+    mutating func beginTry() {
         countBefore = count
     }
 
-    /// Whether no transfer of the present attempt has reached a server.
+    /// Whether no transfer of the present try has reached a server.
     var wasNotSent: Bool {
-        let present = transmissions.suffix(count - countBefore).map(\.attempt)
+        let present = transfers.suffix(count - countBefore).map(\.attempt)
         return !present.isEmpty && present.count == count - countBefore
             && present.allSatisfy { attempt in
                 attempt.response == nil && [.cannotConnect, .proxyRefused, .offline].contains(attempt.error?.code)
@@ -73,24 +80,24 @@ struct CallRecord: Sendable {
     }
 
     /// The request that was sent last, or answered by a cache.
-    var request: HTTPRequest? { answered?.value ?? transmissions.last?.request }
+    var request: HTTPRequest? { answered?.value ?? last?.request }
 
     /// The address that was asked first, also if a cache has answered for it.
-    var asked: URL? { transmissions.first?.request.url ?? answered?.value.url }
+    var asked: URL? { first?.request.url ?? answered?.value.url }
 
     /// The head of the response that came last.
-    var head: HTTPResponseHead? { judged ?? transmissions.last?.head }
+    var head: HTTPResponseHead? { judged ?? last?.head }
 
     /// The content that came last, as far as it is in memory.
-    var content: Data { transmissions.last?.content ?? Data() }
+    var content: Data { last?.content ?? Data() }
 
     /// The transfers, as values.
-    var attempts: [Attempt] { transmissions.map(\.attempt) }
+    var attempts: [Attempt] { transfers.map(\.attempt) }
 
     /// The transfers, which become values when they are asked for.
     var history: AttemptHistory {
         // A single one, as nearly all are, needs no list.
-        guard let only = transmissions.first, transmissions.count == 1 else { return AttemptHistory(attempts) }
+        guard let only = first, others.isEmpty else { return AttemptHistory(attempts) }
         return AttemptHistory(only)
     }
 }
@@ -98,7 +105,7 @@ struct CallRecord: Sendable {
 extension RequestError {
     /// Adds what is known about the request and its response; `judged` is that response if the error is about it.
     func completed(
-        with record: CallRecord,
+        with record: RunRecord,
         judged: HTTPResponse<Data>? = nil,
         limit: Int,
         phase: Phase

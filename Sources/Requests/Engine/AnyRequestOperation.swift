@@ -1,0 +1,286 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The operation of any request: for lists of running requests of several types.
+///
+/// ```swift
+/// for operation in client.requestOperations {
+///     print(operation.identifier ?? "", operation.progress.fractionCompleted)
+/// }
+/// ```
+///
+/// ``RequestQueue/requestOperations`` gives those of a queue. Cast one to its own type for its request and its result. A
+/// group of requests, and an operation of your own that sends nothing, have none of the values here.
+///
+/// Only the library's own classes inherit from it directly; yours inherit from one of these.
+// Sendable: Operation requires restating it; the only additions here are constants.
+open class AnyRequestOperation: AsynchronousOperation, @unchecked Sendable {
+    /// The settings of the run.
+    final let settings: RunSettings
+
+    init(_ settings: RunSettings) {
+        self.settings = settings
+        super.init()
+        if let deadline = settings.plan?.options.deadline ?? settings.environment.deadline { setDeadline(deadline) }
+    }
+
+    // MARK: What is known
+
+    /// The identifier of the request; `nil` until it has been made from the result of another operation.
+    public var identifier: String? { nil }
+
+    /// The name of the request for display, if it has one.
+    public final var tag: String? { plan?.options.tag }
+
+    /// The request that was sent last, or answered by a cache; `nil` before one was made.
+    public final var urlRequest: URLRequest? { record.request.map(URLRequest.init) }
+
+    /// The head of the last response; `nil` before the first one.
+    public final var response: HTTPResponseHead? { record.head }
+
+    /// The attempts so far: the first one, redirects and retries, in their order.
+    ///
+    /// Of more than 100, it has the first one and the last 99.
+    public final var attempts: [Attempt] { record.attempts }
+
+    /// The metrics of the last attempt, as far as they are known; those of earlier ones are in the ``attempts``.
+    public final var metrics: Metrics? { attempts.last?.metrics }
+
+    /// The settings of the request and its environment, read once; `nil` before there is a request.
+    final var plan: RunPlan? { settings.plan ?? core.withLock { $0.run.plan } }
+
+    /// The facts about the run so far, for its response and its errors.
+    final var record: RunRecord { core.withLock { $0.run.record } }
+
+    /// Changes the record, and releases the replaced values outside of the lock.
+    final func record(_ change: @Sendable (inout RunRecord) -> Void) {
+        let former = core.withLock { core in
+            let former = core.run.record
+            change(&core.run.record)
+            return former
+        }
+        withExtendedLifetime(former) {}
+    }
+
+    /// The failure, before the request converted it to its own type.
+    final var failure: (any Error)? { core.withLock { $0.run.failure } }
+
+    /// The interceptor that has thrown the last error of its own; `nil` if that was caught.
+    final var author: String? {
+        get { core.withLock { $0.run.author } }
+        set { core.withLock { $0.run.author = newValue } }
+    }
+
+    /// The values that interceptors have stored for the run.
+    final var notes: InterceptorNotes {
+        core.withLock { core in
+            let notes = core.run.notes ?? InterceptorNotes()
+            core.run.notes = notes
+            return notes
+        }
+    }
+
+    // MARK: Pausing
+
+    /// Pauses the transfer until ``resume()``, if the transport can; also before the operation starts.
+    ///
+    /// Transports without ``TransportCapabilities/pausing`` continue. The deadline isn't extended.
+    public final func pause() { setPaused(true) }
+
+    /// Resumes the transfer.
+    public final func resume() { setPaused(false) }
+
+    final func setPaused(_ isPaused: Bool) {
+        let transfers = core.withLock { core in
+            core.run.isPaused = isPaused
+            return core.run.record.transfers
+        }
+        for transfer in transfers { transfer.flow.set(.user, isPaused) }
+    }
+
+    final override func outcome(of result: OperationCore.AnyResult?) -> MonitoredOutcome {
+        guard let result else { return .cancelled }
+        return type(of: self).failure(in: result).map { MonitoredOutcome(failure ?? $0) } ?? .success
+    }
+
+    // MARK: What depends on the request
+
+    /// Changes the request before it is checked and sent; by default it does nothing.
+    ///
+    /// - Throws: An error that keeps the request from being sent.
+    open func prepare(_ request: inout HTTPRequest) throws {}
+
+    /// The request, whatever its type.
+    var anyRequest: (any Request)? { nil }
+
+    /// The failure in a result of this class; `nil` for a success.
+    class func failure(in result: OperationCore.AnyResult) -> (any Error)? { nil }
+
+    /// The priority of the request: its own, or the highest of those that share its transfer.
+    var urgency: Int { queuePriority.rawValue }
+
+    /// Whether the content is collected in memory, up to the limit, and may come from a cache or be shared.
+    var keepsContentInMemory: Bool { true }
+
+    /// Whether the content may have no end, as that of a feed.
+    var isOpenEnded: Bool { false }
+
+    /// Whether a failed request may be sent again.
+    var mayTryAgain: Bool { true }
+
+    /// Makes a deferred request, and returns its plan; `nil` if there is a result.
+    func resolvePlan() throws -> RunPlan? { settings.plan }
+
+    /// Makes the request, with its completion handler.
+    func makeRequest() async throws -> HTTPRequest { throw CancellationError() }
+
+    /// Sends a request through the library's links, as often as its content takes.
+    func send(_ request: HTTPRequest, through next: Next) async throws -> HTTPResponse<ResponseContent> {
+        try await next(request)
+    }
+
+    /// Whether a receiver is made for the response: if the request accepts its status, and it isn't a redirect.
+    func claims(_ head: HTTPResponseHead) -> Bool {
+        guard head.status.category != .redirection, let plan else { return false }
+        return !plan.options.validatesStatus || plan.validStatusCodes.contains(head.status.code)
+    }
+
+    /// Makes the receiver for the content of a good response; `nil`, the default, is memory.
+    ///
+    /// - Throws: The failure of the operation.
+    func makeReceiver(
+        for head: HTTPResponseHead,
+        to sent: HTTPRequest,
+        flow: FlowControl
+    ) throws -> (any ContentReceiver)? { nil }
+
+    /// Makes the value of a good, complete response, and finishes.
+    func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of request: HTTPRequest
+    ) async throws(RunFailure) {}
+
+    /// Finishes with a failure, completed with all that is known about the request and the response.
+    func fail(_ failure: RunFailure) {}
+}
+
+/// The settings that a run begins with.
+struct RunSettings: Sendable {
+    /// The transport of the request; `nil` for an operation that sends nothing.
+    var transport: (any HTTPTransport)?
+    /// The settings that the request inherits.
+    var environment = RequestEnvironment.unchanged
+    /// The work on whose behalf the request is sent, if there is one.
+    var scope: CallScope?
+    /// The plan of a request that was given.
+    var plan: RunPlan?
+    /// The number of the library's links that the run passes over: another run has passed them.
+    var firstLink = 0
+}
+
+/// Makes an operation fail after a delay.
+private final class Deadline: OperationObserver {
+    private let timer = Locked<DelayedAction?>(nil)
+
+    /// Begins to count; a former delay doesn't count any more.
+    func begin(_ timer: DelayedAction) {
+        replace(by: timer)
+    }
+
+    func observe(_ report: OperationReport) {
+        if case .delivered = report { replace(by: nil) }
+    }
+
+    private func replace(by next: DelayedAction?) {
+        let former = timer.withLock { timer in
+            defer { timer = next }
+            return timer
+        }
+        former?.cancel()
+    }
+
+    deinit { replace(by: nil) }
+}
+
+extension AnyRequestOperation {
+    /// Makes the operation fail after a delay, which replaces a former deadline.
+    final func setDeadline(_ duration: Duration) {
+        let deadline = observer(Deadline.self) ?? Deadline()
+        add(deadline)
+        let timer = DelayedAction(after: duration, on: settings.environment.clock) { [weak self] in
+            guard let self else { return }
+            let reason = "the request may take \(duration) in all"
+            fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
+        }
+        deadline.begin(timer)
+        // A result that came meanwhile found no timer.
+        if core.withLock({ $0.result != nil }) { deadline.observe(.delivered) }
+    }
+
+    /// The phase of the operation, for the errors of an end that comes from outside.
+    final var phase: RequestError.Phase {
+        let record = record
+        return switch (record.request != nil, record.head != nil) {
+        case (false, _): isExecuting ? .building : .waiting
+        case (true, false): .sending
+        case (true, true): .receiving
+        }
+    }
+
+    /// The error of a cancelled operation, which is its failure from now on.
+    final func makeCancellation() -> RequestError {
+        let phase = phase
+        let error = complete(RequestError(.cancelled, phase: phase), in: phase)
+        core.withLock { $0.run.fail(with: error) }
+        return error
+    }
+
+    /// Adds the known facts to a failure, which is the operation's from now on.
+    ///
+    /// The request's own errors stay unchanged, for its `mapError`. A ``RequestError``, or an error that only the
+    /// library can have thrown, is completed with request, response and attempts.
+    ///
+    /// - Parameters:
+    ///   - failure: The failure.
+    ///   - wraps: Whether the request can't fail with any other error than a ``RequestError``.
+    /// - Returns: The completed failure.
+    final func settled(_ failure: RunFailure, wraps: Bool) -> any Error {
+        let error = completed(failure, wraps: wraps)
+        core.withLock { $0.run.fail(with: error) }
+        return error
+    }
+
+    private func completed(_ failure: RunFailure, wraps: Bool) -> any Error {
+        let wrapped: RequestError
+        switch failure.error {
+        case let error as RequestError:
+            wrapped = error
+        case is CancellationError:
+            // Thrown by a caller's code: this operation isn't cancelled.
+            let reason = "a task was cancelled that the request needs"
+            wrapped = RequestError(.other, phase: failure.phase, reason: reason, underlying: failure.error)
+        case is InvalidRequest, is DecodingError:
+            wrapped = RequestError(failure.error)
+        default:
+            guard wraps else { return failure.error }
+            wrapped = RequestError(failure.error).thrown(by: author)
+        }
+        return complete(wrapped, in: failure.phase, judged: failure.response)
+    }
+
+    /// Adds the known facts to an error.
+    final func complete(
+        _ error: RequestError,
+        in phase: RequestError.Phase,
+        judged: HTTPResponse<Data>? = nil
+    ) -> RequestError {
+        error.completed(
+            with: record,
+            judged: judged,
+            limit: settings.environment.maximumErrorBodySize,
+            phase: phase
+        )
+    }
+}

@@ -1,0 +1,230 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// A transfer that several operations wait for: an operation of its own, which continues the run of the first one.
+///
+/// For the transfers of the waiting operations it is the transport. Each gets the events from the beginning, whenever it
+/// joins, and processes them independently. The shared operation is paused while all of them are, and has the highest of
+/// their priorities.
+final class SharedTransfer: HTTPTransport {
+    /// A waiting transfer.
+    private struct Member: Sendable {
+        let receive: @Sendable (TransferEvent) -> Void
+        /// The number of events that it has received.
+        var told = 0
+        var isBeingTold = false
+        var isPaused = false
+        var isCancelled = false
+    }
+
+    private struct State: Sendable {
+        /// Makes the shared operation, when the first transfer joins.
+        var make: (@Sendable () -> WireOperation)?
+        var operation: WireOperation?
+        /// The events so far.
+        var events: [TransferEvent] = []
+        var members: [Int: Member] = [:]
+        var lastID = 0
+        /// The operations that wait, for their priorities.
+        var waiting: [ObjectIdentifier: AnyRequestOperation] = [:]
+        var pauses = Level()
+        var isCancelled = false
+        /// Whether one of the members was asked to store the answer.
+        var isStored = false
+
+        /// Returns the next event for a member; `nil` if it has to wait, or if another thread reports to it.
+        mutating func next(for id: Int) -> (event: TransferEvent, receive: @Sendable (TransferEvent) -> Void)? {
+            guard var member = members[id], !member.isBeingTold else { return nil }
+            defer { members[id] = member }
+            if member.isCancelled {
+                member.isBeingTold = true
+                return (.end(RequestError(.cancelled, phase: .receiving)), member.receive)
+            }
+            guard !member.isPaused, member.told < events.count else { return nil }
+            member.isBeingTold = true
+            member.told += 1
+            return (events[member.told - 1], member.receive)
+        }
+
+        /// Returns whether the operation is to be paused or resumed; `nil` if neither, or if another thread does that.
+        mutating func nextPause() -> (operation: WireOperation, isPaused: Bool)? {
+            guard let operation else { return nil }
+            return pauses.next(!members.isEmpty && members.values.allSatisfy(\.isPaused)).map { (operation, $0) }
+        }
+    }
+
+    /// The number of the try that needed it.
+    let number: Int
+    /// The retry policy of that try.
+    let retry: RetryPolicy
+    /// The shared operation for monitors; `nil` without monitors.
+    let monitored: MonitoredOperation?
+    private let ended: @Sendable (SharedTransfer) -> Void
+    private let state = Locked(State())
+
+    /// Makes a transfer, which begins with the first operation that waits for it.
+    ///
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - next: The rest of the chain.
+    ///   - turn: The try that needs it first.
+    ///   - limits: The maximum sizes of the answer.
+    ///   - ended: Called when it has ended, before any waiting operation is notified of that.
+    init(
+        _ request: HTTPRequest,
+        behind next: Next,
+        for turn: Try,
+        _ limits: CoalescingLimits,
+        ended: @escaping @Sendable (SharedTransfer) -> Void
+    ) {
+        number = turn.spent
+        retry = turn.policy
+        monitored = turn.monitored?.another()
+        self.ended = ended
+        let (settings, monitored) = (turn.settings(behind: next, limits), monitored)
+        let urgency: @Sendable () -> Int = { [state] in
+            state.withLock { Array($0.waiting.values) }.map(\.urgency).max() ?? 0
+        }
+        state.withLock { $0.make = { WireOperation(request, settings, as: monitored, urgency: urgency) } }
+    }
+
+    private func begin(_ make: @Sendable () -> WireOperation) {
+        let operation = make()
+        operation.add(self)
+        operation.whenThereIsAResult { [self, unowned operation] in end(operation, with: WireOperation.unboxed($0)) }
+        // On a thread of its own: its task must inherit nothing from the operation that needs it first.
+        operation.startElsewhere()
+        let isCancelled = state.withLock { state in
+            state.operation = operation
+            return state.isCancelled
+        }
+        if isCancelled { operation.cancel() }
+        operation.start()
+    }
+
+    private func end(_ operation: WireOperation, with outcome: WireOperation.Outcome) {
+        ended(self)
+        let record = operation.record
+        let (content, error): (Data, RequestError?) =
+            switch outcome {
+            case .success(let response): (response.body, nil)
+            case .failure(let error): (record.content, error)
+            }
+        var events: [TransferEvent] = content.isEmpty ? [] : [.data(content)]
+        if let metrics = record.attempts.last?.metrics { events.append(.metrics(metrics)) }
+        state.withLock { $0.operation = nil }
+        tell(events + [.end(error)])
+    }
+
+    /// Cancels it, because no operation needs it any more.
+    func cancel() {
+        let operation = state.withLock { state in
+            state.isCancelled = true
+            return state.operation
+        }
+        operation?.cancel()
+    }
+
+    // MARK: Waiting operations
+
+    /// Waits for the transfer, as a part of a try.
+    func answer(to request: HTTPRequest, for turn: Try, at next: Next) async throws -> HTTPResponse<ResponseContent> {
+        let id = ObjectIdentifier(turn.operation)
+        state.withLock { $0.waiting[id] = turn.operation }
+        defer {
+            let former = state.withLock { $0.waiting.removeValue(forKey: id) }
+            withExtendedLifetime(former) {}
+        }
+        let transfer = Transfer(request, because: next.cause, heads: next.heads, for: turn, isShared: true)
+        var answer = try await transfer.answer(over: self)
+        // One of the operations stores the answer.
+        answer.isStoredElsewhere = state.withLock { state in
+            defer { state.isStored = true }
+            return state.isStored
+        }
+        return answer
+    }
+
+    /// None: the members are notified one after the other.
+    var capabilities: TransportCapabilities { [] }
+
+    /// Adds a transfer, which receives the events from the beginning; the first one begins the shared operation.
+    func send(
+        _ request: TransportRequest,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferHandle {
+        let (id, make) = state.withLock { state in
+            state.lastID += 1
+            state.members[state.lastID] = Member(receive: receive)
+            defer { state.make = nil }
+            return (state.lastID, state.make)
+        }
+        let membership = Membership(transfer: self, id: id)
+        // A paused transfer receives nothing until it is resumed.
+        request.flow?.attach(membership)
+        if let make { begin(make) }
+        settlePause()
+        advance(id)
+        return membership
+    }
+
+    private func tell(_ events: [TransferEvent]) {
+        let members = state.withLock { state in
+            state.events += events
+            return state.members.keys.sorted()
+        }
+        for id in members { advance(id) }
+    }
+
+    /// Reports outstanding events to a member.
+    private func advance(_ id: Int) {
+        while let (event, receive) = state.withLock({ $0.next(for: id) }) {
+            receive(event)
+            let isOver = if case .end = event { true } else { false }
+            let former = state.withLock { state in
+                state.members[id]?.isBeingTold = false
+                return isOver ? state.members.removeValue(forKey: id) : nil
+            }
+            if isOver { withExtendedLifetime(former) { settlePause() } }
+        }
+    }
+
+    private func settlePause() {
+        while let (operation, isPaused) = state.withLock({ $0.nextPause() }) {
+            operation.setPaused(isPaused)
+            state.withLock { $0.pauses.endPassing() }
+        }
+    }
+
+    private func change(_ id: Int, _ change: @Sendable (inout Member) -> Void) {
+        state.withLock { state in
+            guard var member = state.members[id] else { return }
+            change(&member)
+            state.members[id] = member
+        }
+        settlePause()
+        advance(id)
+    }
+
+    private final class Membership: TransferHandle {
+        private let transfer: SharedTransfer
+        private let id: Int
+
+        init(transfer: SharedTransfer, id: Int) {
+            self.transfer = transfer
+            self.id = id
+        }
+
+        func cancel() { transfer.change(id) { $0.isCancelled = true } }
+        func pause() { transfer.change(id) { $0.isPaused = true } }
+        func resume() { transfer.change(id) { $0.isPaused = false } }
+    }
+}
+
+extension SharedTransfer: OperationObserver {
+    func observe(_ report: OperationReport) {
+        if case .transfer(.head(let head), _) = report { tell([.head(head)]) }
+    }
+}

@@ -1,0 +1,133 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The variables of an operation: one struct behind one lock, for all classes of the operation's hierarchy.
+///
+/// It doesn't depend on the request's type, so it has a single layout, and its code needs no generic metadata.
+struct OperationCore: Sendable {
+    /// A result, in a ``Box`` whose type the operation knows.
+    typealias AnyResult = any AnyObject & Sendable
+    /// A closure that is called with the result.
+    typealias Completion = @Sendable (AnyResult) -> Void
+
+    var lifecycle = OperationLifecycle()
+    var links = DependencyLinks()
+    /// The features of the operation, which observe it; nearly always none.
+    var observers: [any OperationObserver] = []
+    /// The run of the request; unused by operations that send nothing.
+    var run = RunState()
+    private(set) var result: AnyResult?
+
+    private var completions = Completions()
+    /// Whether all completions have been called: until then, a new one is added behind the others.
+    private var isDelivered = false
+
+    /// The closures to call with the result, in their order.
+    struct Completions: Sendable {
+        // There is nearly always one, for which a list would be wasteful.
+        private var first: Completion?
+        private var others: [Completion] = []
+
+        var isEmpty: Bool { first == nil }
+
+        mutating func add(_ completion: @escaping Completion) {
+            if first == nil { first = completion } else { others.append(completion) }
+        }
+
+        mutating func takeAll() -> Completions {
+            defer { self = Completions() }
+            return self
+        }
+
+        func call(with result: AnyResult) {
+            first?(result)
+            for completion in others { completion(result) }
+        }
+    }
+
+    /// Everything that a settlement requires, to be done outside of the lock.
+    struct Settlement: Sendable {
+        let result: AnyResult?
+        let completions: Completions
+        let observers: [any OperationObserver]
+        let run: RunState.End
+    }
+
+    /// The end of a delivery.
+    enum Ending: Sendable {
+        /// More completions have come in the meantime, and are called too.
+        case call(Completions)
+        /// Everything that the settlement requires has been done; the operation may still have to be started.
+        case over(OperationLifecycle.Action, awaitsStart: Bool)
+    }
+
+    /// Adds a completion; returns the result if the caller is to call it at once.
+    mutating func add(_ completion: @escaping Completion) -> AnyResult? {
+        if !isDelivered { completions.add(completion) }
+        return isDelivered ? result : nil
+    }
+
+    /// Stores the result, which is the first.
+    mutating func settle(with result: AnyResult?) -> Settlement {
+        self.result = result
+        return Settlement(
+            result: result,
+            completions: completions.takeAll(),
+            observers: observers,
+            run: run.end(cancellingTransfers: lifecycle.hasOpenTransfers)
+        )
+    }
+
+    /// Records that the delivery is over, unless a completion is still to be called.
+    mutating func endDelivery() -> Ending {
+        guard completions.isEmpty else { return .call(completions.takeAll()) }
+        isDelivered = true
+        let action = lifecycle.handle(.delivered)
+        return .over(action, awaitsStart: lifecycle.state == .settled(.start))
+    }
+
+    /// Whether an operation that is deallocated has to be settled: something waits for its result.
+    var isOwing: Bool { result == nil && (!completions.isEmpty || !observers.isEmpty || run.isAwaited) }
+}
+
+/// The relations of an operation in the graph.
+struct DependencyLinks: Sendable {
+    /// Whether other operations may depend on this one: only then can a new dependency close a cycle.
+    var isDependedUpon = false
+    /// Whether the operation depends on anything.
+    var hasDependencies = false
+}
+
+/// A feature of one operation: monitors, progress, a deadline, a place in a line.
+///
+/// It is added to the operation, and no other code knows of it. It is called on any thread, outside of all locks, and must
+/// not block.
+protocol OperationObserver: AnyObject, Sendable {
+    func observe(_ report: OperationReport)
+}
+
+/// A step of an operation, for its features.
+enum OperationReport: Sendable {
+    /// The operation is to wait for another one.
+    case dependencyAdded(Operation)
+    /// The run of a request begins.
+    case started(AnyRequestOperation)
+    /// A transfer of the run has come further.
+    case transfer(TransferReport, Transfer)
+    /// The request is sent again after a delay.
+    case retryScheduled(after: Duration, because: RequestError)
+    /// The wait for a credential has begun or ended.
+    case authentication(AuthenticationReport)
+    /// The operation waits for the transfer of another one.
+    case joined(MonitoredOperation)
+    /// There is a result, and no completion has been called.
+    case settled(MonitoredOutcome)
+    /// The completions were enqueued.
+    case delivered
+    /// The completions were enqueued, and the operation only waits to be started, to finish.
+    case settledUnstarted
+    /// The operation is finished.
+    case finished
+}

@@ -1,0 +1,85 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The variables of an operation's run: the task that makes and sends its request until there is a result.
+struct RunState: Sendable {
+    /// The plan of a request that was made at the start; that of a given one is a constant.
+    var plan: RunPlan?
+    /// Passes the operation to the task of the run, if that is made before the start; the task must not retain it.
+    private(set) var start: OneShot<AnyRequestOperation?>.State?
+    /// Whether the thread that starts the operation is a caller's, and is left at once.
+    var startsElsewhere = false
+    /// The facts known so far.
+    var record = RunRecord()
+    /// Whether the transfers are paused.
+    var isPaused = false
+    /// The values that interceptors have stored; `nil` until one does.
+    var notes: InterceptorNotes?
+    /// The interceptor that has thrown the last error of its own.
+    var author: String?
+    /// The failure, before the request converted it to its own type.
+    private(set) var failure: (any Error)?
+
+    private var task: Task<Void, Never>?
+    private var isOver = false
+
+    /// Whether a task waits for the start.
+    var isAwaited: Bool { start != nil }
+
+    /// Records that a task is made before the start; it gets `nil` if there is a result before.
+    mutating func awaitStart() {
+        start = isOver ? .filled(nil) : .empty(nil)
+    }
+
+    /// Makes the task wait for the start; returns the operation, or `nil` for none, if that is known already.
+    mutating func attach(_ waiter: UnsafeContinuation<AnyRequestOperation?, Never>) -> AnyRequestOperation?? {
+        start?.attach(waiter)
+    }
+
+    /// Passes on the operation, which has started; returns the task to continue.
+    mutating func begin(_ operation: AnyRequestOperation) -> UnsafeContinuation<AnyRequestOperation?, Never>? {
+        start?.fill(operation).waiter
+    }
+
+    /// Stores the task of the run; `false` if the run is over, and the task to be cancelled.
+    mutating func keep(_ task: Task<Void, Never>) -> Bool {
+        if !isOver { self.task = task }
+        return !isOver
+    }
+
+    /// Records the failure; the first one stays.
+    mutating func fail(with error: any Error) {
+        if failure == nil { failure = error }
+    }
+
+    /// Ends the run, since there is a result.
+    mutating func end(cancellingTransfers: Bool) -> End {
+        isOver = true
+        defer { task = nil }
+        return End(
+            waiter: start?.fill(nil).waiter,
+            task: task,
+            transfers: cancellingTransfers ? record.transfers : [],
+            failed: failure == nil ? nil : record.last
+        )
+    }
+
+    /// The work that is stopped at the end of a run, outside of the lock.
+    struct End: Sendable {
+        let waiter: UnsafeContinuation<AnyRequestOperation?, Never>?
+        let task: Task<Void, Never>?
+        let transfers: [Transfer]
+        let failed: Transfer?
+
+        func carryOut() {
+            waiter?.resume(returning: nil)
+            task?.cancel()
+            // Transfers of tasks that an interceptor has left behind aren't part of this task.
+            for transfer in transfers { transfer.cancel() }
+            // The error owns the content now. Later content would be no complete answer, so the cancellation comes first.
+            failed?.forgetContent()
+        }
+    }
+}

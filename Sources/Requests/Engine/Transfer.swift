@@ -1,0 +1,549 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One transfer of a run: sends a request over the transport, and returns its answer when the content has ended.
+///
+/// The transport calls it, in the order of the transfer, one event at a time; it may be cancelled at any moment. The
+/// end is reported once: the answer may be returned before it, if the run doesn't wait for the rest, but the operation
+/// can't finish before it.
+final class Transfer: Sendable {
+    typealias Waiter = UnsafeContinuation<HTTPResponse<ResponseContent>, any Error>
+
+    /// The stage of a transfer.
+    enum Phase: Sendable {
+        /// It isn't sent yet, or never will be.
+        case idle
+        /// It waits for the response, or collects the content in memory.
+        case receiving
+        /// It passes the content to a receiver.
+        case delivering(any ContentReceiver)
+        /// It reads a little of the content of a redirect that is followed; the timer ends that.
+        case skipping(DelayedAction?)
+        /// It is over.
+        case ended
+    }
+
+    /// The reason why no more content is wanted.
+    enum Stop: Sendable {
+        /// The content belongs to an error or to a redirect, and its beginning is enough.
+        case cut
+        /// The content can't be used.
+        case failed(RequestError)
+        /// Nothing is wanted any more.
+        case cancelled
+    }
+
+    struct State: Sendable {
+        var phase = Phase.idle
+        var stop: Stop?
+        var waiter: Waiter?
+        // `nil` after the end of the transfer: a response, which retains this object, may be kept for long.
+        /// The try that the transfer belongs to.
+        var owner: Try?
+        var heads: HeadObserver?
+        /// The features that observe the transfer.
+        var observers: [any OperationObserver] = []
+        var head: HTTPResponseHead?
+        var metrics = Metrics()
+        /// The error of the transfer.
+        var error: RequestError?
+        var content = Data()
+        /// The number of bytes of the body that were sent.
+        var sent: Int64 = 0
+        /// The byte count of the received content, once the transfer has ended.
+        var received: Int64?
+        /// Whether the content was delivered to a receiver other than memory.
+        var isDelivered = false
+        /// Whether the run is known to have no other transfer.
+        var isOnly: Bool
+        let time: Stopwatch
+
+        /// Whether received content is wanted.
+        var isWanted: Bool {
+            switch phase {
+            case .idle, .ended: false
+            case .receiving, .delivering, .skipping: stop == nil
+            }
+        }
+
+        var isCancelled: Bool {
+            if case .cancelled = stop { true } else { false }
+        }
+
+        /// The features to report to, as long as the transfer isn't over.
+        var audience: [any OperationObserver] { owner == nil ? [] : observers }
+    }
+
+    /// The request.
+    let request: HTTPRequest
+    /// The control that pauses the transfer.
+    let flow = FlowControl()
+    /// Whether it is the transfer of several runs, rather than one over the transport.
+    let isShared: Bool
+    private let cause: Attempt.Cause
+    private let limits: (head: Int, content: Int)
+    /// Whether the content is collected in memory.
+    fileprivate let keepsContent: Bool
+    private let state: Locked<State>
+
+    /// Makes a transfer.
+    ///
+    /// - Parameters:
+    ///   - request: The request to send.
+    ///   - cause: The cause of the attempt.
+    ///   - heads: Called with the head of the response.
+    ///   - owner: The try that it is a part of.
+    ///   - isShared: Whether it is one of several runs.
+    @inline(never)
+    init(
+        _ request: HTTPRequest,
+        because cause: Attempt.Cause,
+        heads: HeadObserver?,
+        for owner: Try,
+        isShared: Bool = false
+    ) {
+        self.request = request
+        self.cause = cause
+        self.isShared = isShared
+        keepsContent = owner.operation.keepsContentInMemory
+        limits = (
+            head: owner.options.maximumHeadSize ?? owner.environment.maximumHeadSize,
+            content: keepsContent
+                ? owner.options.maximumBodySize ?? owner.environment.maximumBodySize
+                : owner.environment.maximumErrorBodySize
+        )
+        let time = Stopwatch(owner.environment.clock)
+        // An interceptor may send several requests at once.
+        let isOnly = owner.plan.interceptors.isEmpty
+        state = Locked(State(owner: owner, heads: heads, isOnly: isOnly, time: time))
+    }
+
+    /// The head of the response, if it was received.
+    var head: HTTPResponseHead? { state.withLock { $0.head } }
+    /// The content so far, if it is in memory.
+    var content: Data { state.withLock { $0.content } }
+    /// Whether the content was delivered to a receiver other than memory.
+    var isDelivered: Bool { state.withLock { $0.isDelivered } }
+
+    /// Releases the content of a failed transfer, after it was copied to the error.
+    func forgetContent() {
+        let content = state.withLock { state in
+            defer { state.content = Data() }
+            return state.content
+        }
+        withExtendedLifetime(content) {}
+    }
+
+    // MARK: Send
+
+    /// Sends the request, and returns the answer when its content has ended.
+    ///
+    /// - Parameters:
+    ///   - transport: The transport.
+    ///   - isShielded: Whether the cancellation of the task is left to the run, which cancels the transfer at its end.
+    /// - Returns: The answer.
+    /// - Throws: ``RequestError``.
+    func answer(
+        over transport: any HTTPTransport,
+        isShielded: Bool = false
+    ) async throws -> HTTPResponse<ResponseContent> {
+        guard !isShielded else { return try await withUnsafeThrowingContinuation { start($0, over: transport) } }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { start($0, over: transport) }
+        } onCancel: {
+            cancel()
+        }
+    }
+
+    private func start(_ waiter: Waiter, over transport: any HTTPTransport) {
+        guard let owner = state.withLock({ $0.owner }), let begun = owner.operation.begin(self) else {
+            // The operation has its result: then nothing is sent.
+            return refuse(waiter)
+        }
+        if begun.isPaused { flow.set(.user, true) }
+        if !begun.observers.isEmpty || owner.environment.bandwidthLimiter != nil || !begun.isFirst {
+            var observers = begun.observers
+            if !isShared, let limiter = owner.environment.bandwidthLimiter {
+                observers.append(BandwidthThrottle(limiter))
+            }
+            state.withLock { state in
+                // Another thread may have added one in the meantime.
+                state.observers = observers + state.observers
+                if !begun.isFirst { state.isOnly = false }
+            }
+            report(.began(number: begun.number), to: observers)
+        }
+        // The features that were just told may have cancelled it, and so may any other thread: a request that was
+        // cancelled before this point is never sent.
+        let isSent =
+            owner.operation.core.withLock { $0.lifecycle.isRunning }
+            && state.withLock { state in
+                guard state.stop == nil else { return false }
+                (state.phase, state.waiter) = (.receiving, waiter)
+                return true
+            }
+        guard isSent else { return refuse(waiter) }
+        // Runs that share an answer are notified one after the other, and continue in parallel.
+        let sink = EventSink(self, isConcurrent: transport.capabilities.contains(.concurrentDelivery))
+        flow.attach(transport.send(outgoing(for: owner)) { sink.receive($0) })
+    }
+
+    /// Ends a transfer that wasn't sent; one that has begun is reported as ended.
+    private func refuse(_ waiter: Waiter) {
+        let error = RequestError(.cancelled, phase: .sending)
+        let former = state.withLock { state in
+            let former = state
+            (state.phase, state.error) = (.ended, error)
+            (state.owner, state.heads, state.observers) = (nil, nil, [])
+            return former
+        }
+        report(.ended(content: nil), to: former.observers)
+        former.owner?.operation.advance(.transferEnded)
+        waiter.resume(throwing: error)
+    }
+
+    private func outgoing(for owner: Try) -> TransportRequest {
+        var outgoing = TransportRequest(
+            request,
+            timeout: owner.timeout,
+            maximumBodySize: limits.content,
+            maximumHeadSize: limits.head,
+            trust: owner.options.trust ?? owner.environment.trust
+        )
+        outgoing.usesCookies = owner.options.usesCookies && request.usesCookies
+        outgoing.priority = owner.options.httpPriority.flatMap { $0.isNaN ? nil : min(max($0, 0), 1) }
+        outgoing.configureTask = owner.options.configureTask
+        outgoing.flow = flow
+        outgoing.hasOwnLimit = owner.environment.hasOwnLimit || owner.environment.hostLimiter != nil
+        if !keepsContent {
+            outgoing.isStreamed = true
+            outgoing.isOpenEnded = owner.operation.isOpenEnded
+            outgoing.maximumBodySize = owner.options.maximumBodySize ?? .max
+        }
+        return outgoing
+    }
+
+    /// Cancels the transfer, also if it begins later.
+    func cancel() {
+        stop(.cancelled)
+    }
+
+    /// Ends the transfer for a reason; one that is cancelled stays so, and the first of the other reasons counts.
+    private func stop(_ reason: Stop) {
+        let dropped = state.withLock { state -> Data? in
+            switch (state.stop, reason) {
+            case (.cancelled, _), (.failed, .failed), (.failed, .cut), (.cut, .cut): return nil
+            default: break
+            }
+            state.stop = reason
+            guard case .failed = reason else { return Data() }
+            defer { state.content = Data() }
+            return state.content
+        }
+        // The failure is reported when the transfer has ended: only then its place at the host is free.
+        if dropped != nil { flow.cancel() }
+    }
+
+    // MARK: Receive
+
+    func receive(_ event: TransferEvent) {
+        switch event {
+        case .informational(let head): report(.informational(head))
+        case .sent(let count, let total):
+            report(
+                .sent(count, of: total),
+                to: state.withLock { state in
+                    state.sent = count
+                    return state.audience
+                }
+            )
+        case .head(let head): receive(head)
+        case .data(let data): receive(data)
+        case .trailers(let fields): report(.trailers(fields))
+        case .metrics(let metrics): state.withLock { $0.metrics = metrics }
+        case .end: break
+        }
+    }
+
+    private func receive(_ head: HTTPResponseHead) {
+        // Nothing of such a head is kept: neither its cookies nor its fields in the error.
+        if let size = head.size, size > limits.head {
+            let reason = "the head has more than \(limits.head) bytes"
+            return stop(.failed(RequestError(.headTooLarge, phase: .receiving, reason: reason)))
+        }
+        let wanted = state.withLock {
+            state -> (owner: Try, heads: HeadObserver?, observers: [any OperationObserver])? in
+            guard state.isWanted, let owner = state.owner else { return nil }
+            state.head = head
+            state.metrics.firstByte = state.time.elapsed
+            return (owner, state.heads, state.observers)
+        }
+        guard let (owner, heads, observers) = wanted else { return }
+        heads?.report(head)
+        report(.head(head), to: observers)
+        if head.status.category == .redirection, owner.redirect.passesOver(contentOf: head) {
+            skip(head, on: owner.environment.clock)
+        } else if !keepsContent {
+            deliver(head, to: owner)
+        }
+        if !observers.isEmpty { reportContent(of: head, to: observers, owner.operation) }
+    }
+
+    /// Passes the content to a receiver other than memory, if the request wants the response.
+    private func deliver(_ head: HTTPResponseHead, to owner: Try) {
+        let operation = owner.operation
+        guard operation.claims(head) else { return }
+        // A status that the request doesn't accept may concern the file, and has content of its own.
+        let isOwn = !owner.options.validatesStatus || owner.plan.validStatusCodes.contains(head.status.code)
+        guard !isOwn || owner.headRefusal(of: head, to: request) == nil else { return }
+        do {
+            guard let receiver = try operation.makeReceiver(for: head, to: request, flow: flow) else { return }
+            state.withLock { ($0.phase, $0.isDelivered) = (.delivering(receiver), true) }
+        } catch {
+            stop(.failed(RequestError(error)))
+        }
+    }
+
+    /// Reads a small part of a redirect's content, so that the connection can be reused.
+    ///
+    /// If there is more, or it takes longer, the transfer is cancelled: closing a connection costs less than the rest.
+    private func skip(_ head: HTTPResponseHead, on clock: any Clock<Duration>) {
+        let isLarge = request.method != .head && head.headers.exactLength.map { $0 > Int64(Self.skippedBytes) } ?? false
+        let timer = isLarge ? nil : DelayedAction(after: Self.skippingTime, on: clock) { [self] in stop(.cut) }
+        state.withLock { $0.phase = .skipping(timer) }
+        if isLarge { stop(.cut) }
+    }
+
+    private static let skippedBytes = 4 * 1024
+    private static let skippingTime = Duration.milliseconds(200)
+
+    private enum Reception: Sendable {
+        case kept(Int)
+        case delivered(any ContentReceiver)
+        case ignored, cut, tooLarge
+    }
+
+    private func receive(_ data: Data) {
+        let (reception, observers) = state.withLock { state -> (Reception, [any OperationObserver]) in
+            guard state.isWanted else { return (.ignored, state.audience) }
+            var limit = limits.content
+            var isSkipped = false
+            if case .delivering(let receiver) = state.phase { return (.delivered(receiver), state.observers) }
+            if case .skipping = state.phase { (limit, isSkipped) = (Self.skippedBytes, true) }
+            let room = limit - state.content.count
+            guard data.count > room else {
+                if state.content.isEmpty { state.content = data } else { state.content.append(data) }
+                return (.kept(state.content.count), state.observers)
+            }
+            guard !keepsContent || isSkipped else { return (.tooLarge, state.observers) }
+            state.content.append(data.prefix(max(0, room)))
+            return (.cut, state.observers)
+        }
+        report(.arrived(data.count), to: observers)
+        switch reception {
+        case .ignored: break
+        case .kept(let count): report(.received(Int64(count)), to: observers)
+        case .delivered(let receiver):
+            do {
+                try receiver.receive(data)
+                if !observers.isEmpty, let count = receiver.count { report(.received(count), to: observers) }
+            } catch {
+                stop(.failed(RequestError(error)))
+            }
+        case .cut: stop(.cut)
+        case .tooLarge:
+            let reason = "more than \(limits.content) bytes"
+            stop(.failed(RequestError(.bodyTooLarge, phase: .receiving, reason: reason)))
+        }
+    }
+
+    // MARK: End
+
+    /// Records the end, and returns the answer, unless there was an end before.
+    ///
+    /// - Parameters:
+    ///   - error: The error that the transport has reported.
+    ///   - isConcurrent: Whether the thread may continue with the run.
+    func end(_ error: RequestError?, isConcurrent: Bool) {
+        guard let (end, error, isCut) = state.withLock({ $0.end(error, of: request) }), let owner = end.owner else {
+            return
+        }
+        var receiver: (any ContentReceiver)?
+        switch end.phase {
+        case .delivering(let delivering): receiver = delivering
+        case .skipping(let timer): timer?.cancel()
+        case .idle, .receiving, .ended: break
+        }
+        report(.ended(content: receiver == nil ? end.content : nil), to: end.observers)
+        receiver?.end(error)
+        owner.operation.advance(.transferEnded)
+        guard let waiter = end.waiter else { return }
+        let answer: Result<HTTPResponse<ResponseContent>, any Error>
+        if let error {
+            answer = .failure(error)
+        } else if let head = end.head {
+            let content = receiver.map { .delivered($0.count ?? 0) } ?? ResponseContent.data(end.content)
+            // For a single transfer, the run needn't be asked for the history.
+            let history = end.isOnly ? AttemptHistory(self) : owner.operation.record.history
+            var response = HTTPResponse(head: head, body: content, history: history)
+            response.isCut = isCut
+            answer = .success(response)
+        } else {
+            answer = .failure(RequestError(.badResponse, phase: .receiving, reason: "the response has no head"))
+        }
+        // A transport may end a transfer within its cancellation, which comes from within the task: the task must not
+        // run here.
+        if isConcurrent, !end.isCancelled {
+            CallExecutor.resuming { waiter.resume(with: answer) }
+        } else {
+            waiter.resume(with: answer)
+        }
+    }
+}
+
+extension Transfer.State {
+    /// Records the end of the transfer.
+    ///
+    /// - Parameters:
+    ///   - reported: The error that the transport has reported.
+    ///   - request: The request of the transfer.
+    /// - Returns: The state before the end, the error of the transfer, and whether only the beginning of the content was
+    ///   read; `nil` if it has ended before.
+    fileprivate mutating func end(
+        _ reported: RequestError?,
+        of request: HTTPRequest
+    ) -> (former: Transfer.State, error: RequestError?, isCut: Bool)? {
+        guard let owner else { return nil }
+        let former = self
+        var isCut = false
+        var failure = reported
+        switch (stop, phase) {
+        // Content after a cancellation was dropped: then the rest is no answer.
+        case (.cancelled, _): failure = reported ?? RequestError(.cancelled, phase: .receiving)
+        case (.failed(let error), _): failure = error
+        case (.cut, _): isCut = true
+        case (nil, .skipping): isCut = reported != nil
+        case (nil, _): break
+        }
+        error = isCut ? nil : failure?.explained(byTimeout: request.timeout ?? owner.timeout)
+        if metrics.end == nil { metrics.end = time.elapsed }
+        received = former.receiver.map { $0.count } ?? Int64(content.count)
+        // The answer owns the content now, or else the error.
+        if reported == nil { content = Data() }
+        (phase, waiter, self.owner, heads, observers) = (.ended, nil, nil, nil, [])
+        return (former, error, isCut)
+    }
+
+    /// The receiver of the content; `nil` for memory.
+    fileprivate var receiver: (any ContentReceiver)? {
+        if case .delivering(let receiver) = phase { receiver } else { nil }
+    }
+}
+
+// MARK: - Features
+
+/// A step of a transfer, for the features of its operation.
+enum TransferReport: Sendable {
+    /// It is about to be sent, as the transfer of the run with this number.
+    case began(number: Int)
+    /// A number of content bytes have been sent, of the given total, if that is known.
+    case sent(Int64, of: Int64?)
+    /// A response before the final one was received.
+    case informational(HTTPResponseHead)
+    /// The response began.
+    case head(HTTPResponseHead)
+    /// Its content begins, with bytes that were there before, of the given total; `nil` if the bytes don't count.
+    case content((offset: Int64, total: Int64?)?)
+    /// A piece of this byte count has arrived.
+    case arrived(Int)
+    /// This is the byte count of the content so far.
+    case received(Int64)
+    /// Fields behind the content were received.
+    case trailers(HTTPHeaders)
+    /// It is over; the content is there if it is in memory.
+    case ended(content: Data?)
+}
+
+extension Transfer {
+    /// Lets a feature observe the transfer from now on; first it learns what has happened so far.
+    ///
+    /// - Parameters:
+    ///   - observer: The feature.
+    ///   - number: The number of the transfer in its run.
+    ///   - operation: The operation.
+    func add(_ observer: any OperationObserver, number: Int, of operation: AnyRequestOperation) {
+        // Before the transfer itself reports to it: a transfer that never began doesn't end.
+        let isRunning = state.withLock { $0.owner != nil }
+        if isRunning { report(.began(number: number), to: [observer]) }
+        let present = state.withLock { state in
+            if state.owner != nil { state.observers.append(observer) }
+            return state
+        }
+        report(.sent(present.sent, of: request.body.length), to: [observer])
+        if let head = present.head {
+            report(.head(head), to: [observer])
+            // Where the content goes elsewhere, the bytes that were there before are known once there is a receiver.
+            if keepsContent || present.receiver != nil || present.received != nil {
+                reportContent(of: head, to: [observer], operation)
+            }
+        }
+        if isRunning, present.owner == nil { report(.ended(content: nil), to: [observer]) }
+    }
+
+    private func report(_ report: TransferReport) {
+        self.report(report, to: state.withLock { $0.audience })
+    }
+
+    private func report(_ report: TransferReport, to observers: [any OperationObserver]) {
+        for observer in observers { observer.observe(.transfer(report, self)) }
+    }
+
+    /// Reports that the content of a response begins.
+    private func reportContent(
+        of head: HTTPResponseHead,
+        to observers: [any OperationObserver],
+        _ operation: AnyRequestOperation
+    ) {
+        let (receiver, count) = state.withLock { ($0.receiver, $0.received ?? Int64($0.content.count)) }
+        guard operation.claims(head), let offset = receiver.map(\.count) ?? count else {
+            return report(.content(nil), to: observers)
+        }
+        let total = request.method == .head ? 0 : head.totalLength(behind: receiver == nil ? 0 : offset)
+        report(.content((offset, total)), to: observers)
+    }
+}
+
+extension Transfer: AttemptRecorder {
+    /// The attempt of this transfer, with its response.
+    var attempt: Attempt {
+        let (head, error, metrics) = state.withLock { ($0.head, $0.error, $0.metrics) }
+        return Attempt(cause: cause, request: request, response: head, error: error, metrics: metrics)
+    }
+}
+
+/// Passes on the events of a transport, and reports the end of the transfer when it is released.
+///
+/// Otherwise a transport that forgets a transfer would leave an operation that never finishes.
+private final class EventSink: Sendable {
+    private let transfer: Transfer
+    private let isConcurrent: Bool
+
+    init(_ transfer: Transfer, isConcurrent: Bool) {
+        self.transfer = transfer
+        self.isConcurrent = isConcurrent
+    }
+
+    deinit {
+        guard !transfer.flow.isOver else { return }
+        let reason = "the transport released the transfer without reporting its end"
+        receive(.end(RequestError(.connectionLost, phase: .sending, reason: reason)))
+    }
+
+    func receive(_ event: TransferEvent) {
+        guard case .end(let error) = event else { return transfer.receive(event) }
+        // The end is handled once, whatever the transport does.
+        if transfer.flow.detach() { transfer.end(error, isConcurrent: isConcurrent) }
+    }
+}

@@ -1,0 +1,138 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The decision about another try, and the wait before it.
+extension Try {
+    /// Returns the next try, when its time has come.
+    ///
+    /// The decision depends on the request that would be sent again, whatever redirects it went through.
+    ///
+    /// - Throws: The failure, if there is to be no other try.
+    func next(
+        after failure: RunFailure,
+        to request: HTTPRequest?
+    ) async throws(RunFailure) -> Try {
+        guard let request else { throw failure }
+        switch failure.recourse {
+        case .none:
+            throw failure
+        case .strategy(let strategy, let limit):
+            // A stream whose consumer has begun isn't judged, and has no strategy.
+            guard number <= strategy.limit else {
+                let reason = "a validator may have the request sent again \(strategy.limit) times"
+                let error = RequestError(limit, phase: .validating, reason: reason)
+                throw RunFailure(error, in: .validating, response: failure.response)
+            }
+            try await wait(for: strategy, after: failure, to: request)
+        case .policies:
+            guard let error = failure.error as? RequestError, !error.code.isLasting, operation.mayTryAgain,
+                !plan.interceptors.isEmpty || policy.limit > 0
+            else { throw failure }
+            try await consider(failure, error, to: request)
+        }
+        return Try(number + 1, of: operation, plan)
+    }
+
+    /// The retry policy of the run.
+    var policy: RetryPolicy { options.retry ?? environment.retry }
+
+    /// The number of tries that the retry policy counts, including those of shared transfers.
+    var spent: Int { max(number, operation.record.spent) }
+
+    /// Asks the interceptors and the retry policy, and waits as long as they require.
+    private func consider(
+        _ failure: RunFailure,
+        _ error: RequestError,
+        to request: HTTPRequest
+    ) async throws(RunFailure) {
+        let error = complete(error, failure)
+        let failure = RunFailure(error, in: failure.phase, response: failure.response)
+        let context = InterceptorContext(self, request: request)
+        for placed in plan.interceptors {
+            let decision = await CallScope.run(placed.interceptor, at: placed.position, within: scope) {
+                await placed.interceptor.retry(error, context: context)
+            }
+            switch decision {
+            case .pass: continue
+            case .fail(let other): throw other.map { RunFailure($0, in: failure.phase) } ?? failure
+            case .retry(let delay):
+                guard request.body.isReplayable else { throw notReplayable(failure) }
+                return try await wait(delay, because: failure)
+            }
+        }
+        let delay = policy.delay(
+            after: error,
+            of: request,
+            attempt: spent,
+            now: environment.now(),
+            random: environment.random
+        )
+        guard let delay else { throw failure }
+        guard request.body.isReplayable else { throw notReplayable(failure) }
+        try await wait(delay, because: failure)
+        let count = spent + 1
+        operation.record { $0.spend(count) }
+    }
+
+    private func wait(
+        for strategy: RetryStrategy,
+        after failure: RunFailure,
+        to request: HTTPRequest
+    ) async throws(RunFailure) {
+        guard request.body.isReplayable else { throw notReplayable(failure) }
+        let delay = strategy.backoff.delay(before: number, random: environment.random)
+        if let prepare = strategy.prepare {
+            let context = InterceptorContext(self, request: request)
+            do {
+                try await CallScope.run(strategy, within: scope) { try await prepare(context) }
+            } catch {
+                throw RunFailure(error, in: .validating, response: failure.response)
+            }
+            operation.observer(CoalescingSeat.self)?.renew()
+        }
+        try await wait(delay, because: failure)
+    }
+
+    private func wait(_ delay: Duration, because failure: RunFailure) async throws(RunFailure) {
+        if let error = failure.error as? RequestError {
+            operation.report(.retryScheduled(after: delay, because: complete(error, failure)))
+        }
+        guard delay > .zero else { return }
+        do {
+            try await environment.clock.wait(delay)
+        } catch {
+            throw RunFailure(error, in: failure.phase)
+        }
+    }
+
+    private func complete(_ error: RequestError, _ failure: RunFailure) -> RequestError {
+        operation.complete(error, in: failure.phase, judged: failure.response)
+    }
+
+    /// Returns the failure, with the reason why there is no other try as its cause.
+    private func notReplayable(_ failure: RunFailure) -> RunFailure {
+        guard let error = failure.error as? RequestError else { return failure }
+        let cause = RequestError(
+            .bodyNotReplayable,
+            phase: failure.phase,
+            reason: "cannot retry: the body is a stream that was already sent",
+            underlying: error.underlying
+        )
+        return RunFailure(error.caused(by: cause), in: failure.phase, response: failure.response)
+    }
+}
+
+extension RequestError.Code {
+    /// Whether another try would meet the same failure, so that no policy retries it.
+    var isLasting: Bool {
+        switch self {
+        case .cancelled, .tooManyRedirects, .badRedirect, .redirectRefused, .bodyNotReplayable, .headTooLarge,
+            .bodyTooLarge, .notCached, .nestingLimitReached, .bufferFull, .diskFull, .fileExists, .cannotWriteFile,
+            .digestMismatch:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,351 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// One try of a run: makes the request, sends it through the chain, and judges the answer.
+///
+/// Interceptors see it as their context, and it passes requests from one link of the chain to the next.
+struct Try: Sendable {
+    /// The number of the try, from 1; redirects and further parts of a download don't count.
+    let number: Int
+    let operation: AnyRequestOperation
+    let plan: RunPlan
+
+    init(_ number: Int, of operation: AnyRequestOperation, _ plan: RunPlan) {
+        self.number = number
+        self.operation = operation
+        self.plan = plan
+    }
+
+    var environment: RequestEnvironment {
+        _read { yield operation.settings.environment }
+    }
+
+    var options: RequestOptions {
+        _read { yield plan.options }
+    }
+
+    var scope: CallScope? { operation.settings.scope }
+
+    /// The maximum time without data, if the request has none of its own.
+    var timeout: Duration? { options.timeout ?? environment.timeout }
+
+    /// The handling of redirects.
+    var redirect: RedirectPolicy { options.redirect ?? environment.redirect }
+
+    // MARK: Before the request
+
+    /// Checks the conditions for the operation's work.
+    func checkConditions() async throws(RunFailure) {
+        guard scope != nil || !plan.conditions.isEmpty else { return }
+        do {
+            try scope?.checkDepth()
+        } catch {
+            throw RunFailure(error, in: .building)
+        }
+        do {
+            for condition in plan.conditions {
+                try await CallScope.run(condition, within: scope) {
+                    try await condition.check(InterceptorContext(self))
+                }
+            }
+        } catch let error as RequestError where error.request == nil {
+            // The condition's own error, such as `offline`, rather than the failure of a request that it has sent.
+            throw RunFailure(error, in: .building)
+        } catch {
+            throw RunFailure(RequestError(.conditionFailed, phase: .building, underlying: error), in: .building)
+        }
+    }
+
+    // MARK: Build
+
+    /// Makes the request: builds it, adds inherited settings, authenticates it, and lets the interceptors adapt it.
+    func makeRequest() async throws(RunFailure) -> HTTPRequest {
+        do {
+            let request = try await operation.makeRequest()
+            // A run that continues another one has a request that is complete.
+            guard operation.settings.firstLink == 0 else { return request }
+            var draft = try RequestDraft(request, for: self)
+            try draft.authenticate()
+            for placed in plan.interceptors {
+                draft.request = try await adapt(draft.request, by: placed, draft.own, InterceptorContext(self))
+            }
+            return try draft.finish()
+        } catch {
+            throw RunFailure(error, in: .building)
+        }
+    }
+
+    /// Lets an interceptor adapt a request; secrets that were there before aren't sent to another origin.
+    private func adapt(
+        _ request: HTTPRequest,
+        by placed: PlacedInterceptor,
+        _ own: OwnFields,
+        _ context: InterceptorContext
+    ) async throws -> HTTPRequest {
+        var adapted = try await blaming(placed) {
+            try await CallScope.run(placed.interceptor, at: placed.position, within: scope) {
+                var changed = request
+                try await placed.interceptor.adapt(&changed, context: context)
+                return changed
+            }
+        }
+        adapted.keepSecrets(of: FormerRequest(request), own: own, baseURL: environment.baseURL)
+        return adapted
+    }
+
+    /// Lets an interceptor adapt a request once more, whose challenge it has answered.
+    func adapt(
+        _ request: HTTPRequest,
+        again interceptor: any Interceptor,
+        at position: Int
+    ) async throws -> HTTPRequest {
+        let placed = PlacedInterceptor(interceptor: interceptor, position: position)
+        let own = OwnFields(described: [], inherited: environment.headers)
+        var adapted = try await adapt(request, by: placed, own, InterceptorContext(self, request: request))
+        markSecrets(of: &adapted)
+        try adapted.validate()
+        return adapted
+    }
+
+    /// Runs an interceptor, and records that an error is its own, unless one that it has called has thrown it.
+    func blaming<Value>(_ placed: PlacedInterceptor, _ work: () async throws -> Value) async throws -> Value {
+        do {
+            let value = try await work()
+            if operation.author != nil { operation.author = nil }
+            return value
+        } catch {
+            if operation.author == nil { operation.author = CallScope.Author(placed.interceptor).type }
+            throw error
+        }
+    }
+
+    /// Marks fields as secrets that the environment or the request declares as such.
+    func markSecrets(of request: inout HTTPRequest) {
+        if !environment.secretHeaders.isEmpty { request.headers.markSecrets(environment.secretHeaders) }
+        if !options.secretHeaders.isEmpty { request.headers.markSecrets(options.secretHeaders) }
+    }
+
+    // MARK: Send
+
+    /// Sends a request through the chain.
+    func send(_ request: HTTPRequest) async throws(RunFailure) -> HTTPResponse<ResponseContent> {
+        if number > 1 { operation.record { $0.beginTry() } }
+        do {
+            let answer = try await send(request, from: Next(self, because: number == 1 ? .initial : .retry))
+            // Only a transfer can have delivered its content.
+            if case .delivered = answer.body, !operation.record.transfers.contains(where: \.isDelivered) {
+                let reason = "an interceptor returned content as delivered that no transfer has delivered"
+                throw RequestError(.badResponse, phase: .receiving, reason: reason)
+            }
+            return answer
+        } catch let error as RequestError {
+            throw RunFailure(error, in: error.phase, recourse: .policies)
+        } catch {
+            throw RunFailure(error, in: .sending)
+        }
+    }
+
+    // MARK: Judge
+
+    /// Lets the interceptors transform an answer, and the validators judge it.
+    ///
+    /// Content that was delivered elsewhere can't be judged. Its head was, before the delivery.
+    func judge(
+        _ answer: HTTPResponse<ResponseContent>,
+        to request: HTTPRequest
+    ) throws(RunFailure) -> HTTPResponse<ResponseContent> {
+        var answer = answer
+        answer.makeDecoder = environment.ownDecoder
+        guard case .data(let content) = answer.body else { return answer }
+        var response = answer.map { _ in content }
+        let asked = answer.asked?.value ?? request
+        let context = validationContext(asked)
+        let verdict: Verdict
+        do {
+            try transform(&response, to: asked)
+            verdict = try self.verdict(on: &response, in: context)
+        } catch {
+            throw refusal(error, of: response, in: context)
+        }
+        switch verdict {
+        case .accept: break
+        case .fail(let error): throw refusal(error, of: response, in: context)
+        case .retry(let strategy):
+            let error = RequestError(.rejected, phase: .validating, reason: "a validator requests another attempt")
+            let limit: RequestError.Code =
+                context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
+            throw RunFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
+        }
+        // Content that was refused by its head isn't at its destination, whatever the rest is like.
+        if !operation.keepsContentInMemory, operation.claims(response.head),
+            let error = headRefusal(of: response.head, to: asked)
+        {
+            throw refusal(error, of: response, in: context)
+        }
+        let head = response.head
+        operation.record { $0.judge(head) }
+        return response.map { .data($0) }
+    }
+
+    private func transform(_ response: inout HTTPResponse<Data>, to asked: HTTPRequest) throws {
+        guard !plan.interceptors.isEmpty else { return }
+        let original = response
+        let context = InterceptorContext(self, request: asked)
+        for placed in plan.interceptors {
+            do {
+                try placed.interceptor.transform(&response, context: context)
+            } catch {
+                operation.author = CallScope.Author(placed.interceptor).type
+                throw error
+            }
+            response.inherit(original)
+        }
+    }
+
+    /// Returns the verdict of the validators, and replaces the response if they do.
+    ///
+    /// The statuses of the request are checked last.
+    private func verdict(on response: inout HTTPResponse<Data>, in context: ValidationContext) throws -> Verdict {
+        for validator in plan.validators {
+            switch try validator.validate(response, context: context) {
+            case .accept(nil): continue
+            case .accept(var replacement?):
+                replacement.inherit(response)
+                response = replacement
+            case let verdict: return verdict
+            }
+        }
+        guard context.accepts(response.status) else { throw RequestError(.unacceptableStatus, phase: .validating) }
+        return .accept
+    }
+
+    /// Returns why a validator refuses the content of a response because of its head; `nil` if none does.
+    func headRefusal(of head: HTTPResponseHead, to asked: HTTPRequest) -> RequestError? {
+        guard !plan.validators.isEmpty else { return nil }
+        let context = validationContext(asked)
+        do {
+            for validator in plan.validators { try validator.validate(head: head, context: context) }
+            return nil
+        } catch {
+            return error as? RequestError ?? RequestError(.rejected, phase: .validating, underlying: error)
+        }
+    }
+
+    /// Returns a failure that contains the response, whatever error a validator threw.
+    private func refusal(
+        _ error: any Error,
+        of response: HTTPResponse<Data>,
+        in context: ValidationContext
+    ) -> RunFailure {
+        let code: RequestError.Code = context.accepts(response.status) ? .rejected : .unacceptableStatus
+        let wrapped = error as? RequestError ?? RequestError(code, phase: .validating, underlying: error)
+        return RunFailure(wrapped, in: .validating, response: response, recourse: .policies)
+    }
+
+    private func validationContext(_ asked: HTTPRequest) -> ValidationContext {
+        ValidationContext(
+            request: asked,
+            attempt: number,
+            validStatusCodes: options.validatesStatus ? plan.validStatusCodes : nil,
+            userInfo: options.userInfo
+        ) { identifier }
+    }
+}
+
+/// The failure of a try, with the rule that may lead to another one.
+///
+/// An object, since room for a failure is kept in every function that may throw one.
+final class RunFailure: Error {
+    enum Recourse: Sendable {
+        /// None: the failure is the operation's.
+        case none
+        /// The interceptors, and after them the retry policy.
+        case policies
+        /// The strategy that a validator has named, and the code of the error if its limit is reached.
+        case strategy(RetryStrategy, limit: RequestError.Code)
+    }
+
+    let error: any Error
+    let phase: RequestError.Phase
+    /// The refused response, as it was judged.
+    let response: HTTPResponse<Data>?
+    let recourse: Recourse
+
+    init(
+        _ error: any Error,
+        in phase: RequestError.Phase,
+        response: HTTPResponse<Data>? = nil,
+        recourse: Recourse = .none
+    ) {
+        self.error = error
+        self.phase = phase
+        self.response = response
+        self.recourse = recourse
+    }
+}
+
+// MARK: - The context of interceptors
+
+extension Try: InterceptedRun {
+    var identifier: String { operation.identifier ?? "" }
+    var attempt: Int { number }
+    var baseURL: URL? { environment.baseURL }
+    var userInfo: UserInfo { options.userInfo }
+    var makeEncoder: (@Sendable () -> JSONEncoder)? { environment.makeEncoder }
+    var notes: InterceptorNotes { operation.notes }
+    var urgency: Int { operation.urgency }
+
+    var proxyRoute: ProxyRoute? {
+        guard let transport = operation.settings.transport else { return nil }
+        return transport.capabilities.contains(.proxyAuthorization) ? ProxyRoute(over: transport) : nil
+    }
+
+    func report(_ report: AuthenticationReport) { operation.report(.authentication(report)) }
+
+    func recordAnswer(to request: HTTPRequest) { operation.record { $0.answer(request) } }
+
+    func exchange(_ request: HTTPRequest) async throws -> HTTPResponse<Data> {
+        try await WireOperation(nested: request, in: operation.settings).exchange()
+    }
+
+    func detach(_ request: HTTPRequest, completion: @escaping DetachedWork.Completion) -> Bool {
+        let scope = CallScope.current?.detached()
+        let key = DetachedWork.Key(request, in: environment, by: scope?.author)
+        return DetachedWork.of(environment).begin(key, completion) { [settings = operation.settings] in
+            guard let scope else { return try await WireOperation(nested: request, in: settings).exchange() }
+            defer { scope.end() }
+            return try await scope.run { try await WireOperation(nested: request, in: settings).exchange() }
+        }
+    }
+
+    func detach(
+        _ name: String,
+        _ request: HTTPRequest,
+        through next: Next,
+        _ work: @escaping @Sendable (Next) async throws -> HTTPResponse<ResponseContent>
+    ) {
+        // It has the options of this run, and no interceptors, validators and retries: only `work` waits for its answer.
+        let (settings, monitored) = (settings(behind: next), monitored)
+        let continued = Next { request in
+            try await WireOperation(request, settings, as: monitored?.another()).exchange().map { .data($0) }
+        }
+        let key = DetachedWork.Key(request, in: environment, name: name)
+        _ = DetachedWork.of(environment).begin(key) { try await work(continued).map { $0.data ?? Data() } }
+    }
+}
+
+extension Try {
+    /// The settings of a run that continues this one behind a link of the chain: with its options, and without its
+    /// interceptors, validators and retries.
+    func settings(behind next: Next, _ limits: CoalescingLimits? = nil) -> RunSettings {
+        var settings = operation.settings
+        (settings.scope, settings.firstLink) = (nil, next.index - plan.interceptors.count)
+        settings.plan = RunPlan(continuing: plan, limits)
+        return settings
+    }
+
+    /// The operation as monitors know it; `nil` without monitors.
+    var monitored: MonitoredOperation? { operation.observer(MonitorFeed.self)?.operation }
+}

@@ -1,0 +1,96 @@
+// Requests: HTTP requests as values and operations.
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+/// The operation of a request that the library sends itself, on behalf of others: a refresh, a validation in the
+/// background, a transfer that several operations share.
+///
+/// It stands in no queue, whose places may all be taken by operations that wait for it. Its owner starts and cancels it.
+// Sendable: Operation requires restating it; the only additions here are constants.
+final class WireOperation: AnyRequestOperation, @unchecked Sendable {
+    typealias Outcome = Result<HTTPResponse<Data>, RequestError>
+
+    private let request: HTTPRequest
+    private let sharedUrgency: (@Sendable () -> Int)?
+
+    /// Makes the operation of a request that continues another run.
+    ///
+    /// - Parameters:
+    ///   - request: The request.
+    ///   - settings: The settings of the run.
+    ///   - monitored: The operation for monitors; `nil` reports nothing.
+    ///   - urgency: Returns the priority of the request; `nil` for its own.
+    init(
+        _ request: HTTPRequest,
+        _ settings: RunSettings,
+        as monitored: MonitoredOperation?,
+        urgency: (@Sendable () -> Int)? = nil
+    ) {
+        self.request = request
+        sharedUrgency = urgency
+        super.init(settings)
+        if let monitored { add(MonitorFeed(settings.environment.monitors, operation: monitored)) }
+        observer(MonitorFeed.self)?.report(.operationCreated)
+    }
+
+    /// Makes the operation of a request that is sent on behalf of a run, as a part of the present task's scope.
+    convenience init(nested request: HTTPRequest, in settings: RunSettings) {
+        var settings = settings
+        let environment = settings.environment
+        settings.scope = CallScope.current
+        settings.firstLink = 0
+        settings.plan = RunPlan(
+            RequestOptions(),
+            successfulStatusCodes,
+            in: environment,
+            scope: settings.scope,
+            isOnBehalf: true
+        )
+        let name = MonitoredOperation(identifier: "nested: \(request)", requestType: "HTTPRequest (nested)")
+        self.init(request, settings, as: environment.monitors.isEmpty ? nil : name)
+    }
+
+    override var identifier: String? { "nested: \(request)" }
+
+    override var urgency: Int { sharedUrgency?() ?? super.urgency }
+
+    override func execute() { beginRun() }
+
+    /// Sends the request, and waits for its response; cancelling the task cancels the operation.
+    func exchange() async throws(RequestError) -> HTTPResponse<Data> {
+        let result = await withTaskCancellationHandler {
+            start()
+            return await withUnsafeContinuation { resume($0) }
+        } onCancel: {
+            cancel()
+        }
+        return try Self.unboxed(result).get()
+    }
+
+    static func unboxed(_ result: OperationCore.AnyResult) -> Outcome {
+        unsafeDowncast(result, to: Box<Outcome>.self).value
+    }
+
+    override func makeRequest() async throws -> HTTPRequest { request }
+
+    override func conclude(
+        _ response: HTTPResponse<ResponseContent>,
+        of request: HTTPRequest
+    ) async throws(RunFailure) {
+        settle(with: Box(Outcome.success(response.map { $0.data ?? Data() })))
+    }
+
+    override func fail(_ failure: RunFailure) {
+        let error = settled(failure, wraps: true)
+        settle { Box(Outcome.failure(RequestError(error))) }
+    }
+
+    override func makeCancellationResult() -> OperationCore.AnyResult? {
+        Box(Outcome.failure(makeCancellation()))
+    }
+
+    override class func failure(in result: OperationCore.AnyResult) -> (any Error)? {
+        if case .failure(let error) = unboxed(result) { error } else { nil }
+    }
+}
