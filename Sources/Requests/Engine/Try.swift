@@ -178,11 +178,12 @@ struct Try: Sendable {
                 context.accepts(response.status) ? .retryLimitReached : .unacceptableStatus
             throw RunFailure(error, in: .validating, response: response, recourse: .strategy(strategy, limit: limit))
         }
-        // Content that was refused by its head isn't at its destination, whatever the rest is like.
-        if !operation.keepsContentInMemory, operation.claims(response.head),
-            let error = headRefusal(of: response.head, to: asked)
-        {
-            throw refusal(error, of: response, in: context)
+        // Content that was refused by its head isn't at its destination, and may have been cut: it stays refused, also by a
+        // validator that accepts it the second time.
+        if !operation.keepsContentInMemory, operation.claims(response.head) {
+            let cut = RequestError(.rejected, phase: .validating, reason: "a validator has refused the response's head")
+            let refused = headRefusal(of: response.head, to: asked) ?? (answer.isCut ? cut : nil)
+            if let refused { throw refusal(refused, of: response, in: context) }
         }
         let head = response.head
         operation.record { $0.judge(head) }

@@ -30,8 +30,10 @@ final class WireOperation: AnyRequestOperation, @unchecked Sendable {
         self.request = request
         sharedUrgency = urgency
         super.init(settings)
-        if let monitored { add(MonitorFeed(settings.environment.monitors, operation: monitored)) }
-        observer(MonitorFeed.self)?.report(.operationCreated)
+        guard let monitored else { return }
+        let feed = MonitorFeed(settings.environment.monitors, operation: monitored)
+        feed.report(.operationCreated)
+        add(feed)
     }
 
     /// Makes the operation of a request that is sent on behalf of a run, as a part of the present task's scope.

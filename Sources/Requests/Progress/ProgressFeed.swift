@@ -152,8 +152,10 @@ final class ProgressFeeds: Sendable {
 
     /// Returns the one object that follows a feed; made by `make` at the first call.
     func progress(of direction: TransferDirection, make: () -> Progress) -> Progress {
+        if let known = made.withLock({ direction == .upload ? $0.sent : $0.received }) { return known }
         let new = make()
         let (progress, isNew) = made.withLock { made in
+            // Another thread may have made one meanwhile.
             let known = direction == .upload ? made.sent : made.received
             if let known { return (known, false) }
             if direction == .upload { made.sent = new } else { made.received = new }

@@ -62,13 +62,15 @@ open class OperationGroup<Success: Sendable>: RequestOperation<GroupRequest<Succ
         super.init(source: .value(GroupRequest(typeName: name)), RunSettings())
         add(contents)
         let monitors = parent.environment.monitors
-        let feed = MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
-        if !monitors.isEmpty { add(feed) }
+        if !monitors.isEmpty {
+            let feed = MonitorFeed(monitors, operation: MonitoredOperation(requestType: name))
+            feed.report(.operationCreated)
+            add(feed)
+        }
         addDependency(gate)
         if let priority { queuePriority = priority }
         takePlace(in: categories, behind: causes + contents.turns, untilEnd: true)
         contents.set(observer(ExclusivePlace.self))
-        feed.report(.operationCreated)
     }
 
     private var roll: Locked<GroupRoll> { contents.roll }

@@ -3,12 +3,11 @@
 
 import Foundation
 
-/// The operation of a ``NetworkRequest``: it makes the request, runs it as a call, and makes the value of its response.
+/// The operation of a ``NetworkRequest``: it makes the request, runs it, and makes the value of its response.
 ///
-/// All requests take the same path; completions, dependencies and `await` are three interfaces to
-/// it. Queues make the subclasses of this class. To process responses differently, subclass ``DataOperation`` or one of
+/// All requests take the same path; completions, dependencies and `await` are three interfaces to it. Queues make the subclasses of this class. To process responses differently, subclass ``DataOperation`` or one of
 /// its subclasses, override ``process(_:)``, and name the subclass as the request's `OperationType`.
-// Sendable: Operation requires restating it; the only additions here are constants and one lock.
+// Sendable: Operation requires restating it; nothing is added here.
 open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked Sendable {
     /// Makes an operation.
     ///
@@ -25,8 +24,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
         guard !monitors.isEmpty else { return }
         let feed = MonitorFeed(monitors, operation: MonitoredOperation(requestType: R.shownTypeName))
         if let request, let plan { feed.identify(by: { request.identifier }, plan.options) }
-        add(feed)
         feed.report(.operationCreated)
+        add(feed)
     }
 
     /// The transport of the request.
@@ -34,6 +33,7 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     /// The settings that the operation inherits.
     public final var environment: RequestEnvironment { settings.environment }
 
+    /// The identifier of the request; `nil` until it has been made from the result of another operation.
     public final override var identifier: String? { request?.identifier }
 
     // MARK: For subclasses
@@ -121,7 +121,8 @@ open class NetworkOperation<R: NetworkRequest>: RequestOperation<R>, @unchecked 
     ///
     /// It is `nil` for every other kind of request, and if there is nothing to resume.
     ///
-    /// - Parameter completion: Called once, on no particular thread, when the operation is finished.
+    /// - Parameter completion: Called once, on no particular thread, when the operation has its result. Its transfer may
+    ///   still be ending.
     open func cancel(producingResumeToken completion: @escaping @Sendable (ResumeToken?) -> Void) {
         cancel()
         completion(nil)

@@ -196,8 +196,10 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
                 throw RequestError(.emptyResponse, phase: .receiving)
             }
             let (url, length) = try download.complete(expecting: request.expectedSHA256.asOptional) { result == nil }
+            // A cancellation in the meantime has its own result.
+            guard result == nil else { return download.retract(url) }
             let file = DownloadedFile(url: url, length: length, response: response.head)
-            finish(with: .success(try request.process(file)))
+            if !finish(with: .success(try request.process(file))) { download.retract(url) }
         } catch let error as DownloadError {
             throw RunFailure(RequestError(error), in: .receiving)
         } catch let error as RequestError {

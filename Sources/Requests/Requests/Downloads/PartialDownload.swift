@@ -229,6 +229,13 @@ final class PartialDownload: Sendable {
         return (target, length)
     }
 
+    /// Removes the complete file of a download that was cancelled when it was moved, unless it may have replaced another.
+    ///
+    /// The next download to that place would be refused otherwise.
+    func retract(_ url: URL) {
+        if !destination.overwrite { try? FileManager.default.removeItem(at: url) }
+    }
+
     // MARK: When it failed
 
     /// Ends the writing at once, so that others can resume the download.
