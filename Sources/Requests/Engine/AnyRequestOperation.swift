@@ -180,45 +180,7 @@ struct RunSettings: Sendable {
     var firstLink = 0
 }
 
-/// Makes an operation fail after a delay.
-private final class Deadline: OperationObserver {
-    private let timer = Locked<DelayedAction?>(nil)
-
-    /// Begins to count; a former delay doesn't count any more.
-    func begin(_ timer: DelayedAction) {
-        replace(by: timer)
-    }
-
-    func observe(_ report: OperationReport) {
-        if case .delivered = report { replace(by: nil) }
-    }
-
-    private func replace(by next: DelayedAction?) {
-        let former = timer.withLock { timer in
-            defer { timer = next }
-            return timer
-        }
-        former?.cancel()
-    }
-
-    deinit { replace(by: nil) }
-}
-
 extension AnyRequestOperation {
-    /// Makes the operation fail after a delay, which replaces a former deadline.
-    final func setDeadline(_ duration: Duration) {
-        let deadline = observer(Deadline.self) ?? Deadline()
-        add(deadline)
-        let timer = DelayedAction(after: duration, on: settings.environment.clock) { [weak self] in
-            guard let self else { return }
-            let reason = "the request may take \(duration) in all"
-            fail(RunFailure(RequestError(.deadlineExceeded, phase: phase, reason: reason), in: phase))
-        }
-        deadline.begin(timer)
-        // A result that came meanwhile found no timer.
-        if core.withLock({ $0.result != nil }) { deadline.observe(.delivered) }
-    }
-
     /// The phase of the operation, for the errors of an end that comes from outside.
     final var phase: RequestError.Phase {
         let record = record
