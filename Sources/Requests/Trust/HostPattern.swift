@@ -15,17 +15,17 @@ enum HostPattern: Sendable, Hashable {
 
     /// Reads a host's name or address, or a name with `*` for its first label.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` for a text that can't match the host of an address: its rule would silently never
+    /// - Throws: ``InvalidValue`` for a text that can't match the host of an address: its rule would silently never
     ///   apply.
-    init(_ text: String) throws(TrustPolicy.InvalidPiece) {
+    init(_ text: String) throws(InvalidValue) {
         let isWildcard = text.hasPrefix("*.")
         let name = Self.canonical((isWildcard ? String(text.dropFirst(2)) : text).wireHost)
         let isAddress = Self.address(name) != nil
         guard isAddress || name.isHostName else {
-            throw TrustPolicy.InvalidPiece(.host, "is no name of a host (without scheme and port)", excerpt: text)
+            throw InvalidValue(.host, "is no name of a host (without scheme and port)", excerpt: text)
         }
         guard !isWildcard || !isAddress else {
-            throw TrustPolicy.InvalidPiece(.host, "has a wildcard in an address", excerpt: text)
+            throw InvalidValue(.host, "has a wildcard in an address", excerpt: text)
         }
         self = isWildcard ? .below(name) : .host(name)
     }

@@ -86,11 +86,11 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - certificates: The authorities; without any, connections to these hosts fail.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func trustingOnly(
         _ certificates: [Certificate],
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
+    ) throws(InvalidValue) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         let authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates)
         return changed { rules in
@@ -104,11 +104,11 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - evaluator: The closure; a host has one, the last.
     ///   - hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func evaluating(
         with evaluator: TrustPolicy.Evaluator,
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
+    ) throws(InvalidValue) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.evaluators[pattern] = evaluator }
@@ -124,8 +124,8 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// - Parameter hosts: The hosts: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
-    public func requiringStapledStatus(forHosts hosts: [String]) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
+    public func requiringStapledStatus(forHosts hosts: [String]) throws(InvalidValue) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.stapledHosts[pattern] = true }
@@ -144,12 +144,12 @@ public struct TrustPolicy: Sendable, Hashable {
     ///   - pins: The pins; at least one.
     ///   - hosts: The hosts of the keys: names, addresses, and names with `*` for their first label.
     /// - Returns: The policy.
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no pin or no host, or if a host is invalid.
+    /// - Throws: ``InvalidValue`` if there is no pin or no host, or if a host is invalid.
     public func pinning(
         _ pins: [PublicKeyPin],
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
-        guard !pins.isEmpty else { throw TrustPolicy.InvalidPiece(.pin, "is missing") }
+    ) throws(InvalidValue) -> TrustPolicy {
+        guard !pins.isEmpty else { throw InvalidValue(.pin, "is missing") }
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.pins[pattern, default: []].formUnion(pins) }
@@ -167,11 +167,11 @@ public struct TrustPolicy: Sendable, Hashable {
     ///
     /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func presenting(
         _ identity: ClientIdentity,
         toHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
+    ) throws(InvalidValue) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.identities[pattern] = identity }
@@ -189,10 +189,10 @@ public struct TrustPolicy: Sendable, Hashable {
     /// It is for servers on a developer's machine, with self-signed certificates. A better way is to make an authority
     /// of your own and add it with ``adding(_:)``. Pins for these hosts are still checked.
     ///
-    /// - Throws: ``TrustPolicy/InvalidPiece`` if there is no host, or one is invalid.
+    /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func insecurelyAcceptingAnyCertificate(
         forHosts hosts: [String]
-    ) throws(TrustPolicy.InvalidPiece) -> TrustPolicy {
+    ) throws(InvalidValue) -> TrustPolicy {
         let patterns = try Self.patterns(hosts)
         return changed { rules in
             for pattern in patterns { rules.insecureHosts[pattern] = true }
@@ -205,8 +205,8 @@ public struct TrustPolicy: Sendable, Hashable {
         return TrustPolicy(rules)
     }
 
-    private static func patterns(_ hosts: [String]) throws(TrustPolicy.InvalidPiece) -> [HostPattern] {
-        guard !hosts.isEmpty else { throw TrustPolicy.InvalidPiece(.host, "is missing") }
+    private static func patterns(_ hosts: [String]) throws(InvalidValue) -> [HostPattern] {
+        guard !hosts.isEmpty else { throw InvalidValue(.host, "is missing") }
         var patterns: [HostPattern] = []
         for host in hosts { patterns.append(try HostPattern(host)) }
         return patterns
@@ -220,48 +220,6 @@ public struct TrustPolicy: Sendable, Hashable {
     /// Hashes the policy.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(storage?.hash)
-    }
-}
-
-extension TrustPolicy {
-    /// The reason why a piece of a ``TrustPolicy`` can't be made, with the piece.
-    ///
-    /// A pin with a typing error, or a host that no address can have, would silently protect nothing. They are therefore
-    /// refused when the policy is made, and not when a connection is made.
-    public struct InvalidPiece: ExplainedError, Sendable, Hashable, CustomStringConvertible, LocalizedError {
-        /// A piece of a policy.
-        public enum Piece: String, Sendable, Hashable {
-            /// A certificate.
-            case certificate
-            /// The pin of a public key.
-            case pin
-            /// The name of a host, or the pattern of such names.
-            case host
-            /// A client's certificate and key.
-            case identity = "client identity"
-        }
-
-        /// The invalid piece.
-        public let piece: Piece
-        /// The reason.
-        public let reason: String
-        /// The beginning of a pin or a host, with control characters escaped; never of other pieces, which may be secrets.
-        public let excerpt: String
-
-        /// Makes the error; the excerpt is shortened here.
-        public init(_ piece: Piece, _ reason: String, excerpt: String = "") {
-            self.piece = piece
-            self.reason = reason
-            self.excerpt = excerpt.shortened()
-        }
-
-        /// The error, in a sentence.
-        public var description: String {
-            "the \(piece.rawValue)\(excerpt.isEmpty ? "" : " “\(excerpt)”") \(reason)"
-        }
-
-        /// The error, as a text for users.
-        public var errorDescription: String? { description }
     }
 }
 

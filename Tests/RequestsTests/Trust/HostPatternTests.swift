@@ -42,8 +42,8 @@ import Testing
         String(repeating: "a.", count: 127) + "example",
     ])
     func invalidHostNameIsRefused(text: String) {
-        let error = #expect(throws: TrustPolicy.InvalidPiece.self) { try HostPattern(text) }
-        #expect(error?.piece == .host)
+        let error = #expect(throws: InvalidValue.self) { try HostPattern(text) }
+        #expect(error?.kind == .host)
     }
 
     @Test func hostGoesBeforeWildcardAndWildcardBeforeAll() throws {

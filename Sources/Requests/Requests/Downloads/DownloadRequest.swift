@@ -139,7 +139,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
         let limit = plan?.options.maximumBodySize ?? .max
         do {
             return try download(for: request, sending: sent).begin(head, flow: flow, limit: limit)
-        } catch let error as DownloadError {
+        } catch let error as FileError {
             throw RequestError(error)
         }
     }
@@ -178,7 +178,7 @@ open class DownloadOperation<R: DownloadRequest>: NetworkOperation<R>, @unchecke
             let (url, length) = try download.complete(expecting: request.expectedSHA256.asOptional) { result == nil }
             let file = DownloadedFile(url: url, length: length, response: response.head)
             finish(with: .success(try request.process(file)))
-        } catch let error as DownloadError {
+        } catch let error as FileError {
             throw CallFailure(RequestError(error), in: .receiving)
         } catch let error as RequestError {
             throw CallFailure(error, in: error.phase)
