@@ -58,10 +58,7 @@ public struct Certificate: Sendable, Hashable {
         var certificates: [Certificate] = []
         for block in try PEMBlock.all(in: pem, of: .certificate) {
             guard ["CERTIFICATE", "X509 CERTIFICATE"].contains(block.label) else {
-                throw InvalidValue(
-                    .certificate,
-                    "comes with a PEM block of another kind: \(block.label.shortened())"
-                )
+                throw InvalidValue(.certificate, "comes with the PEM block \(block.label.shortened())")
             }
             certificates.append(try Certificate(der: block.bytes))
         }
@@ -87,7 +84,7 @@ public struct Certificate: Sendable, Hashable {
 
     private static func single(_ certificates: [Certificate]) throws(InvalidValue) -> Certificate {
         guard certificates.count == 1, let certificate = certificates.first else {
-            throw InvalidValue(.certificate, "is one of several in one place")
+            throw InvalidValue(.certificate, "is one of several, and only one is expected")
         }
         return certificate
     }

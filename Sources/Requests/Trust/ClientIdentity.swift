@@ -98,42 +98,35 @@ struct PEMBlock: Sendable, Hashable {
     /// The blocks of a text, in their order; the text between them is ignored, as usual.
     ///
     /// - Throws: ``InvalidValue`` if a block has no end, or no base64 in it. A text without blocks is no error.
-    static func all(
-        in text: String,
-        of piece: InvalidValue.Kind
-    ) throws(InvalidValue) -> [PEMBlock] {
+    static func all(in text: String, of kind: InvalidValue.Kind) throws(InvalidValue) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var open: (label: String, lines: [Substring])?
         // A carriage return and a line feed are one character, so all line ends are accepted.
         for line in text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline) {
             if let label = line.boundary("BEGIN") {
-                guard open == nil else { throw InvalidValue(piece, "has a PEM block within another") }
+                guard open == nil else { throw InvalidValue(kind, "has a PEM block within another") }
                 open = (label, [])
             } else if let label = line.boundary("END") {
                 guard let (begun, lines) = open, begun == label else {
-                    throw InvalidValue(piece, "has the end of a PEM block that hasn't begun")
+                    throw InvalidValue(kind, "has the end of a PEM block that hasn't begun")
                 }
-                blocks.append(try PEMBlock(label: label, lines: lines, of: piece))
+                blocks.append(try PEMBlock(label: label, lines: lines, of: kind))
                 open = nil
             } else {
                 open?.lines.append(line)
             }
         }
-        guard open == nil else { throw InvalidValue(piece, "has a PEM block without an end") }
+        guard open == nil else { throw InvalidValue(kind, "has a PEM block without an end") }
         return blocks
     }
 
-    private init(
-        label: String,
-        lines: [Substring],
-        of piece: InvalidValue.Kind
-    ) throws(InvalidValue) {
+    private init(label: String, lines: [Substring], of kind: InvalidValue.Kind) throws(InvalidValue) {
         // Old encrypted keys have fields before the content, and an empty line between (RFC 1421, 4.4).
         let isHeaded = lines.first?.contains(":") == true
         let content = isHeaded ? lines.drop { !$0.isEmpty } : lines[...]
         let base64 = content.joined().filter { !$0.isWhitespace }
         guard let bytes = Data(base64Encoded: base64), !bytes.isEmpty else {
-            throw InvalidValue(piece, "has a PEM block that isn't base64")
+            throw InvalidValue(kind, "has a PEM block that isn't base64")
         }
         self.label = label
         self.bytes = bytes

@@ -30,6 +30,13 @@ enum HostPattern: Sendable, Hashable {
         self = isWildcard ? .below(name) : .host(name)
     }
 
+    /// The patterns of a host, in the order of their precedence: its own, that of its domain, and that of all.
+    static func all(matching host: String) -> [HostPattern] {
+        let host = canonical(host)
+        let domain = host.firstIndex(of: ".").map { HostPattern.below(String(host[host.index(after: $0)...])) }
+        return [.host(host), domain, .any].compactMap(\.self)
+    }
+
     /// The canonical form of a name for comparison: in lower case, without the dot of the root; an address in its usual
     /// form.
     ///
@@ -53,18 +60,6 @@ enum HostPattern: Sendable, Hashable {
             return nil
         }
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-}
-
-extension Dictionary where Key == HostPattern {
-    /// The value for a host: its own, or else that of its domain, or else that of all.
-    func value(for host: String) -> Value? {
-        let host = HostPattern.canonical(host)
-        if let value = self[.host(host)] { return value }
-        if let dot = host.firstIndex(of: "."), let value = self[.below(String(host[host.index(after: dot)...]))] {
-            return value
-        }
-        return self[.any]
     }
 }
 

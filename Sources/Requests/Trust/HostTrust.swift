@@ -30,14 +30,18 @@ extension TrustPolicy {
     /// The requirements for a connection to a host; `nil` for the defaults.
     func trust(for host: String) -> HostTrust? {
         guard let rules else { return nil }
+        let found = HostPattern.all(matching: host).compactMap { rules.hosts[$0] }
+        func rule<Value>(_ property: KeyPath<HostRules, Value?>) -> Value? {
+            found.lazy.compactMap { $0[keyPath: property] }.first
+        }
         return HostTrust(
-            authorities: rules.hostAuthorities.value(for: host) ?? rules.authorities,
-            pins: rules.pins.value(for: host),
-            evaluator: rules.evaluators.value(for: host),
-            requiresStaple: rules.stapledHosts.value(for: host) == true,
-            identity: rules.identities.value(for: host),
+            authorities: rule(\.authorities) ?? rules.authorities,
+            pins: rule(\.pins),
+            evaluator: rule(\.evaluator),
+            requiresStaple: rule(\.requiresStaple) == true,
+            identity: rule(\.identity),
             minimumVersion: rules.minimumVersion,
-            acceptsAnyCertificate: rules.insecureHosts.value(for: host) == true
+            acceptsAnyCertificate: rule(\.acceptsAnyCertificate) == true
         )
     }
 }

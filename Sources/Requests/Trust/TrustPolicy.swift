@@ -29,13 +29,18 @@ public struct TrustPolicy: Sendable, Hashable {
     /// The rules of a policy.
     struct Rules: Sendable, Hashable {
         var authorities = HostTrust.Authorities()
-        var hostAuthorities: [HostPattern: HostTrust.Authorities] = [:]
-        var evaluators: [HostPattern: TrustPolicy.Evaluator] = [:]
-        var stapledHosts: [HostPattern: Bool] = [:]
-        var pins: [HostPattern: Set<PublicKeyPin>] = [:]
-        var identities: [HostPattern: ClientIdentity] = [:]
         var minimumVersion = TrustPolicy.TLSVersion.tls12
-        var insecureHosts: [HostPattern: Bool] = [:]
+        var hosts: [HostPattern: HostRules] = [:]
+    }
+
+    /// The rules for some hosts; those that are `nil` are left to the rules for more hosts.
+    struct HostRules: Sendable, Hashable {
+        var authorities: HostTrust.Authorities?
+        var evaluator: TrustPolicy.Evaluator?
+        var requiresStaple: Bool?
+        var pins: Set<PublicKeyPin>?
+        var identity: ClientIdentity?
+        var acceptsAnyCertificate: Bool?
     }
 
     // Behind one reference, with a stored hash: a policy is part of every request, and is a key of look-ups.
@@ -91,11 +96,8 @@ public struct TrustPolicy: Sendable, Hashable {
         _ certificates: [Certificate],
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
         let authorities = HostTrust.Authorities(includesSystem: false, certificates: certificates)
-        return changed { rules in
-            for pattern in patterns { rules.hostAuthorities[pattern] = authorities }
-        }
+        return try changed(forHosts: hosts) { $0.authorities = authorities }
     }
 
     /// Returns a policy that calls a closure for connections to these hosts, after all other checks.
@@ -109,10 +111,7 @@ public struct TrustPolicy: Sendable, Hashable {
         with evaluator: TrustPolicy.Evaluator,
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.evaluators[pattern] = evaluator }
-        }
+        try changed(forHosts: hosts) { $0.evaluator = evaluator }
     }
 
     /// Returns a policy that requires these hosts to prove that their certificate isn't revoked (OCSP stapling, RFC
@@ -126,10 +125,7 @@ public struct TrustPolicy: Sendable, Hashable {
     /// - Returns: The policy.
     /// - Throws: ``InvalidValue`` if there is no host, or one is invalid.
     public func requiringStapledStatus(forHosts hosts: [String]) throws(InvalidValue) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.stapledHosts[pattern] = true }
-        }
+        try changed(forHosts: hosts) { $0.requiresStaple = true }
     }
 
     /// Returns a policy that requires one of these keys in the certificate chain of these hosts, after all other
@@ -150,17 +146,14 @@ public struct TrustPolicy: Sendable, Hashable {
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
         guard !pins.isEmpty else { throw InvalidValue(.pin, "is missing") }
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.pins[pattern, default: []].formUnion(pins) }
-        }
+        return try changed(forHosts: hosts) { $0.pins = ($0.pins ?? []).union(pins) }
     }
 
     /// Returns a policy that presents a client certificate to every host that asks for one.
     ///
     /// A request that was redirected to another origin doesn't present it, as it doesn't send its credentials.
     public func presenting(_ identity: ClientIdentity) -> TrustPolicy {
-        changed { $0.identities[.any] = identity }
+        changed { $0.hosts[.any, default: HostRules()].identity = identity }
     }
 
     /// Returns a policy that presents a client certificate to these hosts, if they ask for one.
@@ -172,10 +165,7 @@ public struct TrustPolicy: Sendable, Hashable {
         _ identity: ClientIdentity,
         toHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.identities[pattern] = identity }
-        }
+        try changed(forHosts: hosts) { $0.identity = identity }
     }
 
     /// Returns a policy that requires this version of TLS, or a newer one.
@@ -193,10 +183,7 @@ public struct TrustPolicy: Sendable, Hashable {
     public func insecurelyAcceptingAnyCertificate(
         forHosts hosts: [String]
     ) throws(InvalidValue) -> TrustPolicy {
-        let patterns = try Self.patterns(hosts)
-        return changed { rules in
-            for pattern in patterns { rules.insecureHosts[pattern] = true }
-        }
+        try changed(forHosts: hosts) { $0.acceptsAnyCertificate = true }
     }
 
     private func changed(_ change: (inout Rules) -> Void) -> TrustPolicy {
@@ -205,11 +192,14 @@ public struct TrustPolicy: Sendable, Hashable {
         return TrustPolicy(rules)
     }
 
-    private static func patterns(_ hosts: [String]) throws(InvalidValue) -> [HostPattern] {
+    private func changed(
+        forHosts hosts: [String],
+        _ change: (inout HostRules) -> Void
+    ) throws(InvalidValue) -> TrustPolicy {
         guard !hosts.isEmpty else { throw InvalidValue(.host, "is missing") }
-        var patterns: [HostPattern] = []
-        for host in hosts { patterns.append(try HostPattern(host)) }
-        return patterns
+        var rules = rules ?? Rules()
+        for host in hosts { change(&rules.hosts[try HostPattern(host), default: HostRules()]) }
+        return TrustPolicy(rules)
     }
 
     /// Whether two policies have the same requirements.
@@ -228,19 +218,12 @@ extension TrustPolicy {
     ///
     /// Versions before 1.2 aren't available: they are deprecated (RFC 8996), and no server should need them.
     public struct TLSVersion: Sendable, Hashable, CustomStringConvertible {
-        private enum Version: String, Sendable {
-            case tls12 = "TLS 1.2"
-            case tls13 = "TLS 1.3"
-        }
-
-        private let version: Version
+        /// The name of the version.
+        public let description: String
 
         /// TLS 1.2 (RFC 5246).
-        public static let tls12 = TrustPolicy.TLSVersion(version: .tls12)
+        public static let tls12 = TrustPolicy.TLSVersion(description: "TLS 1.2")
         /// TLS 1.3 (RFC 8446).
-        public static let tls13 = TrustPolicy.TLSVersion(version: .tls13)
-
-        /// The name of the version.
-        public var description: String { version.rawValue }
+        public static let tls13 = TrustPolicy.TLSVersion(description: "TLS 1.3")
     }
 }

@@ -63,7 +63,7 @@ import Testing
         let clock = ManualDate(CacheSample.start)
         let cache = ResponseCache(identity: .cookies(ignoring: ["_ga"]), now: { clock.now })
         let client = HTTPClient(transport: transport) { $0.cache = cache }
-        let request = HTTPRequest(url: server, headers: [.cookie: "_ga=1"])
+        let request = CacheSample.get([.cookie: "_ga=1"])
 
         #expect(try await text(of: request, from: client) == "old")
         // A day is guessed, and the response has been stale for half a minute.
