@@ -60,13 +60,13 @@ struct CacheFiles: Sendable {
 
     /// Removes a record.
     func remove(_ key: CacheKey) {
-        remove(path(of: key), of: key.resource)
+        delete(path(of: key))
     }
 
-    private func remove(_ path: String, of resource: String) {
+    private func delete(_ path: String) {
         unlink(path)
         // Fails unless the folder is empty.
-        rmdir(folder(of: resource))
+        rmdir((path as NSString).deletingLastPathComponent)
     }
 
     private func folder(of resource: String) -> String { "\(directory)/\(resource)" }
@@ -77,7 +77,6 @@ struct CacheFiles: Sendable {
 
     /// A file of the cache.
     private struct Entry {
-        let resource: String
         let path: String
         let size: Int
         let modified: TimeInterval
@@ -100,9 +99,7 @@ struct CacheFiles: Sendable {
 
     /// Removes all records of a resource.
     func remove(_ resource: String) {
-        let folder = folder(of: resource)
-        for name in names(of: resource) { unlink("\(folder)/\(name)") }
-        rmdir(folder)
+        for name in names(of: resource) { delete("\(folder(of: resource))/\(name)") }
     }
 
     /// Removes all files of the cache.
@@ -117,15 +114,12 @@ struct CacheFiles: Sendable {
     func sweep(ifAbove limit: Int, downTo target: Int, at now: Date) -> Int {
         var entries = entries()
         let old = now.timeIntervalSince1970 - 3600
-        entries.removeAll { entry in
-            guard entry.isUnfinished, entry.modified < old else { return false }
-            remove(entry.path, of: entry.resource)
-            return true
-        }
+        for entry in entries where entry.isUnfinished && entry.modified < old { delete(entry.path) }
+        entries.removeAll { $0.isUnfinished && $0.modified < old }
         var size = entries.reduce(0) { $0 + $1.size }
         guard size > limit else { return size }
         for entry in entries.sorted(by: { $0.modified < $1.modified }) where size > target {
-            remove(entry.path, of: entry.resource)
+            delete(entry.path)
             size -= entry.size
         }
         return size
@@ -138,7 +132,6 @@ struct CacheFiles: Sendable {
                 var status = stat()
                 guard lstat(path, &status) == 0 else { return nil }
                 return Entry(
-                    resource: resource,
                     path: path,
                     size: Self.size(Int(status.st_size)),
                     modified: status.modified,

@@ -109,12 +109,9 @@ public final class CookieJar: CookieStorage {
         }
         let now = now()
         let accepted = try CookieJar.StoredCookie(cookie, from: address, at: now)
-        let outcome = change { store -> Result<Void, InvalidValue> in
-            Result { () throws(InvalidValue) in
-                try store.insert(accepted, isSecure: address.isSecure, at: now)
-            }
+        try change { (store) throws(InvalidValue) in
+            try store.insert(accepted, isSecure: address.isSecure, at: now)
         }
-        try outcome.get()
     }
 
     /// Removes the cookies that a closure selects.
@@ -140,17 +137,14 @@ public final class CookieJar: CookieStorage {
         try disk.sync { write() }.get()
     }
 
-    private func change<Outcome: Sendable>(_ change: (inout CookieStore) -> Outcome) -> Outcome {
-        let (outcome, isSaveDue) = state.withLock { state in
-            let outcome = change(&state.store)
-            guard file != nil, !state.isSaveDue, state.store.revision != state.savedRevision else {
-                return (outcome, false)
-            }
+    private func change<Failure: Error>(_ change: (inout CookieStore) throws(Failure) -> Void) throws(Failure) {
+        let isSaveDue = try state.withLock { (state) throws(Failure) in
+            try change(&state.store)
+            guard file != nil, !state.isSaveDue, state.store.revision != state.savedRevision else { return false }
             state.isSaveDue = true
-            return (outcome, true)
+            return true
         }
         if isSaveDue { disk.async { _ = self.write() } }
-        return outcome
     }
 
     /// Writes the newest cookies; called on the queue of the disk.
